@@ -530,3 +530,14 @@ def test_a_stored_report_is_announced_with_its_date(
     telling.cache.close()
     made = first.provenance.started.replace("T", " ")
     assert lines == [f"stored report of {made}; --again makes it anew"]
+
+
+def test_a_line_is_told_once_an_audit(runner: Runner, request_for: Requests) -> None:
+    lines: list[str] = []
+    telling = replace(runner, context=replace(runner.context, announce=lines.append))
+    for expected in (1, 2):  # another audit tells it again
+        context = telling.session(request_for()).audit.context
+        for _ in range(3):
+            context.announce("cues are met with one label alone")
+        assert lines == ["cues are met with one label alone"] * expected
+    telling.cache.close()

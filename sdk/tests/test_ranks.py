@@ -8,11 +8,9 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from cuescope_sdk.statistics import (
-    Bootstrap,
     ChangePlan,
     Correlation,
     Estimate,
-    Groups,
     Roc,
     student_interval,
 )
@@ -93,37 +91,6 @@ def test_a_rank_correlation_and_its_draws_are_scipys() -> None:
         drawn = np.take_along_axis(values, places, axis=1)
         draws.append(stats.spearmanr(flat, drawn.ravel()).statistic)
     assert (low, high) == pytest.approx(tuple(np.quantile(draws, (0.025, 0.975))))
-
-
-# ------------------------------------------------------------------------------------ bootstraps
-
-
-def test_weights_draw_whole_groups() -> None:
-    groups = Groups(np.array([0, 0, 1, 2, 2]), 3, True)
-    weights = Bootstrap.of(groups, RNG(0), draws=4000).weights
-    assert (weights[:, 0] == weights[:, 1]).all()
-    assert (weights[:, 3] == weights[:, 4]).all()
-    assert (weights[:, [0, 2, 3]].sum(axis=1) == 3).all()
-    assert weights.mean(axis=0) == pytest.approx(np.ones(5), abs=0.05)
-
-
-def test_weighted_means_are_those_of_the_drawn_samples() -> None:
-    values, among = np.array([1.0, 2.0, 4.0]), np.array([True, False, True])
-    weights = np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
-    means = Bootstrap(weights).means(values, among)
-    assert means[:2].tolist() == [1.0, 2.5]
-    assert np.isnan(means[2])
-
-
-def test_draws_without_a_value_are_left_out() -> None:
-    draws = RNG(4).normal(size=200)
-    gaps = np.concatenate([draws, np.full(9, np.nan)])
-    tail = (1 - 0.9) / 2
-    bootstrap = Bootstrap(np.ones((200, 1)), 0.9)
-    ends = np.nanquantile(gaps, (tail, 1 - tail))
-    assert bootstrap.interval(gaps) == tuple(ends.tolist())
-    with pytest.raises(ValueError, match="got none"):
-        bootstrap.interval(np.full(3, np.nan))
 
 
 def test_so_many_samples_have_the_power() -> None:

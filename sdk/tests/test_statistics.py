@@ -404,21 +404,3 @@ def test_points_that_are_apart_exceed_normal_draws_and_others_seldom_do() -> Non
     rng = np.random.default_rng(0)
     apart = rng.normal(size=(40, 2)) + np.repeat([[-3.0], [3.0]], 20, axis=0)
     assert exceeds_normal_draws(kurtosis(apart), kurtosis, apart.std(axis=0), 40, rng)
-
-
-@pytest.mark.parametrize("gain", [0.3, 0.5])
-def test_so_many_samples_show_a_gain_in_eight_of_ten_audits(gain: float) -> None:
-    def share_shown(count: int) -> float:
-        shown = 0
-        groups = Groups.single(count)
-        among = np.ones(count, bool)
-        for seed in range(300):
-            rng = np.random.default_rng(seed)
-            draws = Bootstrap.of(groups, rng, draws=500)
-            gained = (rng.random(count) < gain).astype(float)
-            shown += draws.interval(draws.means(gained, among))[0] > 0
-        return shown / 300
-
-    needed = Bootstrap.samples_needed(gain, least=1)
-    assert share_shown(needed) >= 0.75
-    assert share_shown(needed - 3) < 0.8

@@ -74,6 +74,28 @@ def test_what_is_common_by_chance_is_what_random_sets_have() -> None:
     assert chances == pytest.approx(np.bincount(common, minlength=7) / len(common))
 
 
+def test_findings_of_runs_that_list_the_same_frames_are_one_cue() -> None:
+    frames = [
+        "abcd",  # of the run on all data
+        "bcx",
+        "xyz",  # as many, but other frames
+        "abcd",  # about another label
+        "ab",  # "d" was not seen there: of what both have seen it lists most
+        "z",
+        "a",
+    ]
+    about = ["cow", "cow", "cow", "horse", "cow", "cow", "cow"]
+    names = [None, None, None, None, None, "a mark", "a mark"]
+    runs = [0, 1, 2, 3, 4, 1, 0]
+    seen = [*map(frozenset, ("abcdxyz", "bcdxyz", "abcdxyz", "abcdxyz", "abcxyz"))]
+    listed = [{(sample, 0) for sample in of_row} for of_row in frames]
+    linked = Overlap.link_findings(about, names, listed, runs, seen)
+    assert linked == [[0, 1, 4], [2], [3], [5, 6]]
+    # two findings of one run are two cues, however alike
+    alone = Overlap.link_findings(about[:2], names, [listed[0]] * 2, [0, 0], seen)
+    assert alone == [[0], [1]]
+
+
 def test_orders_in_some_or_all() -> None:
     x, y = np.array([1.0, 2, 4, 3, 7]), np.array([0.0, 3, 2, 5, 6])
     orders = [np.array(order) for order in permutations(range(5))]

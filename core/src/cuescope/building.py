@@ -15,7 +15,7 @@ from cuescope.capabilities import (
     ToolRole,
 )
 from cuescope.conclusions import PluginStamp
-from cuescope.context import Context, Resolved
+from cuescope.context import Context, Resolved, SaidOnce
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError, nearest
 from cuescope.outside_eye import with_eye
@@ -223,6 +223,7 @@ def context_for(request: Request, context: Context, planning: bool = False) -> C
         dtype=request.dtype,
         batch_size=request.batch_size,
         planning=planning,
+        announce=SaidOnce(context.announce),
         tool_calls=Counter(),  # a counter of its own: a matrix runs many
     )
 

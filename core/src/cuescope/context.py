@@ -34,6 +34,20 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("cuescope"))
 
 
+class SaidOnce:
+    """`say`, and nothing for a line that was said: what is fitted many times tells it each time."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._said = set[str]()
+
+    def __call__(self, line: str) -> None:
+        """Say a line."""
+        if line not in self._said:
+            self._said.add(line)
+            self._say(line)
+
+
 @contextmanager
 def silent(description: str, total: int) -> Iterator[Advance]:
     """A progress bar that shows nothing."""

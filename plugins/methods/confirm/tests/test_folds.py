@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from cuescope_confirm.asking import Direction
@@ -22,18 +21,15 @@ def cue_of(key: str, name: str, *samples: str, label: str = "cow") -> Cue:
     return Cue(feature, name, labels=(label,), run="trove")
 
 
-def study_without_frames(*parts: dict[str, None]) -> Any:
-    def rng(*names: str) -> np.random.Generator:
-        return np.random.default_rng(0)
-
+def study_of(*parts: dict[str, None]) -> Any:
     def frames_of(cue: Cue) -> dict[tuple[str, int], list[Occurrence]]:
         return {(met.sample, 0): [met] for met in cue.feature.occurrences}
 
     folds = [SimpleNamespace(frames_of=frames_of, seen=seen) for seen in parts]
-    return SimpleNamespace(frames_of=lambda cue: {}, seen={}, rng=rng, folds=folds)
+    return SimpleNamespace(folds=folds)
 
 
-def test_findings_of_folds_are_one_cue_by_the_rule_of_methods() -> None:
+def test_findings_of_folds_that_a_check_gave_one_name_are_one_cue() -> None:
     found = [
         [cue_of("cluster-1", "a mark", "a", "b"), cue_of("cluster-2", "grass", "c")],
         [],
@@ -44,7 +40,7 @@ def test_findings_of_folds_are_one_cue_by_the_rule_of_methods() -> None:
         for number, cue in enumerate(cues):
             # by name, as a check gave it: no frame has to be looked at
             cues[number] = Cue(**{**vars(cue), "checked": cue.name})
-    mark, grass = match(study_without_frames({}, {}, {}, {}), found)
+    mark, grass = match(study_of({}, {}, {}, {}), found)
     assert [number for number, _ in mark.folds] == [0, 2, 3]
     assert [cue.feature.key for _, cue in mark.folds] == [
         "cluster-1",
@@ -59,9 +55,7 @@ def test_findings_of_folds_are_one_cue_by_the_rule_of_methods() -> None:
 def test_one_key_of_two_runs_is_not_one_cue() -> None:
     cues = [cue_of("cluster-1", name, "a") for name in ("a mark", "grass")]
     found = [[Cue(**{**vars(cue), "checked": cue.name})] for cue in cues]
-    keys = [
-        cue.feature.key for cue in match(study_without_frames({}, {}, {}, {}), found)
-    ]
+    keys = [cue.feature.key for cue in match(study_of({}, {}, {}, {}), found)]
     assert keys == ["cluster-1, without part 1", "cluster-1, without part 2"]
 
 
@@ -75,7 +69,7 @@ def test_findings_that_list_the_same_frames_are_one_cue() -> None:
         [cue_of("cluster-5", "cluster-5", *"abef")],
     ]
     # of what both runs looked at: a, b and g against a and b
-    joined, alone = match(study_without_frames(*seen), found)
+    joined, alone = match(study_of(*seen), found)
     assert [cue.feature.key for _, cue in joined.folds] == ["cluster-1", "cluster-5"]
     assert [cue.feature.key for _, cue in alone.folds] == ["cluster-2"]
 

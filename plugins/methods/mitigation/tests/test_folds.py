@@ -1,36 +1,17 @@
-"""What several runs found, each without a part of the data, is one cue or several."""
+"""What is learned without a part of the data is measured there."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from cuescope_mitigation.folds import in_one, one_cue
+from cuescope_mitigation.folds import in_one
 from cuescope_mitigation.trials import Cue, Parts
-from cuescope_sdk import Feature, Occurrence, Sample
+from cuescope_sdk import Feature, Sample
 
 
-def cue(key: str, label: str, *samples: str) -> Cue:
-    shown = tuple(Occurrence(sample=sample, frame=0) for sample in samples)
-    return Cue(Feature(key=key, kind="cluster", occurrences=shown), label, key, None)
-
-
-def test_findings_that_list_the_same_frames_of_one_label_are_one_cue() -> None:
-    cues = [
-        cue("all", "cow", "a", "b", "c", "d"),
-        cue("one", "cow", "b", "c", "x"),
-        # as many, but other frames
-        cue("two", "cow", "x", "y", "z"),
-        cue("three", "horse", "a", "b", "c", "d"),
-        # "d" was not seen there: of what both have seen it lists the half of "all" and more
-        cue("four", "cow", "a", "b"),
-    ]
-    seen = [frozenset("abcdxyz"), frozenset("bcdxyz"), frozenset("abcdxyz")]
-    seen += [frozenset("abcdxyz"), frozenset("abcxyz")]
-    assert one_cue(cues, np.arange(5), seen) == [[0, 1, 4], [2], [3]]
-    assert one_cue(cues[:1], np.arange(1), seen[:1]) == [[0]]
-    # two findings of one run are two cues, however alike
-    assert one_cue(cues[::4], np.array([0, 0]), seen) == [[0], [1]]
+def cue(key: str, label: str) -> Cue:
+    return Cue(Feature(key=key, kind="cluster"), label, key, None)
 
 
 def test_a_cue_is_measured_where_a_run_has_found_it_that_has_not_seen_the_sample() -> (

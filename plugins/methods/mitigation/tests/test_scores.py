@@ -10,64 +10,112 @@ from cuescope_mitigation.report import statement
 from cuescope_mitigation.scores import (
     CellMeans,
     Change,
+    Precision,
     answer_shift,
-    change,
-    gap_change,
-    groups_change,
     shuffle_within,
-    worst_change,
 )
 from cuescope_mitigation.trials import Cue
 from cuescope_sdk import Feature
-from cuescope_sdk.statistics import Bootstrap, Groups
+from cuescope_sdk.statistics import Groups
 
 RNG = np.random.default_rng
 
 
-def test_the_interval_of_a_change_holds_what_it_promises() -> None:
-    """Whole groups are drawn: 60 of 5 samples each, which share most of their luck."""
+def single(count: int, confidence: float = 0.95) -> Precision:
+    return Precision(Groups.single(count), confidence)
+
+
+@pytest.mark.parametrize(
+    ("groups", "alike", "chance"), [(60, 5, 0.3), (6, 1, 0.7), (10, 1, 0.9)]
+)
+def test_the_interval_of_a_change_holds_what_it_promises(
+    groups: int, alike: int, chance: float
+) -> None:
+    """Of many samples whose groups share most of their luck, and of very few."""
     rng, met = RNG(0), 0
-    codes = np.repeat(np.arange(60), 5)
-    groups = Groups(codes, 60, True)
+    codes = np.repeat(np.arange(groups), alike)
+    precision = Precision(Groups(codes, groups, alike > 1), 0.95)
+    count = groups * alike
     for _ in range(150):
-        gains = np.repeat(rng.random(60) < 0.3, 5) & (rng.random(300) < 0.9)
-        draws = Bootstrap.of(groups, rng, draws=400)
-        seen = change(np.zeros(300), gains * 1.0, np.full(300, True), draws)
-        met += seen.low <= 0.27 <= seen.high
-    assert 0.88 <= met / 150 <= 1
+        gains = np.repeat(rng.random(groups) < chance, alike)
+        gains &= rng.random(count) < 0.9
+        seen = precision.change(np.zeros(count), gains * 1.0, np.full(count, True))
+        met += seen.low <= 0.9 * chance <= seen.high
+    assert met / 150 >= 0.9
+
+
+@pytest.mark.parametrize("count", [5, 8, 10])
+def test_few_samples_that_all_gain_are_no_proof_of_a_gain_of_all(count: int) -> None:
+    everything = np.full(count, True)
+    ends = np.zeros(count), np.ones(count)
+    gain = single(count).change(*ends, everything)
+    assert 0 < gain.low < 0.75
+    assert gain.high == gain.gain == 1
+    # of ten cues together, each interval is wider
+    assert single(count, 0.995).change(*ends, everything).low < gain.low - 0.1
+    # as few of each group: neither the worst nor their mean is known better
+    cells = np.repeat([0, 1], count)
+    before, after = (
+        CellMeans.of(np.full(2 * count, value), cells, 5) for value in (0.0, 1.0)
+    )
+    assert before is not None
+    assert after is not None
+    worst = single(2 * count).worst_change(before, after)
+    assert worst.gain == 1
+    assert worst.low < 0.65
+    assert single(2 * count).groups_change(before, after).low < 0.9
 
 
 def test_what_one_group_does_proves_little() -> None:
     before, after = np.zeros(40), np.ones(40)
     after[:20] = 0
-    draws = Bootstrap.of(Groups(np.repeat([0, 1], 20), 2, True), RNG(0))
-    seen = change(before, after, np.full(40, True), draws)
-    assert (seen.low, seen.high) == (0, 1)
+    precision = Precision(Groups(np.repeat([0, 1], 20), 2, True), 0.95)
+    seen = precision.change(before, after, np.full(40, True))
+    assert seen.low <= 0
+    assert seen.high > 0.95
 
 
 def test_the_worst_group_is_among_those_that_are_large_enough() -> None:
     cells = np.array([0] * 30 + [1] * 30 + [2] * 3)
     before = np.concatenate([np.ones(30), np.repeat([0, 1], 15), np.zeros(3)])
     after = np.concatenate([np.ones(60), np.zeros(3)])
-    draws = Bootstrap.of(Groups.single(63), RNG(0))
-    ends = [CellMeans.of(values, cells, 5, draws) for values in (before, after)]
-    worst = worst_change(*ends, draws)
+    ends = [CellMeans.of(values, cells, 5) for values in (before, after)]
+    first, last = ends
+    assert first is not None
+    assert last is not None
+    worst = single(63).worst_change(first, last)
     assert (worst.before, worst.after, worst.n) == (0.5, 1.0, 30)
     assert worst.low > 0.2
     # the mean of the two groups, whatever their sizes
-    groups = groups_change(*ends, draws)
+    groups = single(63).groups_change(first, last)
     assert (groups.before, groups.after, groups.n) == (0.75, 1.0, 60)
     assert 0 < groups.low < 0.25 < groups.high
-    assert CellMeans.of(before, cells, 31, draws) is None
+    assert CellMeans.of(before, cells, 31) is None
+
+
+def test_the_worst_of_three_groups_lies_in_its_interval() -> None:
+    rng, met = RNG(2), 0
+    cells = np.repeat([0, 1, 2], [10, 25, 40])
+    for _ in range(150):
+        ends = [
+            CellMeans.of((rng.random(75) < np.array(chance)[cells]) * 1.0, cells, 5)
+            for chance in ((0.3, 0.8, 0.9), (0.8, 0.7, 0.9))
+        ]
+        first, last = ends
+        assert first is not None
+        assert last is not None
+        worst = single(75).worst_change(first, last)
+        met += worst.low <= 0.4 <= worst.high
+    assert met / 150 >= 0.9
 
 
 def test_the_gap_left_has_the_interval() -> None:
     shows = np.repeat([True, False], 50)
     before = np.concatenate([np.zeros(50), np.ones(50)])
-    after = np.ones(100)
-    draws = Bootstrap.of(Groups.single(100), RNG(0))
-    gap = gap_change(before, after, ~shows, shows, draws)
-    assert (gap.before, gap.after, gap.low, gap.high) == (1, 0, 0, 0)
+    gap = single(100).gap_change(before, np.ones(100), ~shows, shows)
+    assert (gap.before, gap.after) == (1, 0)
+    # 50 right answers of 50 are not all answers
+    assert -0.15 < gap.low < 0 < gap.high < 0.15
 
 
 def test_random_cues_are_as_many_in_each_label_and_go_together() -> None:
@@ -157,23 +205,26 @@ def pulled(seed: int, *, repair: bool) -> Row:
         (scores.argmax(axis=1) == targets).astype(float)
         for scores in (logits, remedied, logits + shift)
     )
-    draws = Bootstrap.of(Groups.single(600), rng, draws=200)
-    cells = [
-        CellMeans.of(values, 2 * targets + shows, 5, draws)
+    precision = single(600)
+    was, remedied_means, shifted_means = (
+        CellMeans.of(values, 2 * targets + shows, 5)
         for values in (before, after, shifted)
-    ]
+    )
+    assert was is not None
+    assert remedied_means is not None
+    assert shifted_means is not None
     hurt = shows & (targets == 1)
     control = Control(
-        gain=change(before, shifted, hurt, draws),
-        beyond=change(shifted, after, hurt, draws),
-        groups=groups_change(cells[0], cells[2], draws),
+        gain=precision.change(before, shifted, hurt),
+        beyond=precision.change(shifted, after, hurt),
+        groups=precision.groups_change(was, shifted_means),
     )
     return Row(
         Cue(Feature(key="c", kind="cluster"), "b", "a cue", None),
         "not tried",
         int(hurt.sum()),
-        present=change(before, after, hurt, draws),
-        groups=groups_change(cells[0], cells[1], draws),
+        present=precision.change(before, after, hurt),
+        groups=precision.groups_change(was, remedied_means),
         random=BEATEN,
         shifted=control,
         refit=BEATEN,

@@ -5,7 +5,6 @@ a time, so a seed gives the same interval on every machine.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
@@ -13,16 +12,10 @@ from numpy.random import Generator
 from scipy import special, stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
-from cuescope_sdk.statistics._shapes import (
-    BoolPerSample,
-    IntPerSample,
-    PerDraw,
-    PerSample,
-)
+from cuescope_sdk.statistics._shapes import IntPerSample, PerDraw
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
 RESAMPLES = 2000  # of a bootstrap
-MOST_NEEDED = 10_000  # samples: where more are needed, nobody counts on
 
 
 def portions(total: int, width: int) -> list[int]:
@@ -40,56 +33,8 @@ def portions(total: int, width: int) -> list[int]:
 # ----------------------------------------------------------------------------------- bootstraps
 
 
-@dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Draws of whole groups with replacement (Efron, 1979), and the confidence of what they bound.
-
-    `weights` say how often each sample is drawn.
-    """
-
-    weights: Float[np.ndarray, "draw sample"]
-    confidence: float = 0.95
-
-    @classmethod
-    def of(
-        cls,
-        groups: Groups,
-        rng: Generator,
-        confidence: float = 0.95,
-        draws: int = RESAMPLES,
-    ) -> "Bootstrap":
-        """So many draws of the groups."""
-        chances = np.full(groups.count, 1 / groups.count)
-        counts = rng.multinomial(groups.count, chances, size=draws)
-        # float32 holds these counts exactly, in half the memory
-        return cls(counts[:, groups.codes].astype(np.float32), confidence)
-
-    def means(self, values: PerSample, among: BoolPerSample) -> PerDraw:
-        """The mean of each draw among some of the samples, NaN where it drew none of them."""
-        used = self.weights[:, among]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(used @ values[among] / used.sum(axis=1))
-
-    def interval(self, figures: PerDraw) -> tuple[float, float]:
-        """`percentile_interval` of a figure that each draw has."""
-        return percentile_interval(figures, self.confidence)
-
-    @staticmethod
-    def samples_needed(
-        gain: float, confidence: float = 0.95, power: float = 0.8, least: int = 5
-    ) -> int:
-        """The fewest samples, from `least` on, that so often put an interval of a gain above 0.
-
-        Each sample gains 1 or nothing, the former with the chance `gain`. A draw of as many samples
-        misses all m that gained with the chance (1 - m/n)^n.
-        """
-        for count in range(least, MOST_NEEDED):
-            gained = np.arange(count + 1)
-            missed = (1 - gained / count) ** count
-            is_above = missed < (1 - confidence) / 2
-            if stats.binom.pmf(gained, count, gain)[is_above].sum() >= power:
-                return count
-        return MOST_NEEDED
+    """Draws of whole groups with replacement (Efron, 1979)."""
 
     @staticmethod
     def bca_interval(

@@ -1,6 +1,7 @@
 """Statistics of an audit: intervals, exact nulls, and the correction for how much was tried."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence, Set
+from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import stats
 from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerCell, PerCell
 
 P = TypeVar("P", float, float | None)
+SHARED = 0.5  # of the frames of two findings: they are one cue
 
 
 def accuracy_gap_p_value(
@@ -62,6 +64,59 @@ class Overlap:
         for size in sizes:
             chance = chance @ stats.hypergeom.pmf(counts, total, counts[:, None], size)
         return np.asarray(chance)
+
+    @staticmethod
+    def link(alike: Float[np.ndarray, "row row"], least: float) -> list[list[int]]:
+        """Rows in groups, by average linkage (Sokal and Michener, 1958) down to `least`.
+
+        So a row that is like two groups does not join them.
+
+        >>> alike = [[1, 0.9, 0.8, 0], [0.9, 1, 0.2, 0], [0.8, 0.2, 1, 0.9], [0, 0, 0.9, 1]]
+        >>> Overlap.link(np.array(alike), 0.75)
+        [[0, 1], [2, 3]]
+        """
+        groups = [[row] for row in range(len(alike))]
+        while len(groups) > 1:
+            pairs = list(combinations(groups, 2))
+            means = [alike[np.ix_(*pair)].mean() for pair in pairs]
+            best = np.argmax(means)
+            if means[best] < least:
+                break
+            first, second = pairs[best]
+            groups.remove(second)
+            first += second
+            first.sort()
+        return sorted(groups)
+
+    @classmethod
+    def link_findings(
+        cls,
+        abouts: Sequence[Hashable],
+        names: Sequence[str | None],
+        frames: Sequence[Set[tuple[str, int]]],
+        runs: Sequence[int],
+        seen: Sequence[Set[str]],
+    ) -> list[list[int]]:
+        """Rows of findings of several runs that are one cue; `seen` has the samples of each run.
+
+        They are `abouts` the same, and have the same name, or list the same frames of samples that
+        both runs saw: half of all or more (Dice, 1945). Two findings of one run are two cues. No
+        answer has a say in it.
+        """
+        alike = np.eye(len(abouts))
+        for first, second in combinations(range(len(abouts)), 2):
+            if abouts[first] != abouts[second] or runs[first] == runs[second]:
+                continue
+            share = 1.0
+            if names[first] is None or names[first] != names[second]:
+                both = seen[runs[first]] & seen[runs[second]]
+                one, other = (
+                    {frame for frame in frames[row] if frame[0] in both}
+                    for row in (first, second)
+                )
+                share = 2 * len(one & other) / max(len(one) + len(other), 1)
+            alike[[first, second], [second, first]] = share
+        return cls.link(alike, SHARED)
 
 
 def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:

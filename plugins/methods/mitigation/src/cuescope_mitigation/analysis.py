@@ -12,13 +12,9 @@ from cuescope_mitigation.scores import (
     CellMeans,
     Change,
     PerSample,
-    change,
-    gap_change,
-    groups_change,
-    worst_change,
+    Precision,
 )
 from cuescope_mitigation.trials import Comparison, Cue
-from cuescope_sdk.statistics import Bootstrap
 
 Verdict = Literal[
     "helps",
@@ -83,7 +79,7 @@ class Results:
     overall: Change
     overall_shift: float
     overall_refit: float | None
-    bootstrap: Bootstrap
+    precision: Precision
 
 
 def measure(comparison: Comparison) -> Results:
@@ -91,14 +87,13 @@ def measure(comparison: Comparison) -> Results:
     parts = comparison.parts
     cues = len(parts.cues)
     confidence = 1 - (1 - parts.options.confidence) / cues
-    # the same draws for every figure, so that all are of the same samples
-    draws = Bootstrap.of(comparison.groups, parts.audit.rng("bootstrap"), confidence)
-    rows = [measure_cue(comparison, draws, number) for number in range(cues)]
+    precision = Precision(comparison.groups, confidence)
+    rows = [measure_cue(comparison, precision, number) for number in range(cues)]
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected
-    alone = replace(draws, confidence=parts.options.confidence)
-    overall = change(before, comparison.after, everything, alone)
+    alone = replace(precision, confidence=parts.options.confidence)
+    overall = alone.change(before, comparison.after, everything)
     refit = comparison.refit
     return Results(
         comparison,
@@ -106,11 +101,11 @@ def measure(comparison: Comparison) -> Results:
         overall,
         overall_shift=float(comparison.shifted.mean()),
         overall_refit=None if refit is None else float(refit.mean()),
-        bootstrap=draws,
+        precision=precision,
     )
 
 
-def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Row:
+def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Row:
     """What the remedy does to one cue; only what changed is held against the placebos."""
     options = comparison.parts.options
     cue = comparison.parts.cues[number]
@@ -129,7 +124,7 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
     cells = np.where(judged, 2 * comparison.targets + shown, NO_CELL)
 
     def means(values: PerSample) -> CellMeans | None:
-        return CellMeans.of(values, cells, options.least, bootstrap)
+        return CellMeans.of(values, cells, options.least)
 
     cells_before = means(before)
     cells_after = means(after)
@@ -140,11 +135,11 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
         cells_other = means(other)
         # intervals of the differences: two that overlap may still differ
         return Control(
-            gain=change(before, other, present, bootstrap),
-            beyond=change(other, after, present, bootstrap),
-            groups=_if_both(groups_change, cells_before, cells_other, bootstrap),
-            groups_beyond=_if_both(groups_change, cells_other, cells_after, bootstrap),
-            worst=_if_both(worst_change, cells_before, cells_other, bootstrap),
+            gain=precision.change(before, other, present),
+            beyond=precision.change(other, after, present),
+            groups=_if_both(precision.groups_change, cells_before, cells_other),
+            groups_beyond=_if_both(precision.groups_change, cells_other, cells_after),
+            worst=_if_both(precision.worst_change, cells_before, cells_other),
         )
 
     # weights for a training move no answers that a shift could explain
@@ -153,11 +148,11 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
         cue,
         "not tried",
         count,
-        present=change(before, after, present, bootstrap),
-        absent=change(before, after, without, bootstrap),
-        gap=gap_change(before, after, without, present, bootstrap),
-        worst=_if_both(worst_change, cells_before, cells_after, bootstrap),
-        groups=_if_both(groups_change, cells_before, cells_after, bootstrap),
+        present=precision.change(before, after, present),
+        absent=precision.change(before, after, without),
+        gap=precision.gap_change(before, after, without, present),
+        worst=_if_both(precision.worst_change, cells_before, cells_after),
+        groups=_if_both(precision.groups_change, cells_before, cells_after),
         random=control(comparison.random),
         shifted=control(comparison.shifted if moves else None),
         refit=control(comparison.refit),
@@ -166,15 +161,14 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
 
 
 def _if_both(
-    figure: Callable[[CellMeans, CellMeans, Bootstrap], Change],
+    figure: Callable[[CellMeans, CellMeans], Change],
     before: CellMeans | None,
     after: CellMeans | None,
-    bootstrap: Bootstrap,
 ) -> Change | None:
     # too few samples of all groups but one
     if before is None or after is None:
         return None
-    return figure(before, after, bootstrap)
+    return figure(before, after)
 
 
 def of_label(comparison: Comparison, cue: Cue) -> BoolPerSample:
@@ -223,7 +217,7 @@ def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
     comparison = results.comparison
     parts = comparison.parts
     # of many pairs, none of which is a finding: nothing is corrected
-    alone = replace(results.bootstrap, confidence=parts.options.confidence)
+    alone = replace(results.precision, confidence=parts.options.confidence)
     cues = {(cue.feature.key, cue.label) for cue in parts.cues}
     gaps = []
     for cluster, feature in enumerate(parts.features):
@@ -238,8 +232,8 @@ def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
             # the cues themselves stand in the first table
             if (feature.key, label) in cues or (feature.key, None) in cues:
                 continue
-            gap = gap_change(
-                comparison.before, comparison.after, without, present, alone
+            gap = alone.gap_change(
+                comparison.before, comparison.after, without, present
             )
             gaps.append((name, label, gap))
     return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)

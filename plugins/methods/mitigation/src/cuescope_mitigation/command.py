@@ -91,8 +91,9 @@ def mitigate(
     folder = asked.out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
+        of_remedy = pairs("-O", option or ())
         # a wrong name is told before hours of answers
-        registry.find("mitigator", plugin)
+        runner.context.resolve("mitigator", mitigator, of_remedy)
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
         # what is learned of another eye's embeddings is of no use to a model that has none
@@ -101,7 +102,7 @@ def mitigate(
         # what is learned fits this model alone, and its folder refuses any other
         stamp = report.provenance.model
         options: dict[str, Any] = {
-            "mitigator_options": pairs("-O", option or ()),
+            "mitigator_options": of_remedy,
             "names": pairs("--name", name or ()),
             "top": top,
             "placebos": placebos,
@@ -170,7 +171,7 @@ def mitigate(
 
 def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
     """How many samples will show each cue, and how many are needed to show a gain."""
-    from cuescope_sdk.statistics import Bootstrap
+    from cuescope_sdk.statistics import MeanAboveZero
 
     options = MitigationOptions.model_fields
     least = options["least"].default
@@ -178,10 +179,9 @@ def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
     yield from lines
     if lines:
         # all cues are tested together
-        confidence = 1 - (1 - options["confidence"].default) / len(lines)
+        level = (1 - options["confidence"].default) / len(lines)
         half, whole = (
-            Bootstrap.samples_needed(gain, confidence, least=least)
-            for gain in (0.5, 0.9)
+            MeanAboveZero.samples(gain, level, least=least) for gain in (0.5, 0.9)
         )
         yield (
             f"A gain of 50 points is shown with about {half} of them, one of 90 points "

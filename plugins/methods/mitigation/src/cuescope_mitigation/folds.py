@@ -5,16 +5,15 @@ Of several runs each leaves one part out. What was found and learned without a p
 and what all parts say is one measurement (after Chernozhukov et al., 2018; docs/adr/0043).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, compress
+from itertools import chain, compress
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from cuescope_mitigation import trials
+from cuescope_mitigation.naming import NUMBERED
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.trials import (
     Comparison,
@@ -32,9 +31,8 @@ from cuescope_mitigation.trials import (
     task_of,
 )
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, StoredRun, UserError
-
-SHARED = 0.5  # of the frames of two findings (Dice): they are one cue
-Frames = frozenset[tuple[str, int]]
+from cuescope_sdk.statistics import Overlap
+from cuescope_sdk.stills import FrameId
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,20 +142,27 @@ def match(
 ) -> tuple[list[Cue], list[dict[int, Cue]]]:
     """The cues of all runs, those of the run on all data first; and each fold's own by these.
 
-    What the run on all data calls a cue, or a person, it is called in all folds.
+    One cue is one by `Overlap.link_findings`, as for `confirm`. What the run on all data calls it,
+    or a person, it is called in all folds.
     """
     # keys of one run may be something else in another
     unnamed = options.model_copy(update={"names": {}})
     found = [cues_of(run.report, options)]
     found += [cues_of(fold.report, unnamed) for fold in folds]
     flat = list(chain.from_iterable(found))
-    source = np.repeat(np.arange(len(found)), list(map(len, found)))
-    seen = [frozenset(seeing.part) for seeing in (run, *folds)]
+    source = np.repeat(np.arange(len(found)), list(map(len, found))).tolist()
+    seen = [seeing.part.keys() for seeing in (run, *folds)]
     cues: list[Cue] = []
     columns: list[dict[int, Cue]] = [{} for _ in folds]
-    for rows in one_cue(flat, source, seen):
+    for rows in Overlap.link_findings(
+        [cue.label for cue in flat],
+        [None if cue.feature.kind in NUMBERED else cue.word for cue in flat],
+        list(map(_frames, flat)),
+        source,
+        seen,
+    ):
         first = flat[rows[0]]
-        number = int(source[rows[0]])
+        number = source[rows[0]]
         if number:
             # the run on all data has not found it, and another cue of it may have this key
             key = f"{first.feature.key}, without part {number}"
@@ -173,43 +178,11 @@ def match(
     return cues, columns
 
 
-def one_cue(
-    cues: Sequence[Cue], source: np.ndarray, seen: Sequence[frozenset[str]]
-) -> list[list[int]]:
-    """The rows of findings that are one cue: the same label, and half of the frames (Dice, 1945).
-
-    Of samples that both of their runs have seen. No answer has a say in it.
-    """
-    if len(cues) == 1:
-        return [[0]]
-    apart = np.ones((len(cues), len(cues)))
-    frames = list(map(_frames, cues))
-    for one, other in combinations(range(len(cues)), 2):
-        if cues[one].label == cues[other].label and source[one] != source[other]:
-            both = seen[source[one]] & seen[source[other]]
-            share = _dice(frames[one], frames[other], both)
-            apart[one, other] = apart[other, one] = 1 - share
-    np.fill_diagonal(apart, 0.0)
-    tree = linkage(squareform(apart), "average")
-    numbers = fcluster(tree, 1 - SHARED, "distance")
-    groups: dict[int, list[int]] = {}
-    for row, number in enumerate(numbers.tolist()):
-        groups.setdefault(number, []).append(row)
-    # in the order of the run on all data, then of the parts
-    return sorted(groups.values())
-
-
-def _frames(cue: Cue) -> Frames:
-    return frozenset(
-        (occurrence.sample, occurrence.frame or 0)
-        for occurrence in cue.feature.occurrences
-    )
-
-
-def _dice(one: Frames, other: Frames, seen: frozenset[str]) -> float:
-    first = {frame for frame in one if frame[0] in seen}
-    second = {frame for frame in other if frame[0] in seen}
-    return 2 * len(first & second) / max(len(first) + len(second), 1)
+def _frames(cue: Cue) -> Set[FrameId]:
+    """None for what has a name: two things may be in the same frames."""
+    if cue.feature.kind not in NUMBERED:
+        return set()
+    return {(seen.sample, seen.frame or 0) for seen in cue.feature.occurrences}
 
 
 def in_one(

@@ -241,7 +241,7 @@ def placebo_table(results: Results) -> Table:
         "Random cues: the same mitigator, fitted to random samples of each label, as many as show "
         "the cue. It answers where the cue is. Shift: a constant is added to each answer, so that "
         "each is given as often as by the mitigated model.",
-        f"Intervals hold for all cues together ({results.bootstrap.confidence:.1%} each).",
+        f"Intervals hold for all cues together ({results.precision.confidence:.1%} each).",
     )
 
 

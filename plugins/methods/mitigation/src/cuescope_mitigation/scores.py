@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.statistics import Bootstrap
+from cuescope_sdk.statistics import (
+    Groups,
+    WeightedMeans,
+    change_interval,
+    gap_intervals,
+    mean_interval,
+)
 
 PerSample = Float[np.ndarray, " sample"]
 BoolPerSample = Bool[np.ndarray, " sample"]
@@ -33,81 +39,128 @@ class Change:
         return self.after - self.before
 
 
-def change(
-    before: PerSample,
-    after: PerSample,
-    among: BoolPerSample,
-    bootstrap: Bootstrap,
-) -> Change:
-    """The mean before and after among some of the samples, each of which is its own pair."""
-    # of differences, so that what stays as it was does not widen the interval
-    low, high = bootstrap.interval(bootstrap.means(after - before, among))
-    mean_before = float(before[among].mean())
-    mean_after = float(after[among].mean())
-    return Change(mean_before, mean_after, low, high, int(among.sum()))
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """How the samples were drawn, and how sure the intervals of their figures are to be."""
 
+    groups: Groups
+    confidence: float
 
-def gap_change(
-    before: PerSample,
-    after: PerSample,
-    without: BoolPerSample,
-    present: BoolPerSample,
-    bootstrap: Bootstrap,
-) -> Change:
-    """Accuracy without the cue minus with it, before and after; the interval is that of after."""
-    of_others = bootstrap.means(after, without)
-    # with and without are other samples, so both vary in a draw
-    low, high = bootstrap.interval(of_others - bootstrap.means(after, present))
-    gap_before = before[without].mean() - before[present].mean()
-    gap_after = after[without].mean() - after[present].mean()
-    count = int(present.sum())
-    return Change(float(gap_before), float(gap_after), low, high, count)
+    def change(
+        self, before: PerSample, after: PerSample, among: BoolPerSample
+    ) -> Change:
+        """The mean before and after among some of the samples, each of which is its own pair."""
+        low, high = change_interval(
+            (after - before)[among],
+            self.groups.take(among),
+            confidence=self.confidence,
+        )
+        return Change(
+            float(before[among].mean()),
+            float(after[among].mean()),
+            low or 0.0,
+            high or 0.0,
+            int(among.sum()),
+        )
+
+    def gap_change(
+        self,
+        before: PerSample,
+        after: PerSample,
+        without: BoolPerSample,
+        present: BoolPerSample,
+    ) -> Change:
+        """Accuracy without the cue minus with it, before and after; the interval is after's."""
+        among = without | present
+        low, high = gap_intervals(
+            after[among],
+            present[among, None],
+            self.groups.take(among),
+            confidence=self.confidence,
+        )
+        gap_before = before[without].mean() - before[present].mean()
+        gap_after = after[without].mean() - after[present].mean()
+        count = int(present.sum())
+        return Change(
+            float(gap_before), float(gap_after), float(low[0]), float(high[0]), count
+        )
+
+    def worst_change(self, before: "CellMeans", after: "CellMeans") -> Change:
+        """The lowest mean among the cells, before and after; `n` is the worst one's before.
+
+        Each its own lowest: after a remedy another group may be the worst. Limits of all cells
+        together (Bonferroni) bound the lowest one, and both are combined (MOVER).
+        """
+        worst = float(before.means.min())
+        worst_after = float(after.means.min())
+        low, high = before.limits_of_worst(self)
+        low_after, high_after = after.limits_of_worst(self)
+        gain = worst_after - worst
+        down = np.hypot(worst_after - low_after, high - worst)
+        up = np.hypot(high_after - worst_after, worst - low)
+        count = int(before.sizes[before.means.argmin()])
+        return Change(
+            worst, worst_after, max(gain - down, -1.0), min(gain + up, 1.0), count
+        )
+
+    def groups_change(self, before: "CellMeans", after: "CellMeans") -> Change:
+        """The mean over the cells, before and after: a rare one counts as much as any other."""
+        groups = self.groups.take(before.among)
+        means = WeightedMeans.over(before.cells, groups)
+        change = after.values - before.values
+        low, high = means.change_interval(change, self.confidence)
+        ends = float(before.means.mean()), float(after.means.mean())
+        return Change(*ends, low, high, len(before.values))
 
 
 @dataclass(frozen=True, eq=False)
 class CellMeans:
-    """The mean of each cell of samples, and that of each draw; NaN where it drew none of them."""
+    """The mean of each cell of samples; `among` says which samples are in one.
 
-    means: Float[np.ndarray, " cell"]
-    draws: Float[np.ndarray, "cell draw"]
-    sizes: Int[np.ndarray, " cell"]
+    Of these `cells` has the number of each one's, and `values` what it is worth.
+    """
+
+    values: PerSample
+    cells: IntPerSample
+    among: Bool[np.ndarray, " measured"]
 
     @classmethod
     def of(
-        cls,
-        values: PerSample,
-        cells: IntPerSample,
-        least: int,
-        bootstrap: Bootstrap,
+        cls, values: PerSample, cells: IntPerSample, least: int
     ) -> "CellMeans | None":
         """Of the cells with at least so many samples; None where fewer than two have them."""
         sizes = np.bincount(cells[cells != NO_CELL])
         enough = np.flatnonzero(sizes >= least)
         if len(enough) < 2:
             return None
-        members = [cells == cell for cell in enough]
-        means = [values[member].mean() for member in members]
-        draws = [bootstrap.means(values, member) for member in members]
-        return cls(np.array(means), np.stack(draws), sizes[enough])
+        among = np.isin(cells, enough)
+        return cls(values[among], np.searchsorted(enough, cells[among]), among)
 
+    @property
+    def sizes(self) -> Int[np.ndarray, " cell"]:
+        """How many samples each has."""
+        return np.bincount(self.cells)
 
-def worst_change(before: CellMeans, after: CellMeans, bootstrap: Bootstrap) -> Change:
-    """The lowest mean among the cells, before and after; `n` is the size of the worst before."""
-    # each its own lowest: after a remedy another group may be the worst
-    draws = np.nanmin(after.draws, axis=0) - np.nanmin(before.draws, axis=0)
-    low, high = bootstrap.interval(draws)
-    count = int(before.sizes[before.means.argmin()])
-    return Change(float(before.means.min()), float(after.means.min()), low, high, count)
+    @property
+    def means(self) -> Float[np.ndarray, " cell"]:
+        """The mean of each."""
+        return np.asarray(np.bincount(self.cells, self.values) / self.sizes)
 
-
-def groups_change(before: CellMeans, after: CellMeans, bootstrap: Bootstrap) -> Change:
-    """The mean over the cells, before and after: a rare one counts as much as any other."""
-    # pair by pair: a cell that a draw misses is missing in both
-    low, high = bootstrap.interval(np.nanmean(after.draws - before.draws, axis=0))
-    count = int(before.sizes.sum())
-    return Change(
-        float(before.means.mean()), float(after.means.mean()), low, high, count
-    )
+    def limits_of_worst(self, precision: Precision) -> tuple[float, float]:
+        """Of the lowest of the true means."""
+        count = len(self.sizes)
+        confidence = 1 - (1 - precision.confidence) / count
+        groups = precision.groups.take(self.among)
+        ends = []
+        for cell in range(count):
+            member = self.cells == cell
+            ends.append(
+                mean_interval(
+                    self.values[member], groups.take(member), confidence=confidence
+                )
+            )
+        lows, highs = np.array(ends, dtype=float).T
+        return float(lows.min()), float(highs.min())
 
 
 def shuffle_within(

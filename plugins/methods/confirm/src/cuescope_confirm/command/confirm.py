@@ -117,6 +117,9 @@ def confirm(
         registry = runner.context.registry
         runner, request = ask_again(runner, run, asked)
         tools, settings = _tools(request, pairs("--tool", tool or ()), of_tools)
+        typed_options = pairs("-O", option or ())
+        # a wrong one is told before anything else, and before the run is made again
+        runner.context.resolve("method", METHOD, {"run": str(run)} | typed_options)
         _require_usable(runner.context, request, interventions or [], tools)
         if not (features or others or report.findings):
             raise UserError(
@@ -169,7 +172,7 @@ def confirm(
             update={
                 "method": METHOD,
                 # -O comes last, so what is typed wins
-                "method_options": given | pairs("-O", option or ()),
+                "method_options": given | typed_options,
                 "tools": tools,
                 "tool_options": settings,
             }

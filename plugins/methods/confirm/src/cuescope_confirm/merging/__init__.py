@@ -15,10 +15,9 @@ the questions, and figures of a run as a whole. Two kinds of one annotated facto
 from collections import defaultdict
 from collections.abc import Hashable, Set
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_confirm.asking import Direction, direction_of, run_answers
 from cuescope_confirm.locating.places import GOOD_AUROC
@@ -32,6 +31,7 @@ from cuescope_confirm.merging.modalities import (
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
 from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 from cuescope_sdk import Occurrence
+from cuescope_sdk.statistics import Overlap
 
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
 RULE = (
@@ -71,7 +71,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     firsts = [cues[0] for cues in by_feature.values()]
     values = recognition(study, firsts)
     # each must recognise the other, so the weaker direction counts
-    for group in link(np.minimum(values, values.T)):
+    for group in Overlap.link(np.minimum(values, values.T), GOOD_AUROC):
         members = []
         pure = set()
         for row in group:
@@ -86,28 +86,6 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
 
     return tuple(sorted(merged, key=rank)[: study.options.top])
-
-
-def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
-    """Rows in groups, by average linkage (Sokal and Michener, 1958) down to `GOOD_AUROC`.
-
-    So a finding that holds parts of two cues does not join them.
-
-    >>> link(np.array([[1, 0.9, 0.8, 0], [0.9, 1, 0.2, 0], [0.8, 0.2, 1, 0.9], [0, 0, 0.9, 1]]))
-    [[0, 1], [2, 3]]
-    """
-    groups = [[row] for row in range(len(alike))]
-    while len(groups) > 1:
-        pairs = list(combinations(groups, 2))
-        means = [alike[np.ix_(*pair)].mean() for pair in pairs]
-        best = np.argmax(means)
-        if means[best] < GOOD_AUROC:
-            break
-        first, second = pairs[best]
-        groups.remove(second)
-        first += second
-        first.sort()
-    return sorted(groups)
 
 
 def _merge(

@@ -1,14 +1,14 @@
 """What several runs found, each without one fold of the data: one cue of what is one cue."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain
 
 import numpy as np
 
-from cuescope_confirm.merging import link
-from cuescope_confirm.merging.recognition import recognition
+from cuescope_confirm.merging.modalities import place_of
+from cuescope_confirm.merging.recognition import name_of
 from cuescope_confirm.study import (
     BACKGROUNDS,
     MODALITIES,
@@ -21,42 +21,32 @@ from cuescope_confirm.study import (
     Study,
 )
 from cuescope_sdk import Occurrence
+from cuescope_sdk.statistics import Overlap
+from cuescope_sdk.stills import FrameId
 
 NAMED = {*OBJECTS, *BACKGROUNDS, *MODALITIES, THING, WORDS, SHOWN}
 OfFolds = Mapping[int, Cue]
 
 
 def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
-    """The cues of all folds, those that most folds found first.
-
-    Two findings are one cue by the rule by which findings of methods are merged: each tells where
-    the other is. Or they list the same frames of samples that both runs looked at. No answer has a
-    say in it.
-    """
-    folds = []
-    cues: list[Cue] = []
-    for number, of_fold in enumerate(found):
-        folds += [number] * len(of_fold)
-        cues += of_fold
-    values = recognition(study, cues)
-    alike = np.minimum(values, values.T)
-    for first, second in combinations(range(len(cues)), 2):
-        # those of one run were compared before
-        if folds[first] == folds[second]:
-            continue
-        run, other_run = (study.folds[folds[row]] for row in (first, second))
-        shared = _shared_frames(run, other_run, cues[first], cues[second])
-        # half of the frames are as good as the least AUROC that links two findings
-        alike[first, second] = max(alike[first, second], (1 + shared) / 2)
-        alike[second, first] = alike[first, second]
-    groups = []
-    for rows in link(alike):
-        [(labels, _)] = Counter(cues[row].labels for row in rows).most_common(1)
+    """The cues of all folds, those that most folds found first, by `Overlap.link_findings`."""
+    cues = list(chain.from_iterable(found))
+    folds = np.repeat(np.arange(len(found)), list(map(len, found))).tolist()
+    groups: list[dict[int, Cue]] = []
+    for rows in Overlap.link_findings(
+        [(cue.labels, cue.factor) for cue in cues],
+        list(map(_name_of, cues)),
+        [
+            _frames(study.folds[fold], cue)
+            for fold, cue in zip(folds, cues, strict=True)
+        ],
+        folds,
+        [fold.seen.keys() for fold in study.folds],
+    ):
         group: dict[int, Cue] = {}
         for row in rows:
             # of two of one fold the first is the stronger finding
-            if cues[row].labels == labels:
-                group.setdefault(folds[row], cues[row])
+            group.setdefault(folds[row], cues[row])
         groups.append(group)
     # stable: of equals the order is that of their folds
     groups.sort(key=len, reverse=True)
@@ -71,17 +61,17 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
     return tuple(joined)
 
 
-def _shared_frames(run: Study, other_run: Study, cue: Cue, other: Cue) -> float:
-    """Of the frames that two findings list in samples of both runs, how many both list (Dice).
+def _name_of(cue: Cue) -> str | None:
+    """What a finding is beyond doubt: a guess is no name."""
+    place = place_of(cue)
+    if place is not None:
+        return place
+    return name_of(cue) if cue.checked or cue.factor or cue.kind in NAMED else None
 
-    0 for what has a name: two things may be in the same frames.
-    """
-    if cue.labels != other.labels or {cue.kind, other.kind} & NAMED:
-        return 0.0
-    both = run.seen.keys() & other_run.seen.keys()
-    frames = {frame for frame in run.frames_of(cue) if frame[0] in both}
-    others = {frame for frame in other_run.frames_of(other) if frame[0] in both}
-    return 2 * len(frames & others) / max(len(frames) + len(others), 1)
+
+def _frames(run: Study, cue: Cue) -> Set[FrameId]:
+    """None for what has a name: two things may be in the same frames."""
+    return set() if cue.kind in NAMED else run.frames_of(cue).keys()
 
 
 def _first_of(group: OfFolds) -> Cue:
