@@ -1,7 +1,7 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -9,9 +9,17 @@ from scipy import ndimage
 
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
 from cuescope_sdk import Audit, Context, Frame, Sample
-from cuescope_sdk.locating import Linear, Region, attach_portraits
+from cuescope_sdk.locating import (
+    Linear,
+    Region,
+    Training,
+    _cells,
+    _location,
+    attach_portraits,
+)
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, likest_part
 from cuescope_sdk.locating._words import part_of
+from cuescope_sdk.statistics import Groups
 
 SIDE = 48
 LISTED = 40  # samples that a finding lists, and as many others
@@ -128,6 +136,60 @@ def test_what_is_everywhere_has_no_outline() -> None:
     )
     assert "darker" in portrait.what
     assert describe(cast)[0] == portrait  # the same name in the next run
+
+
+class Cut(NamedTuple):
+    """What two localisers say of frames, in place of what they learn."""
+
+    auroc: float
+    area: float
+    is_everywhere: bool
+
+    def mask(self, grid: np.ndarray) -> np.ndarray:
+        rows = round(self.area * len(grid))
+        return np.arange(len(grid))[:, None] < np.full(grid.shape[1], rows)
+
+    outline = mask
+
+
+@pytest.mark.parametrize(
+    ("region", "rest", "spread"),
+    [
+        (Cut(0.9, 0.1, False), 0.6, "changing places"),
+        (Cut(0.9, 0.1, True), 0.6, "changing places"),
+        (Cut(0.9, 0.3, False), 0.6, "changing places"),
+        # words tell frames without it, and it is larger than a fifth
+        (Cut(0.9, 0.3, True), 0.6, "everywhere"),
+        (Cut(0.9, 0.1, False), 0.87, "everywhere"),
+        (Cut(0.9, 0.8, False), 0.6, "everywhere"),
+        # of a cue at one place: seven tenths of what tells it are elsewhere
+        (None, 0.7, "one place"),
+        (None, 0.84, "everywhere"),
+    ],
+)
+def test_what_the_rest_of_the_frames_tells_as_well_is_everywhere(
+    monkeypatch: pytest.MonkeyPatch, region: Cut | None, rest: float, spread: str
+) -> None:
+    frames = [Frame.from_array(np.zeros((8, 8, 3), np.uint8))] * 80
+    shows = np.arange(80) < 40
+    data = Training(shows, np.array(["cow"] * 80), Groups.single(80))
+    mask = np.zeros((_cells.GRID, _cells.GRID), bool)
+    mask[:2, :2] = True
+
+    def auroc_of_rest(*given: Any) -> float:
+        return rest if len(given) > 3 else 0.6
+
+    for name, value in {
+        "chance_bound": lambda *given: 1.0,
+        "clear_cells": lambda *given: mask,
+        "auroc_of_rest": auroc_of_rest,
+        "auroc_of_place": lambda *given: 0.6 if region else 0.97,
+        "common_place": lambda *given: None,
+    }.items():
+        monkeypatch.setattr(_location, name, value)
+    monkeypatch.setattr(_location.Region, "learn", lambda *given: region)
+    found = _location.Pictures(frames).locate(data, np.random.default_rng(0))
+    assert found.spread == spread
 
 
 def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:

@@ -25,7 +25,7 @@ from cuescope_sdk.locating._cells import (
 from cuescope_sdk.locating._linear import Grid, Training
 from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.locating._pictures import PixelPatches
-from cuescope_sdk.locating._regions import Region
+from cuescope_sdk.locating._regions import PLACED, Region
 from cuescope_sdk.locating._visual_words import TOUCHING
 from cuescope_sdk.statistics import Roc
 
@@ -136,7 +136,9 @@ class Pictures:
         rest = auroc_of_rest(
             cells, data, rng, [stretch(outline, mask.shape) for outline in outlines]
         )
-        if is_wide or rest > best - TIE:
+        # a place that changes is outlined less exactly, and leaves some of the cue behind
+        held = TIE if found.mask is None else PLACED * (best - 0.5)
+        if is_wide or rest > best - held:
             return Location("everywhere", best)
         if found.region is not None and found.region.is_everywhere:
             # no proof alone: on plain surroundings words tell a small thing without its place
