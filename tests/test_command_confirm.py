@@ -263,8 +263,9 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
         each for each in report.tables if each.title.startswith("Each witness where")
     )
     blank = next(row for row in figures.rows if row["intervention"] == "blank")
+    # black is new to the model where the cue is not, too: a quarter of the effect is no cause
     for where in ("without the cue", "unfound cue", "other labels"):
-        assert int(str(blank[where])) <= 10
+        assert int(str(blank[where])) <= int(str(blank["with the cue"])) / 4
 
 
 @pytest.mark.long

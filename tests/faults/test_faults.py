@@ -32,7 +32,8 @@ AUDITS = {
     "trove": "trove --model toy --data moving-shapes:background --limit 120",
     "cci": "cci --model toy-clip --data scenes:0.98 --limit 24",
     "saliency": "saliency:grad-eclip --model toy-clip --data scenes:0.98 --limit 24",
-    "quag": "quag --model toy-fusion --data clavi:moving-shapes --limit 40",
+    # five groups of 38 questions, the fewest that it takes
+    "quag": "quag --model toy-fusion -M epochs=2 --data clavi:moving-shapes --limit 190",
     "spurlens": "spurlens --model toy-fusion:object-scenes:presence -M patches=4 -M epochs=1 "
     "--data object-scenes -D val=120 -O k=20 "
     "--tool proposer=co-occurrence --tool detector=annotations",
