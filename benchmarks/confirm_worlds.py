@@ -82,6 +82,7 @@ class Bench:
     world: World
     cache: Path
     finder: str
+    annotated: bool = False
 
     def grade(self, case: Case) -> Graded:
         """The verdict on a case; an auditor that does not find the cue is handed the sheet."""
@@ -133,7 +134,11 @@ class Bench:
             model=self.world.name,
             model_options={"case": case.name},
             data="pictures",
-            data_options={"world": self.number, "case": case.name},
+            data_options={
+                "world": self.number,
+                "case": case.name,
+                "annotated": self.annotated,
+            },
             part=part,
         )
 
@@ -356,7 +361,7 @@ def _cells(row: Mapping[str, Any]) -> str:
 def main() -> None:
     """Grade the cases, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--world", default="1", help="1, 2, 3, 4 or 5")
+    parser.add_argument("--world", default="1", help="1 to 6")
     parser.add_argument(
         "--cache",
         type=Path,
@@ -372,8 +377,19 @@ def main() -> None:
     parser.add_argument(
         "--details", type=Path, help="write what each witness said here"
     )
+    parser.add_argument(
+        "--annotated",
+        action="store_true",
+        help="the data say where each case's companion is",
+    )
     given = parser.parse_args()
-    bench = Bench(given.world, open_world(given.world), given.cache, given.finder)
+    bench = Bench(
+        given.world,
+        open_world(given.world),
+        given.cache,
+        given.finder,
+        given.annotated,
+    )
     graded = []
     for case in bench.world.cases:
         if given.only in case.name:

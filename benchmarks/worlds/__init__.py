@@ -10,6 +10,7 @@ MODULES = {
     "3": "worlds.stamps",
     "4": "worlds.papers",
     "5": "worlds.stalls",
+    "6": "worlds.cloths",
 }
 
 

@@ -1,7 +1,8 @@
 """Embeddings that an edit moves, and what a network's last layer makes of them."""
 
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -29,8 +30,22 @@ def respond_moved(
     ]
 
 
+@dataclass
+class Embedding:
+    """All of a tower that moves of embeddings ask for."""
+
+    rows: Tensor
+
+    @contextmanager
+    def hook_embedding(self, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+        """While open, the rows are what `change` makes of them."""
+        kept = self.rows
+        self.rows = change(kept)
+        yield
+        self.rows = kept
+
+
 def _moved(edit: TowerEdit, row: Tensor) -> Tensor:
-    # all of a tower that moves of embeddings ask for
-    tower = SimpleNamespace(encode=lambda _: row[None])
-    with edit.hooks(tower):
-        return tower.encode({})[0]
+    embedding = Embedding(row[None])
+    with edit.hooks(embedding):
+        return embedding.rows[0]

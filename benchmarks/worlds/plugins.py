@@ -31,25 +31,31 @@ FOUND = "cluster-00"
 
 
 class CaseOptions(Options):
-    """A world by its number, and one of its cases."""
+    """A world by its number, and one of its cases; companions may be `annotated`."""
 
     world: str
     case: str
+    annotated: bool = False
 
 
 @lru_cache(maxsize=1)
-def _samples(number: str, name: str) -> tuple[Sample, ...]:
+def _samples(number: str, name: str, annotated: bool) -> tuple[Sample, ...]:
     """Those of a case: the run and its test ask for the same ones."""
     world = open_world(number)
     samples = []
+    companion = world.case(name).companion
     for index, facts in enumerate(world.audited(world.case(name))):
         frames = tuple(map(Frame.from_array, world.draw(facts)))
+        notes = {}
+        if annotated and companion:
+            notes = {"factors": {companion: companion in facts.cues}}
         samples.append(
             Sample(
                 key=f"sample-{index:05d}",
                 frames=frames,
                 choices=world.labels,
                 label=facts.label,
+                annotations=notes,
             )
         )
     return tuple(samples)
@@ -67,9 +73,10 @@ class Pictures(Plugin):
         self.case = self.world.case(options.case)
         self.labels = self.world.labels
         self.shown = self.world.audited(self.case)
-        self.fingerprint = digest("worlds", self.world.name, repr(self.shown))
+        facts = (self.world.name, repr(self.shown), str(options.annotated))
+        self.fingerprint = digest("worlds", *facts)
         self.facts = {"world": self.world.name}
-        self._samples = _samples(options.world, options.case)
+        self._samples = _samples(options.world, options.case, options.annotated)
 
     def __len__(self) -> int:
         return len(self.shown)

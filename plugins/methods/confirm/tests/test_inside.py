@@ -108,7 +108,8 @@ def test_a_placebo_moves_as_far_and_tells_no_cue(
         options=SimpleNamespace(samples=60),
         rng=lambda *_: np.random.default_rng(1),
     )
-    pairs = pairs_inside(study, target(), SimpleNamespace(effect=effect))  # type: ignore[arg-type]
+    plugin: Any = SimpleNamespace(effect=effect)
+    pairs = pairs_inside(study, target(), plugin)
     assert len(pairs) == 60
     along = []
     for pair in pairs:
@@ -187,7 +188,9 @@ def _asked(plugins: Any, share: float) -> Any:
     from cuescope_confirm import trials
     from cuescope_confirm.testimony.witnesses import Answers, Witness
 
-    answers = Answers.unknown([SimpleNamespace(control=False)] * 20, [(None,) * 3] * 20)  # type: ignore[list-item, arg-type]
+    pair: Any = SimpleNamespace(control=False)
+    nothing: Any = (None, None, None)
+    answers = Answers.unknown([pair] * 20, [nothing] * 20)
     given: Any = target()
 
     def make(_: Any, some: Any, about: Any) -> Any:
@@ -201,6 +204,7 @@ def _asked(plugins: Any, share: float) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "_witnesses", make)
         patch.setattr(trials, "_one_of_each_kind", lambda _, some: some)
+        patch.setattr(trials, "_of_cue_alone", lambda _, one: one)
         return _witnesses_of(study, plugins, given, is_free=True)
 
 

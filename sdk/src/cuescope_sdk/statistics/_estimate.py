@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from jaxtyping import Float
-from scipy.stats import norm
+from jaxtyping import Bool, Float, Int
+from scipy.stats import norm, t as student
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import mean_interval
@@ -88,6 +88,47 @@ class Estimate(Generic[Figure]):
         low = middle - float(np.hypot(low, NORMAL * unseen))
         high = middle + float(np.hypot(high, NORMAL * unseen))
         return Estimate(middle, max(low, -1.0), min(high, 1.0))
+
+    @staticmethod
+    def within(
+        values: PerSample,
+        shows: Bool[np.ndarray, " sample"],
+        strata: Int[np.ndarray, " sample"],
+        groups: Groups,
+        *,
+        confidence: float = 0.95,
+    ) -> "Estimate[float] | None":
+        """Mean value where something shows, less that where it does not, within strata.
+
+        A stratum weighs as its samples with it and without overlap, n1 n0 / (n1 + n0): overlap
+        weights (Li, Morgan and Zaslavsky, 2018), for strata those of Cochran (1954). The error is
+        robust to groups (Liang and Zeger, 1986), and never below that of a third of one answer.
+        None where no stratum has both.
+        """
+        _, codes = np.unique(strata, return_inverse=True)
+        count = np.bincount(codes)
+
+        def centred(column: PerSample) -> PerSample:
+            means = np.bincount(codes, weights=column) / count
+            return np.asarray(column - means[codes])
+
+        marked = centred(shows.astype(float))
+        overlap = float(marked @ marked)
+        # samples, rounded: below one there is nothing to compare
+        if overlap < 0.5:
+            return None
+        left = centred(np.asarray(values, float))
+        value = float(marked @ left) / overlap
+        scores = np.bincount(groups.codes, weights=marked * (left - value * marked))
+        both = np.bincount(codes, weights=shows) % count > 0
+        telling = both[codes]
+        fewer = min(
+            len(np.unique(groups.codes[telling & (shows == side)]))
+            for side in (True, False)
+        )
+        error = max(float(np.sqrt(scores @ scores)), 1 / 3) / overlap
+        reach = float(student.isf((1 - confidence) / 2, max(fewer - 1, 1))) * error
+        return Estimate(value, value - reach, value + reach)
 
     def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
         """The sum of both figures."""

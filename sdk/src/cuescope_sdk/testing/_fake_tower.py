@@ -68,4 +68,4 @@ class FakeTower(Plugin):
         tower = self.image_tower
         with torch.inference_mode():
             inputs = tower.prepare([Image.fromarray(pixels)])
-            return np.asarray(tower.encode(inputs)[0].numpy())
+            return np.asarray(tower.embed(inputs)[0].numpy())

@@ -136,7 +136,7 @@ class TowerEncoder:
             hook_output(block.module, tokens.append),
             torch.inference_mode(),
         ):
-            row = tower.encode(inputs)[0]
+            row = tower.embed(inputs)[0]
         self._remember_row(item.key, to_array(row))
         rows, cols = tower.grid(
             inputs

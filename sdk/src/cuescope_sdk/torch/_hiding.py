@@ -43,18 +43,18 @@ def encode_visible(
     embedding 0: similar to nothing.
     """
     if hidden is None:
-        return tower.encode(inputs)
+        return tower.embed(inputs)
     tower.require_tokens()
     if tower.joint:
         hidden = hidden.reshape(-1, tower.frames * hidden.shape[1])
     if tower.pooling.kind == "token":
         # the class token stays, so nothing is NaN where every patch is hidden
         with show_only(tower, ~hidden, how):
-            return tower.encode(inputs)
+            return tower.embed(inputs)
     empty = hidden.all(dim=1, keepdim=True)
     # softmax over no key is NaN: such an image is shown, and its row zeroed
     with show_only(tower, ~hidden | empty, how):
-        embeddings = tower.encode(inputs)
+        embeddings = tower.embed(inputs)
     nothing = empty.view(len(embeddings), -1).all(dim=1, keepdim=True)
     return embeddings.masked_fill(nothing, 0.0)
 

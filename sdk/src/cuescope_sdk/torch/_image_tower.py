@@ -6,7 +6,7 @@ patch features and every explainer work on that description, with hooks alone. N
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from cuescope.errors import UserError
 
 Inputs = dict[str, Tensor]
+Change = Callable[[Tensor], Tensor | None]
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,26 @@ class ImageTower:
     frames: int = 1
     joint: bool = False
     drops: bool = True
+    _changes: list[Change] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def embed(self, inputs: Inputs) -> Float[Tensor, "input dim"]:
+        """What `encode` gives, as the hooks that are open change it."""
+        rows = self.encode(inputs)
+        for change in self._changes:
+            changed = change(rows)
+            rows = rows if changed is None else changed
+        return rows
+
+    @contextmanager
+    def hook_embedding(self, change: Change) -> Iterator[None]:
+        """While open, embeddings are what `change` makes of them; None leaves them."""
+        self._changes.append(change)
+        try:
+            yield
+        finally:
+            self._changes.remove(change)
 
     @property
     def layers(self) -> int:
@@ -170,9 +191,6 @@ def split_heads(
 
 
 # ------------------------------------------------------------------------------------------ tokens
-
-
-Change = Callable[[Tensor], Tensor | None]
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Changes of what the model makes of a sample: its embedding moves, and no picture does."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from cuescope_sdk.interventions import Case
 from cuescope_sdk.models import TowerEdit
 
 if TYPE_CHECKING:  # it imports torch, which listing plugins must not pay for
-    from cuescope_sdk.torch import ImageTower, Inputs
+    from torch import Tensor
 
 
 class MoveEmbedding(TowerEdit):
@@ -34,32 +33,15 @@ class MoveEmbedding(TowerEdit):
 
     def hooks(self, tower: Any) -> AbstractContextManager[None]:
         """The tower's own forward pass, and the shift after it."""
-        return _moved(tower, self.shift, self.norm)
 
+        def move(rows: "Tensor") -> "Tensor":
+            # a copy: what was read from bytes is read-only
+            step = rows.new_tensor(self.shift.copy())
+            moved: Tensor = rows + rows.norm(dim=-1, keepdim=True) / self.norm * step
+            return moved
 
-@contextmanager
-def _moved(
-    tower: "ImageTower",
-    shift: Float[np.ndarray, " dim"],
-    norm: float,
-) -> Iterator[None]:
-    import torch
-
-    encode = tower.encode
-
-    def encode_moved(inputs: "Inputs") -> torch.Tensor:
-        rows = encode(inputs)
-        # a copy: what was read from bytes is read-only
-        step = torch.tensor(shift, dtype=rows.dtype, device=rows.device)
-        moved: torch.Tensor = rows + rows.norm(dim=-1, keepdim=True) / norm * step
-        return moved
-
-    # the description of a tower is frozen, and what is put back is its own function
-    object.__setattr__(tower, "encode", encode_moved)
-    try:
-        yield
-    finally:
-        object.__setattr__(tower, "encode", encode)
+        moving: AbstractContextManager[None] = tower.hook_embedding(move)
+        return moving
 
 
 class Inside(CaseByCase):

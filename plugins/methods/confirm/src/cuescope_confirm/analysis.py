@@ -7,6 +7,7 @@ from operator import itemgetter
 import numpy as np
 
 from cuescope_confirm.asking import is_of_label
+from cuescope_confirm.companions import Discordant, discordant
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
     NO_MORE,
@@ -21,7 +22,7 @@ from cuescope_confirm.scores import (
     decide,
     rule,
 )
-from cuescope_confirm.study import Study, roots
+from cuescope_confirm.study import Study, prepare, roots
 from cuescope_confirm.testimony.effects import Party, effect_of_party, is_tested
 from cuescope_confirm.testimony.sizes import accuracy_lost, size_of
 from cuescope_confirm.testimony.votes import (
@@ -64,6 +65,7 @@ class Row:
     effect: Estimate[float] | None = None
     together: Effect | None = None
     lost: Estimate[float] | None = None
+    discordant: Sequence[Discordant] = ()
 
     @property
     def fullest(self) -> list[Vote]:
@@ -76,7 +78,12 @@ class Row:
 
     @property
     def excess(self) -> float:
-        """The effect beyond all controls, in the middle of these kinds."""
+        """The effect beyond all controls: of the kinds that are tested together, else their middle.
+
+        The mean of several kinds in each sample; a middle of two is as lucky as the luckier one.
+        """
+        if self.together is not None:
+            return self.together.least
         return float(np.median([vote.effect.least for vote in self.fullest]))
 
     @property
@@ -235,7 +242,15 @@ def _row(
         witness for witness in dossier.witnesses_of(target) if witness.spec not in asked
     ]
     ruling = _ruling(target, votes, unmeasured, study.options.margin)
-    row = Row(target, measured, unmeasured, votes, ruling, together=together)
+    row = Row(
+        target,
+        measured,
+        unmeasured,
+        votes,
+        ruling,
+        together=together,
+        discordant=_come_apart(study, target),
+    )
     if not votes:
         return row
     effect = size_of(row.fullest, study)
@@ -247,8 +262,39 @@ def _row(
     # what several kinds cannot tell from nothing is no cause, however sure one of them is
     if effect.low <= 0 or effect.high < study.options.margin:
         return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
+    explained = _by_companion(study, row)
+    if explained is not None:
+        return replace(row, ruling=Ruling("cannot tell", missing=explained))
     # what is not shown to cause answers has cost none
     return replace(row, lost=accuracy_lost(target, row.fullest, study))
+
+
+def _by_companion(study: Study, row: Row) -> str | None:
+    """What is missing where a companion does all that the cue seems to do; None where none does."""
+    margin = max(study.options.margin, _claim(row.target))
+    # pairs differ in the cue alone
+    if study.options.pairs is not None:
+        return None
+    for found in row.discordant:
+        if found.vetoes(study.options.least, margin):
+            return (
+                f"samples where it comes apart from {found.companion.words}: there, "
+                f"answers go with {found.companion.name}, and not with the cue"
+            )
+    return None
+
+
+def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
+    """What goes with a cue, in the run; of folds, in each."""
+    found: list[Discordant] = []
+    with study.audit.spare(f"companions of {target.cue.name}"):
+        if not target.parts:
+            # looks differ in the error that they may spend, and not in what the run says
+            whole = study.audit.once(prepare, study.audit, study.audit.options)
+            found += study.audit.once(discordant, whole, target)
+        for part in target.parts:
+            found += study.audit.once(discordant, part.study, part.target)
+    return found
 
 
 def _by_all(

@@ -27,6 +27,7 @@ from cuescope_confirm.testimony.votes import jointly_telling, party_of
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
+from cuescope_sdk.statistics import Estimate
 
 CONTROLS = get_args(Control)
 VERDICTS = get_args(Verdict)
@@ -180,6 +181,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
         beyond = f" Beyond their placebos: {effects}." if effects else ""
+        beyond += _hanging_together(row, options)
         missing = f"{row.ruling.missing}{how_many(row, options)}"
         return f"{where}: cannot tell whether it is a cause. What is missing: {missing}.{beyond}"
     if row.ruling.verdict == "accompanies":
@@ -192,7 +194,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         return (
             f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
             f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"
-            f"{_inside(row)}"
+            f"{_inside(row)}{_hanging_together(row, options)}"
         )
     ways = []
     if row.ruling.necessary:
@@ -201,7 +203,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
     return (
         f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
-        f"placebo.{_cost(row)}{_inside(row)}"
+        f"placebo.{_cost(row)}{_inside(row)}{_hanging_together(row, options)}"
     )
 
 
@@ -275,6 +277,19 @@ def _inside(row: Row) -> str:
     return INSIDE if row.ruling.inside else ""
 
 
+def _hanging_together(row: Row, options: ConfirmOptions) -> str:
+    """What the cue never comes apart from, and what would tell them apart."""
+    for found in row.discordant:
+        if found.alone < options.least:
+            name = found.companion.name
+            return (
+                f" It goes with {found.companion.words}. Only {found.alone} samples of the label "
+                f"show one of the two alone: collect such samples, or give pairs "
+                f"(`--pairs FOLDER`), to tell it from {name}."
+            )
+    return ""
+
+
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     first, *others = row.clearest(removes=removes)
@@ -302,6 +317,8 @@ def tables(results: Results) -> Iterator[Table]:
     yield figures_table(results)
     yield controls_table(results)
     yield placebo_table(results)
+    if any(row.discordant for row in results.rows):
+        yield companions_table(results)
     reasons = _reasons(results)
     if reasons:
         yield Table.of(
@@ -447,6 +464,43 @@ def placebo_table(results: Results) -> Table:
         "run, answers do not depend on it. Other labels: labels whose answers in the run do not "
         "depend on the cue.",
     )
+
+
+def companions_table(results: Results) -> Table:
+    """What goes with each cue, and what moves answers where the two come apart."""
+    rows = []
+    for row in results.rows:
+        for found in row.discordant:
+            companion = found.companion
+            shares = f"{companion.with_cue:.0%}", f"{companion.without:.0%}"
+            effects = map(_of_run, (found.of_cue, found.of_companion))
+            own = (*_name(row), companion.name, *shares, found.alone)
+            rows.append((*own, *effects))
+    return Table.of(
+        "What goes with each cue, and what moves answers where they come apart",
+        (
+            "cue",
+            "label",
+            "companion",
+            "with the cue",
+            "without",
+            "samples apart",
+            "the cue",
+            "the companion",
+        ),
+        rows,
+        "Of the run, in points of probability, positive as a cause would be. The cue: samples with "
+        "it beside others, alike in label, in difficulty and in the companion (overlap weights; Li "
+        "et al., 2018). The companion: the same, alike in the cue. Samples apart: those that show "
+        "one of the two alone, the rarer ones.",
+    )
+
+
+def _of_run(estimate: Estimate[float] | None) -> str | None:
+    if estimate is None:
+        return None
+    ends = f"{points(estimate.low)} to {points(estimate.high)}"
+    return f"{points(estimate.value)} ({ends})"
 
 
 def _reasons(results: Results) -> list[tuple[str, str, str]]:

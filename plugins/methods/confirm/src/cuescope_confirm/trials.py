@@ -17,6 +17,7 @@ from cuescope_confirm.cases.own_pairs import (
     pairs_of_scenes,
     read_scenes,
 )
+from cuescope_confirm.companions.moved import moved_by
 from cuescope_confirm.locating import BESIDE, POOL, Part, Target, locate
 from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
@@ -218,7 +219,9 @@ def _witnesses_of(
         return list(_witnesses(study, plugins, target))
     inside = {spec: one for spec, one in plugins.items() if one.needs == "inside"}
     outside = {spec: one for spec, one in plugins.items() if spec not in inside}
-    witnesses = _one_of_each_kind(study, list(_witnesses(study, outside, target)))
+    witnesses = list(_witnesses(study, outside, target))
+    witnesses = [_of_cue_alone(study, witness) for witness in witnesses]
+    witnesses = _one_of_each_kind(study, witnesses)
     # an embedding tells a cue from its company worse than pictures do, and costs calls
     if is_taken_out(study, witnesses):
         of_model = [Witness(target, spec, one, SEEN) for spec, one in inside.items()]
@@ -248,6 +251,18 @@ def _one_of_each_kind(study: Study, witnesses: Sequence[Witness]) -> list[Witnes
         else witness
         for witness in witnesses
     ]
+
+
+def _of_cue_alone(study: Study, witness: Witness) -> Witness:
+    """The witness, without its trials where it moves what goes with the cue."""
+    if witness.target.role != "finding" or not witness.answers.pairs:
+        return witness
+    with study.audit.spare(f"companions of {witness.target.cue.name}"):
+        moved = study.audit.once(moved_by, study, witness)
+        if moved is not None:
+            reason = f"it moves {moved} as well, which goes with the cue"
+            return replace(witness, reason=reason, answers=Answers.unknown())
+    return witness
 
 
 def _seen_or_not(study: Study, witness: Witness) -> Witness:

@@ -97,10 +97,13 @@ def locate_learned(
     With `controls`, where the cue would be seen in samples without it.
     """
     frames, data = training_frames(study, cue)
-    by_picture, by_embedding = _tellers(study, cue, frames, data)
+    by_picture = _by_pictures(study, cue, frames, data)
     whole = by_picture
-    if by_embedding.auroc > by_picture.auroc + TIE:
-        whole = by_embedding
+    # of what is only held against a finding, pictures that tell it are enough: they ask nothing
+    if controls or by_picture.auroc < GOOD_AUROC:
+        by_embedding = _teller(study, cue, frames, data, partial(embeddings, study))
+        if by_embedding.auroc > by_picture.auroc + TIE:
+            whole = by_embedding
     auroc = whole.auroc
     taken = whole.showing(pool)
     purity = whole.purity(len(taken) / max(len(frames_in(pool)), 1))
@@ -253,26 +256,29 @@ class Teller:
         return list(compress(frames, scores >= self.model.threshold))
 
 
-def _tellers(
-    study: Study,
-    cue: Cue,
-    frames: Frames,
-    data: Training,
-) -> tuple[Teller, Teller]:
-    """By pictures, and by embeddings, which the model is asked for."""
+def _by_pictures(study: Study, cue: Cue, frames: Frames, data: Training) -> Teller:
+    """By the look of whole frames; the model is not asked."""
     rng = study.rng("look", cue.id)
     look = Look.learn([_frame(study.seen, frame) for frame in frames], rng)
 
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([_frame(samples, frame) for frame in frames])
 
-    def learn(reader: Reader, fitting: Fitting) -> Teller:
-        rows = reader(study.seen, frames)
-        # the same generator for both: equal folds, so their AUROCs can be compared
-        model = Linear.learn(rows, data, study.rng("frames", cue.id), fitting)
-        return Teller(model, reader)
+    return _teller(study, cue, frames, data, read, Fitting.MANY)
 
-    return learn(read, Fitting.MANY), learn(partial(embeddings, study), Fitting.FEW)
+
+def _teller(
+    study: Study,
+    cue: Cue,
+    frames: Frames,
+    data: Training,
+    read: Reader,
+    fitting: Fitting = Fitting.FEW,
+) -> Teller:
+    rows = read(study.seen, frames)
+    # the same generator for all: equal folds, so their AUROCs can be compared
+    rng = study.rng("frames", cue.id)
+    return Teller(Linear.learn(rows, data, rng, fitting), read)
 
 
 def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) -> bool:

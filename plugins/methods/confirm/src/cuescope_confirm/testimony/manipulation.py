@@ -100,7 +100,7 @@ def share_taken(study: Study, witness: Witness) -> float | None:
     """
     shares = []
     weights = []
-    for fold, part in _by_fold(study, witness):
+    for fold, part in by_fold(study, witness):
         share = _share_taken(fold, part)
         if share is not None:
             shares.append(share)
@@ -108,7 +108,7 @@ def share_taken(study: Study, witness: Witness) -> float | None:
     return float(np.average(shares, weights=weights)) if sum(weights) else None
 
 
-def _by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
+def by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
     """A witness, and the study that its cue is learned from; of folds, each with its samples."""
     target = witness.target
     if not target.parts:
@@ -126,7 +126,7 @@ def _share_taken(study: Study, witness: Witness) -> float | None:
     recogniser = recogniser_of(study, witness.target)
     if recogniser is None or witness.edits_model:
         return None
-    pairs = list(_frames_of(witness))
+    pairs = list(changed_frames(witness))
     if not pairs:
         return None
     changed = recogniser.share_left([after for after, _ in pairs])
@@ -144,7 +144,7 @@ def part_taken(taken: float | None) -> float:
     return 1.0 if taken is None else 2 / (1 + 1 / min(max(taken, LEAST), 1.0))
 
 
-def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
+def changed_frames(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
     """Of some pairs with the cue, a frame as it was changed, and with the placebo."""
     answers = witness.answers
     rows = np.flatnonzero(answers.with_cue)[:LOOKED_AT]

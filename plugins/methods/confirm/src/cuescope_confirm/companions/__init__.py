@@ -1,0 +1,184 @@
+"""What goes with a cue, and the samples in which the two come apart.
+
+A companion is another finding of the run, or a value of an annotated factor. It may be what moves
+the answers, and a change of the cue may move it as well.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from cuescope_confirm.asking import probability, run_answers, views_of
+from cuescope_confirm.locating import Target
+from cuescope_confirm.study import Cue, Samples, Study, roots
+from cuescope_sdk import Sample
+from cuescope_sdk.statistics import Estimate, Groups
+
+LEVELS = (
+    3  # of difficulty, as answers to other questions about the same pictures tell it
+)
+MOST_VALUES = 12  # of a factor: one with more names samples, and no property of many
+TOGETHER = 0.25  # phi coefficient, from which on something goes with a cue
+MOST = 8  # companions that are looked at, the closest first
+Shown = Mapping[
+    str, bool
+]  # by key of a sample; where it is not known, a sample is left out
+PerSample = Float[np.ndarray, " sample"]
+Marks = Bool[np.ndarray, " sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Companion:
+    """What goes with a cue: where it is in the run, and how often with the cue and without."""
+
+    name: str
+    shown: Shown
+    with_cue: float
+    without: float
+
+    @property
+    def words(self) -> str:
+        """How often it is there, for a sentence."""
+        return f"{self.name} (in {self.with_cue:.0%} of its samples, {self.without:.0%} of others)"
+
+
+@dataclass(frozen=True, eq=False)
+class Discordant:
+    """What moves answers where a cue and a companion come apart, as shares of probability.
+
+    `alone` is of how many samples one is there without the other, the rarer side. Effects are
+    positive where they are as a cause of the finding would be; None where nothing is compared.
+    """
+
+    companion: Companion
+    alone: int
+    of_cue: Estimate[float] | None
+    of_companion: Estimate[float] | None
+
+    def vetoes(self, least: int, margin: float) -> bool:
+        """Whether the cue surely does less than the margin alone, and its companion does it all."""
+        if self.of_cue is None or self.of_companion is None or self.alone < least:
+            return False
+        return self.of_cue.high < margin and self.of_companion.low > 0
+
+    def agrees(self, least: int) -> bool:
+        """Whether the cue surely goes with the answers without its companion too."""
+        return self.of_cue is not None and self.alone >= least and self.of_cue.low > 0
+
+
+def companions_of(study: Study, cue: Cue) -> list[Companion]:
+    """Those of a finding, the closest first."""
+    samples = views_of(study.seen, cue)
+    listed = cue.samples_with_cue(samples)
+    able = []
+    for name, shown in _candidates(study, cue, samples):
+        keys = list(shown)
+        has_cue = np.array([key in listed for key in keys])
+        has_it = np.array([shown[key] for key in keys])
+        if min(_rarer(has_cue), _rarer(has_it)) < study.options.least:
+            continue
+        phi = float(np.corrcoef(has_cue, has_it)[0, 1])
+        if phi >= TOGETHER:
+            with_cue = float(has_it[has_cue].mean())
+            without = float(has_it[~has_cue].mean())
+            able.append((phi, Companion(name, shown, with_cue, without)))
+    able.sort(key=lambda pair: (-pair[0], pair[1].name))
+    return [companion for _, companion in able[:MOST]]
+
+
+def _rarer(marks: Marks) -> int:
+    return int(min(marks.sum(), (~marks).sum()))
+
+
+def _candidates(
+    study: Study,
+    cue: Cue,
+    samples: Samples,
+) -> Iterator[tuple[str, Shown]]:
+    """Values of annotated factors, then other findings, with the samples that show them."""
+    values: dict[str, dict[str, str]] = {}
+    for key, sample in samples.items():
+        for name, value in sample.annotations.get("factors", {}).items():
+            values.setdefault(name, {})[key] = str(value)
+    for name, of_sample in values.items():
+        kinds = sorted(set(of_sample.values()))
+        if len(kinds) > MOST_VALUES:
+            continue
+        for kind in kinds:
+            # the cue itself is no company
+            if cue.factor != (name, kind):
+                shown = {key: value == kind for key, value in of_sample.items()}
+                yield f"{name}={kind}", shown
+    own = {cue.feature.key, *(member.feature.key for member in cue.members)}
+    for other in study.cues:
+        if other.feature.key not in own and other.feature.occurrences:
+            own.add(other.feature.key)
+            found = roots(other.feature.occurrences, samples)
+            yield other.name, {key: key in found for key in samples}
+
+
+def discordant(study: Study, target: Target) -> list[Discordant]:
+    """What each companion of a finding does, and the finding without it; of the run's answers.
+
+    Samples are held alike in label and difficulty, and in the other of the two.
+    """
+    cue = target.cue
+    direction = target.direction
+    companions = companions_of(study, cue)
+    # where every sample shows the cue, nothing is without it
+    if not companions or direction.toward == "its own answer":
+        return []
+    answers = run_answers(study, cue)
+    is_pull = direction.toward == "the label"
+    judged = ~answers.of_label if is_pull else answers.of_label
+    values = answers.probability
+    if is_pull:
+        taken = [probability(outcome, cue.label) for outcome in answers.outcomes]
+        values = np.array(taken)
+    # as a change that takes the cue out would be signed
+    values = -direction.sign * values
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    strata = _codes(answers.labels, _difficulty(samples, answers.right))
+    compared = []
+    for companion in companions:
+        known = np.array([sample.key in companion.shown for sample in samples])
+        kept = known & judged
+        some = [
+            sample for sample, is_kept in zip(samples, kept, strict=True) if is_kept
+        ]
+        has_it = np.array([companion.shown[sample.key] for sample in some], bool)
+        has_cue = answers.present[kept]
+        apart = (has_cue & ~has_it).sum(), (has_it & ~has_cue).sum()
+        groups = Groups.of(some)
+        of_cue, of_companion = (
+            Estimate.within(values[kept], one, _codes(strata[kept], other), groups)
+            for one, other in ((has_cue, has_it), (has_it, has_cue))
+        )
+        compared.append(Discordant(companion, int(min(apart)), of_cue, of_companion))
+    return compared
+
+
+def _codes(*columns: np.ndarray) -> Int[np.ndarray, " sample"]:
+    """A number for each combination of values."""
+    together = np.array(
+        [np.unique(column, return_inverse=True)[1] for column in columns]
+    )
+    _, codes = np.unique(together, axis=1, return_inverse=True)
+    return np.asarray(codes.ravel(), int)
+
+
+def _difficulty(
+    samples: Sequence[Sample],
+    right: PerSample,
+) -> Int[np.ndarray, " sample"]:
+    """How often other questions about the same pictures are answered rightly, in a few levels.
+
+    One level where there are none.
+    """
+    groups = Groups.of(samples)
+    size = np.bincount(groups.codes)[groups.codes]
+    total = np.bincount(groups.codes, weights=right)[groups.codes]
+    share = np.where(size > 1, (total - right) / np.maximum(size - 1, 1), 0.5)
+    return np.asarray((share * LEVELS).astype(int).clip(0, LEVELS - 1))
