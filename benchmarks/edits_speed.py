@@ -10,6 +10,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -26,11 +27,12 @@ from cuescope_sdk.fusion import AverageAttention
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
 
 NOTHING = AverageAttention(quadrants=frozenset())
+STEP = 28  # pixels between the masks of two images
 Work = Callable[[], object]
 
 
-def trials(count: int, side: int, edit: Edit | None) -> list[Trial]:
-    """Questions about as many images."""
+def trials(count: int, side: int, edit_of: Callable[[int], Edit | None]) -> list[Trial]:
+    """Questions about as many images, each with an edit of its own."""
     rng = np.random.default_rng(0)
     asked = []
     for number in range(count):
@@ -41,15 +43,15 @@ def trials(count: int, side: int, edit: Edit | None) -> list[Trial]:
             question=f"is it {WORDS[number % 20]} ?",
             choices=("yes", "no"),
         )
-        asked.append(Trial(sample=sample, edit=edit))
+        asked.append(Trial(sample=sample, edit=edit_of(number)))
     return asked
 
 
-def part_of(side: int, share: float) -> HideTokens:
-    """A mask over the upper part of the frame."""
+def part_of(side: int, share: float, number: int) -> HideTokens:
+    """A mask over a band of the frame, elsewhere in each image."""
     mask = np.zeros((1, side, side), dtype=bool)
     mask[:, : round(share * side)] = True
-    return HideTokens.from_mask(mask)
+    return HideTokens.from_mask(np.roll(mask, STEP * number, axis=1))
 
 
 def least_seconds(works: Sequence[Work], rounds: int) -> list[float]:
@@ -78,12 +80,13 @@ def main() -> None:
     parser.add_argument("--limit", type=float, help="of the empty edit, such as 1.03")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    edits: dict[str, Edit | None] = {
-        "plain": None,
-        "an empty edit": NOTHING,
-        "hiding nothing": part_of(options.side, 0),
-        "hiding a quarter": part_of(options.side, 0.25),
-        "hiding a half": part_of(options.side, 0.5),
+    edits: dict[str, Callable[[int], Edit | None]] = {
+        "plain": lambda number: None,
+        "an empty edit": lambda number: NOTHING,
+        "hiding nothing": partial(part_of, options.side, 0),
+        "hiding an eighth": partial(part_of, options.side, 0.125),
+        "hiding a quarter": partial(part_of, options.side, 0.25),
+        "hiding a half": partial(part_of, options.side, 0.5),
     }
     table = Table("edit", "before the encoder, by its own code", "by the rule of all")
     ratios: dict[str, list[float]] = {name: [] for name in edits}
@@ -92,8 +95,8 @@ def main() -> None:
         context = Context(device="cpu", batch_size=options.images)
         model = TransformersVLM(VLMOptions(model=folder), context)
         asked = {
-            name: trials(options.images, options.side, edit)
-            for name, edit in edits.items()
+            name: trials(options.images, options.side, edit_of)
+            for name, edit_of in edits.items()
         }
         for by_hand in (True, False):
             with patch.object(hiding, "hides_by_hand", return_value=by_hand):

@@ -52,6 +52,7 @@ class TransformersVLM(Plugin, LazyWeights):
         # here and below: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.generative.embedding import embeds
         from cuescope_transformers.generative.loading import find_generative
+        from cuescope_transformers.generative.local import why_not_local
         from cuescope_transformers.generative.patches import why_no_patches
 
         model = held or find_generative(options, context)
@@ -69,14 +70,16 @@ class TransformersVLM(Plugin, LazyWeights):
             "choices are scored by": options.scoring,
             **options.model_dump(include=large, exclude_none=True),
         }
-        if family.hides is not None:
-            self.facts["tokens are hidden"] = family.hides
+        why_not_hidden = why_not_local(model) if family.hides else None
+        hides = family.hides if why_not_hidden is None else None
+        if hides is not None:
+            self.facts["tokens are hidden"] = hides
         outputs = {"logits", "text"}
         if embeds(model):
             outputs.add("embedding")
         why_not = why_no_patches(model)
         exposes = {"patches"} if why_not is None else set()
-        edits = {"hide-tokens"} if family.hides else set()
+        edits = {"hide-tokens"} if hides else set()
         if family.why_not_averaged is None:
             edits |= {"average-attention", "average-tokens"}
             exposes.add("fusion")
@@ -84,12 +87,17 @@ class TransformersVLM(Plugin, LazyWeights):
         if options.attn_implementation is not None:
             edits = set()
             exposes.discard("fusion")
+        notes = dict(family.notes)
+        if why_not_hidden is not None:
+            notes["hide-tokens"] = why_not_hidden
+        if why_not is not None:
+            notes["patches"] = why_not
         changes: dict[str, Any] = {
             "outputs": frozenset(outputs),
             "edits": frozenset(edits),
             "exposes": frozenset(exposes),
             "min_frames": int(model.needs_image),
-            "notes": family.notes | ({"patches": why_not} if why_not else {}),
+            "notes": notes,
         }
         self.capabilities = self.capabilities.model_copy(update=changes)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cuescope_sdk import Output, Response, Trial, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, AverageTokens
-from cuescope_sdk.torch import to_array
+from cuescope_sdk.torch import quiet, to_array
 from cuescope_transformers.generative.batches import (
     Row,
     Rows,
@@ -43,7 +43,9 @@ def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
         require_editable(model, trial)
     while True:
         try:
-            return _respond(model, trials)
+            # once, around the many calls that are quiet each for itself
+            with quiet():
+                return _respond(model, trials)
         except torch.OutOfMemoryError:
             if len(trials) > 1 or model.rows == 1:
                 raise

@@ -61,11 +61,12 @@ def hide(
             frames = zip(sample.frames, trial.edit.mask, strict=True)
             masks = [over_frame(model, frame, mask) for frame, mask in frames]
             masked.append((sample, masks))
-    samples = [grey_out(sample, mask) for sample, mask in masked]
-    inputs = network_inputs(model, samples, prompts)
     # nothing is marked: no frames, or empty masks
     if not any(mask.any() for _, masks in masked for mask in masks):
-        return with_modalities(model, inputs)
+        samples = [sample for sample, _ in masked]
+        return with_modalities(model, network_inputs(model, samples, prompts))
+    samples = [grey_out(sample, masks) for sample, masks in masked]
+    inputs = network_inputs(model, samples, prompts)
     marks = hidden_pixels(model, inputs, masked, prompts)
     if not hides_by_hand(model.files):
         return without_visual(model, inputs, marks)

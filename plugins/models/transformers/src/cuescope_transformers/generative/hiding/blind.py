@@ -6,12 +6,11 @@ gives NaN. So one pass follows the hidden pixels and leaves them out, where `tra
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as nnf
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -141,28 +140,43 @@ def _convolve(
     groups: int = 1,
 ) -> Tensor:
     """The convolution; some kernels would multiply the NaN of a neighbour by 0, which is NaN."""
-    lost = _with_nan(pixels.flatten(1))
-    if not lost.any():
+    # nothing is hidden: the call is the library's own, to the bit
+    if not _with_nan(pixels.flatten(1)).any():
         return function(pixels, weight, bias, stride, padding, dilation, groups)
-    convolve = partial(
-        function,
-        weight=weight,
-        bias=bias,
-        stride=stride,
-        padding=padding,
-        dilation=dilation,
-        groups=groups,
+    axes = weight.ndim - 2
+    strides = (stride,) * axes if isinstance(stride, int) else tuple(stride)
+    apart = strides == weight.shape[2:] and padding in (0, (0,) * axes, "valid")
+    if apart and groups == 1 and dilation in (1, (1,) * axes):
+        return _embed_patches(pixels, weight, bias)
+    output = function(
+        pixels.nan_to_num(), weight, bias, stride, padding, dilation, groups
     )
-    # a patch a row, as most encoders get them: no output is of another row's pixels
-    if pixels.shape[2:] == weight.shape[2:] and not lost.all():
-        seen = convolve(pixels[~lost])
-        # with padding a row has several outputs, which read other parts of it
-        if seen[0, 0].numel() == 1:
-            output = seen.new_full((len(pixels), *seen.shape[1:]), NAN)
-            output[~lost] = seen
-            return output
-    output = convolve(pixels.nan_to_num())
     shown = pixels.isnan().any(dim=1, keepdim=True).to(pixels.dtype)
     ones = torch.ones_like(weight[:1, :1])
     read = function(shown, ones, None, stride, padding, dilation)
     return output.masked_fill(read > 0, NAN)
+
+
+def _embed_patches(
+    pixels: Float[Tensor, "image channel *pixel"],
+    weight: Float[Tensor, "dim channel *side"],
+    bias: Float[Tensor, " dim"] | None,
+) -> Float[Tensor, "image dim *patch"]:
+    """A convolution whose cells lie side by side: a linear map of each patch without NaN."""
+    counts = []
+    cells: list[int] = []
+    for axis, side in enumerate(weight.shape[2:], start=2):
+        count = pixels.shape[axis] // side
+        # a cell that is cut off is no patch
+        pixels = pixels.narrow(axis, 0, count * side)
+        counts.append(count)
+        cells += (count, side)
+    number = range(2, 2 + len(cells), 2)
+    within = range(3, 2 + len(cells), 2)
+    divided = pixels.reshape(*pixels.shape[:2], *cells)
+    patches = divided.permute(0, *number, 1, *within)
+    rows = patches.reshape(-1, weight[0].numel())
+    seen = ~_with_nan(rows)
+    embedded = rows.new_full((len(rows), len(weight)), NAN)
+    embedded[seen] = nnf.linear(rows[seen], weight.flatten(1), bias)
+    return embedded.view(len(pixels), *counts, -1).movedim(-1, 1)

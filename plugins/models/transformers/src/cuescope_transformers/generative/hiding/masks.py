@@ -1,8 +1,9 @@
 """Where a mask over the frames comes to lie in what the processor makes of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 import torch
@@ -28,6 +29,29 @@ FINE = 8  # cells, of each of the mask's, where it is laid over a part of the fr
 Share = Float[np.ndarray, "height width"]
 Levels = Float[np.ndarray, "height width"]  # of grey, up to 255
 Draw = Callable[[Image.Image, Share], Image.Image]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A quarter of the way from what a processor makes of black to what it makes of white.
+
+    `falls` is True where white is less; None where it is so nowhere.
+    """
+
+    quarter: Float[Tensor, "*pixel"]
+    falls: Bool[Tensor, "*pixel"] | None
+
+    @classmethod
+    def of(cls, black: Tensor, white: Tensor) -> Self:
+        falls = white < black
+        quarter = torch.lerp(black, white, QUARTER)
+        return cls(quarter, falls if falls.any() else None)
+
+    def more_than_a_quarter(self, drawn: Tensor) -> Bool[Tensor, "*pixel"]:
+        """Where a drawing is lighter than that."""
+        if self.falls is None:
+            return drawn > self.quarter
+        return torch.where(self.falls, drawn < self.quarter, drawn > self.quarter)
 
 
 def opened(model: GenerativeModel, sample: Sample) -> Sample:
@@ -96,12 +120,10 @@ def hidden_pixels(
         black = process(lambda image, share: Image.new("RGB", image.size))
         white = process(lambda image, share: Image.new("RGB", image.size, "white"))
         model.ends.clear()
-        model.ends[sizes] = {
-            name: torch.lerp(black[name], white[name], QUARTER) for name in floats
-        }
+        model.ends[sizes] = {name: Ends.of(black[name], white[name]) for name in floats}
     drawn = process(lambda image, share: _grey(WHITE * share).convert("RGB"))
-    quarter = model.ends[sizes]
-    return {name: drawn[name] > quarter[name] for name in floats}
+    ends = model.ends[sizes]
+    return {name: ends[name].more_than_a_quarter(drawn[name]) for name in floats}
 
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:
