@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import run, run_refused, written_plugins
 
-from cuescope.registry import Registry
 from cuescope.runs import load_report
-from cuescope_confirm.command.from_log import deciding
 from cuescope_sdk import Report, StoredRun
 
 PLUGINS = """
@@ -442,12 +440,3 @@ def test_cues_of_a_log_cost_no_call_and_a_model_is_asked_what_decides(
     assert "saved: at least" in capsys.readouterr().out
     refused = ("investigate", "--model", "fake", *data, "-L", "a=b")
     run_refused(capsys, *refused, said="Add --log")
-
-
-def test_what_decides_leaves_nothing_of_the_cue() -> None:
-    registry = Registry()
-    names = deciding(registry)
-    kinds = [registry.load(registry.find("intervention", name)) for name in names]
-    assert not [kind for kind in kinds if kind.partial or kind.placebo == "none"]
-    of_regions = [kind.effect for kind in kinds if kind.needs == "region"]
-    assert sorted(of_regions) == ["inserts", "removes", "removes"]

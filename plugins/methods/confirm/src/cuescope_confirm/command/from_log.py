@@ -1,6 +1,5 @@
 """`cuescope investigate --log FILE`: cues from recorded answers; a model is asked what decides."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +10,8 @@ import typer
 from cuescope.application import Asking, Pairs, Registry, pairs
 from cuescope_sdk import UserError
 from cuescope_sdk.choosing import Question
-from cuescope_sdk.interventions import Intervention
 
 LOG = "log"  # the model, and the data, that recorded answers are
-DECIDING = {"removes": 2, "inserts": 1}  # interventions of an effect: two make a cause
 SAMPLES = 60  # that an intervention changes, at most
 TOP = 5  # findings of each method
 
@@ -63,42 +60,9 @@ class FromLog:
         return replace(found, model=asked.model, model_option=asked.model_option)
 
 
-def of_test(options: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
+def of_test(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the test that asks little; what the person typed goes before."""
-    given: dict[str, Any] = {"samples": SAMPLES, "top": TOP}
-    if "interventions" not in options:
-        given["interventions"] = deciding(registry)
-    return {**given, **options}
-
-
-def deciding(registry: Registry) -> list[str]:
-    """The interventions that decide: they leave nothing of the cue, and have a placebo.
-
-    Of those that need the same of a cue, two that take it out and one that puts it in; those that
-    take something of another sample first, since they leave no hole. What changes all of a picture
-    is asked only about cues without a place, so each property is there.
-    """
-    chosen = []
-    count: Counter[tuple[str, str]] = Counter()
-    kinds = [
-        (entry.name, registry.load(entry)) for entry in registry.of_kind("intervention")
-    ]
-    for name, kind in sorted(kinds, key=_order):
-        if kind.partial or kind.placebo == "none" or kind.requires.tools:
-            continue
-        # of pictures that change nobody need know whether the model's inside is open
-        if kind.needs == "inside":
-            continue
-        sort = (kind.needs, kind.effect)
-        if kind.needs == "still" or count[sort] < DECIDING[kind.effect]:
-            chosen.append(name)
-            count[sort] += 1
-    return chosen
-
-
-def _order(named: tuple[str, type[Intervention]]) -> tuple[bool, str]:
-    name, kind = named
-    return kind.placebo != "other donor", name
+    return {"samples": SAMPLES, "top": TOP, **options}
 
 
 def saved_words(calls: Mapping[str, int], methods: Sequence[str]) -> str:

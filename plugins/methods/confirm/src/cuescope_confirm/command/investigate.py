@@ -110,7 +110,7 @@ def investigate(
         choice = choose(request, options, names, runner.context)
         work = Investigation(runner, request, options, choice, folder, on, folds)
         if log.log is not None:
-            given = of_test(options.get(METHOD, {}), registry)
+            given = of_test(options.get(METHOD, {}))
             tested = None if testing is None else testing.request(METHOD, given)
             work = work.on_model(tested, given)
         work.is_tested = testing is not None
