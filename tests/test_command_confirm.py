@@ -357,6 +357,23 @@ def test_what_cannot_be_is_one_line(
     )
 
 
+@pytest.mark.parametrize("option", ["folds=3", "nope=1"])
+def test_a_wrong_option_is_told_before_anything_else(
+    place: Path,
+    confirmed: Made,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    option: str,
+) -> None:
+    confirmed()
+    capsys.readouterr()
+    out = ("--out", str(tmp_path / "x"))
+    run("confirm", str(place / "fake-1.0"), "-O", option, *out, code=2)
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    # nothing was made again for it
+    assert not (tmp_path / "x").exists()
+
+
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Samples of "middle" with the red corner, and the same where it was painted over."""
