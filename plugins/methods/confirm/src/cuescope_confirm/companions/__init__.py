@@ -6,6 +6,7 @@ the answers, and a change of the cue may move it as well.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -145,16 +146,15 @@ def discordant(study: Study, target: Target) -> list[Discordant]:
     for companion in companions:
         known = np.array([sample.key in companion.shown for sample in samples])
         kept = known & judged
-        some = [
-            sample for sample, is_kept in zip(samples, kept, strict=True) if is_kept
-        ]
+        some = list(compress(samples, kept))
         has_it = np.array([companion.shown[sample.key] for sample in some], bool)
         has_cue = answers.present[kept]
         apart = (has_cue & ~has_it).sum(), (has_it & ~has_cue).sum()
         groups = Groups.of(some)
-        of_cue, of_companion = (
-            Estimate.within(values[kept], one, _codes(strata[kept], other), groups)
-            for one, other in ((has_cue, has_it), (has_it, has_cue))
+        of_judged, alike = values[kept], strata[kept]
+        of_cue = Estimate.within(of_judged, has_cue, _codes(alike, has_it), groups)
+        of_companion = Estimate.within(
+            of_judged, has_it, _codes(alike, has_cue), groups
         )
         compared.append(Discordant(companion, int(min(apart)), of_cue, of_companion))
     return compared
@@ -162,11 +162,11 @@ def discordant(study: Study, target: Target) -> list[Discordant]:
 
 def _codes(*columns: np.ndarray) -> Int[np.ndarray, " sample"]:
     """A number for each combination of values."""
-    together = np.array(
-        [np.unique(column, return_inverse=True)[1] for column in columns]
-    )
-    _, codes = np.unique(together, axis=1, return_inverse=True)
-    return np.asarray(codes.ravel(), int)
+    together = np.zeros(len(columns[0]), int)
+    for column in columns:
+        values, codes = np.unique(column, return_inverse=True)
+        together = together * len(values) + codes
+    return together
 
 
 def _difficulty(
