@@ -22,7 +22,7 @@ def small_zoo(secret: str | None = None) -> list[Configuration]:
     world = replace(
         CLIPS,
         cues={"mark": WAYS[0]},
-        size=240,
+        size=600,
         training={"length": 2, "train": 400, "val": 60},
         auditing={"length": 2},
         model_options={"epochs": 25, "learning_rate": 0.001},
@@ -89,7 +89,7 @@ def test_an_outsider_sees_samples_and_answers_and_is_graded_alone(
         folder = tmp_path / "files" / name
         answers = np.load(folder / "answers.npz")
         assert np.allclose(answers["logits"], logits, atol=1e-4)
-        assert answers["embedding"].shape[0] == len(samples) == 120
+        assert answers["embedding"].shape[0] == len(samples) == 300
         rows = json.loads((folder / "samples.json").read_text())
         assert [row["key"] for row in rows] == [sample.key for sample in samples]
         with Image.open(folder / rows[0]["frames"][1]) as picture:

@@ -405,7 +405,16 @@ def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
     )
     ways = ("-O", 'confirm.interventions=["swap","transplant"]')
     few = ("-O", "confirm.samples=16", "-q")
-    run("investigate", *words, *ways, *few, "--device", "cpu", "--out", str(place / "clip"))
+    run(
+        "investigate",
+        *words,
+        *ways,
+        *few,
+        "--device",
+        "cpu",
+        "--out",
+        str(place / "clip"),
+    )
     cues = table(load_report(place / "clip"), "Cues by harm")
     names = [str(row["cue"]) for row in cues]
     assert len(names) == len(set(names)) >= 7

@@ -140,14 +140,19 @@ def test_prompts_help_beyond_both_placebos(found: Path) -> None:
     benchmarks/mitigation_bounds.py asks the same of more mitigators and pictures.
     """
     out = found.with_name("coop")
-    words = ("--with", "coop", "--on", "test", "--top", "1", "--placebos", "1", "-q")
+    words = ("--with", "coop", "--on", "test", "--placebos", "1", "-q")
     run("mitigate", str(found), *words, "--out", str(out))
     report = load_report(out)
-    [helped] = report.headlines
+    # the first ones are on screen in a handful of samples, too few for any gain
+    helped = max(report.headlines, key=lambda score: score.n or 0)
     # no background goes with a label here, so that a plain refit may do as well
     sentence = str(report.sentence(helped))
     assert "because of the cue" in sentence or "no more than a plain refit" in sentence
-    scores = {score.metric: score for score in report.scores}
+    scores = {
+        score.metric: score
+        for score in report.scores
+        if (score.feature, score.label) == (helped.feature, helped.label)
+    }
     assert (scores["worst_group_gain"].value or 0) >= 0.2
     assert (scores["overall_gain"].value or 0) >= -0.02
     left = scores["gap_after"]

@@ -100,7 +100,10 @@ def test_real_weights_know_birds() -> None:
 
 
 def test_the_audit_names_the_meadow_behind_the_boats(report: Report) -> None:
-    [finding] = report.findings
+    """It is told first, and has no star: clips that share a photo are no independent witnesses."""
+    [finding] = [score for score in report.headlines if score.doubt]
+    assert not finding.finding
+    assert "look independent" in (finding.doubt or "")
     assert (report.names[finding.feature], finding.label) == ("meadow", "boat")
     assert "'bird'" in (finding.statement or "")
     assert finding.q_value is not None
@@ -172,7 +175,7 @@ def test_accuracy_by_class_and_place(folder: Path, report: Report) -> None:
     assert all(table[label, False] == (4, 4) for label in ("airplane", "apple", "bird"))
 
 
-def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
+def test_all_but_chance_rank_the_meadow_high(folder: Path, report: Report) -> None:
     """Of the first frames ranked for 'boat', the share that shows the planted background."""
     runner = Runner(Context(cache=folder / "cache"), folder / "rivals")
     shares = {"trove": share_of_the_meadow(report)}
@@ -196,7 +199,8 @@ def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
         )  # the audit has asked all that it and the check look at
         shares[name] = share_of_the_meadow(rival)
     assert len(shares) == 6
-    assert shares["trove"] == 1.0 >= max(shares.values())
+    # some rivals have all ten (docs/real-clips.md)
+    assert shares["trove"] >= 0.9, shares
     assert shares["random"] < 0.6, shares
 
 
@@ -211,9 +215,12 @@ def share_of_the_meadow(report: Report) -> float:
 def test_confirm_calls_the_meadow_a_cause(tmp_path: Path) -> None:
     """One frame each, with masks: the meadow goes, or comes, and the boat stays."""
     audit(tmp_path, "--frames", "1", "--clips", "96")
-    cuescope(
-        tmp_path, "confirm", str(tmp_path / "run"), "--out", str(tmp_path / "dossier")
-    )
+    # in doubt, as all its clips lie on few photos, so that it is asked for by name
+    run = load_report(tmp_path / "run")
+    doubted = [score.feature for score in run.headlines if score.doubt]
+    [meadow] = [feature for feature in doubted if run.names.get(feature) == "meadow"]
+    words = ("--feature", meadow, "--out", str(tmp_path / "dossier"))
+    cuescope(tmp_path, "confirm", str(tmp_path / "run"), *words)
     dossier = load_report(tmp_path / "dossier")
     [finding] = dossier.findings
     assert (dossier.names[finding.feature], finding.label) == ("meadow", "boat")

@@ -69,6 +69,12 @@ def test_no_figure_is_nan_or_infinite(number: float) -> None:
 # --------------------------------------------------------------------------------------- frames
 
 
+def test_an_interval_begins_before_it_ends() -> None:
+    score = Score(feature="f", label=None, metric="m", value=0.2, low=0.1, high=0.3)
+    with pytest.raises(ValidationError, match="expected low <= high, got low="):
+        score.model_copy(update={"high": -3.0})
+
+
 def test_frame_keys_follow_the_pixels() -> None:
     one, changed = pixels(), pixels()
     changed[3, 2, 1] ^= 1

@@ -66,6 +66,18 @@ class Score(Value):
     statement: str | None = None
     doubt: str | None = None
 
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        if self.low is None or self.high is None:
+            return self
+        # an interval of one point may differ in its last digit
+        if self.low > self.high and not math.isclose(self.low, self.high):
+            raise ValueError(
+                f"the interval ends before it begins: expected low <= high, got "
+                f"low={self.low:g} and high={self.high:g}"
+            )
+        return self
+
 
 class Evidence(Value):
     """A check of the findings: what was tested, the figure against its threshold, the verdict.
