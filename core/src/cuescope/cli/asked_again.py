@@ -1,6 +1,6 @@
 """A stored run asked for again, on a part of its data: the others are left to measure on."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -347,11 +347,13 @@ def find_then_test(
     why: str,
     any_feature: bool = False,
     remedy: str = MORE,
+    adapt: "Callable[[Request], Request] | None" = None,
 ) -> "Report | None":
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
     `share` and `why` say on how much of the data it is made anew, and what for; `remedy` is advised
-    where it finds nothing there. The report of the trial, None for a plan.
+    where it finds nothing there. `adapt` makes of the trial one of what the run made anew found.
+    The report of the trial, None for a plan.
     """
     from cuescope.cli.audit import audit_and_show
     from cuescope.cli.planning import show_plan
@@ -383,6 +385,8 @@ def find_then_test(
                 as_json=output.as_json,
             )
             return None
+        if adapt is not None:
+            trial = adapt(trial)
     if asked.plan:
         show_plan(trial_runner, trial, as_json=output.as_json)
         return None

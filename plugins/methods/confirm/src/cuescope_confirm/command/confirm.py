@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,7 @@ from cuescope.application import (
 )
 from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
 
@@ -187,7 +189,19 @@ def confirm(
             why="no cue is tested where it was found",
             any_feature=bool(features or others),
             remedy=FEW,
+            adapt=partial(_name_anew, run, other.found) if features else None,
         )
+
+
+def _name_anew(run: Path, found: Path, trial: Request) -> Request:
+    """The trial, with the features of `run` by what they are called in the run made anew."""
+    options = trial.method_options
+    before = StoredRun(run).report.features
+    after = StoredRun(found).report.features
+    features = keys_of_same(before, after, options["features"])
+    return trial.model_copy(
+        update={"method_options": {**options, "features": features}}
+    )
 
 
 def _tools(

@@ -1,0 +1,68 @@
+"""What a run calls a feature of another run: "cluster-01" of two runs may be two things."""
+
+from collections.abc import Sequence
+
+from cuescope_sdk import Feature, UserError
+from cuescope_sdk.statistics import Overlap
+
+
+def keys_of_same(
+    before: Sequence[Feature], after: Sequence[Feature], texts: Sequence[str]
+) -> list[str]:
+    """For each KEY or KEY@LABEL of one run, that of the same feature in another.
+
+    It is the same by the frames that both list (`Overlap.link_findings`). A feature without frames
+    is known by its key alone.
+
+    Raises UserError where the other run has none.
+    """
+    known = {feature.key: feature for feature in before}
+    keys = []
+    for text in texts:
+        key, at, label = text.rpartition("@")
+        # a key may have an @ of its own
+        if text in known or not at:
+            key, at, label = text, "", ""
+        # an unknown one is told by the method, beside those that there are
+        if key in known:
+            key = _key_of(known[key], before, after)
+        keys.append(f"{key}{at}{label}")
+    return keys
+
+
+def _key_of(
+    feature: Feature, before: Sequence[Feature], after: Sequence[Feature]
+) -> str:
+    if not feature.occurrences:
+        return feature.key
+    features = [feature, *after]
+    groups = Overlap.link_findings(
+        [feature.kind for feature in features],
+        # several clusters may have one name: a background, or a guess
+        [None] * len(features),
+        [_frames(feature) for feature in features],
+        [0] + [1] * len(after),
+        [_samples(before), _samples(after)],
+    )
+    [group] = [rows for rows in groups if 0 in rows]
+    others = [features[row].key for row in group if row > 0]
+    if not others:
+        raise UserError(
+            f"'{feature.key}' is not found again on the part of the data that is for finding",
+            expected="a feature in half or more of the same frames",
+            remedy="Audit with --part 1/2, and confirm a feature of that run",
+        )
+    return others[0]
+
+
+def _frames(feature: Feature) -> set[tuple[str, int]]:
+    """(sample, frame); -1 for all frames of a sample."""
+    return {
+        (shown.sample, -1 if shown.frame is None else shown.frame)
+        for shown in feature.occurrences
+    }
+
+
+def _samples(features: Sequence[Feature]) -> set[str]:
+    """The samples in which anything was seen."""
+    return {sample for feature in features for sample, _ in _frames(feature)}
