@@ -17,7 +17,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         data="scenes",
         limit=100,
         device="cpu",
-        method_options={"faithfulness": 12, "steps": 10, "pictures": 1},
+        method_options={"faithfulness": 4, "steps": 10, "pictures": 1},
     )
     return Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs").run(
         request
