@@ -53,6 +53,7 @@ class CornersOptions(Options):
     bare: bool = False
     sorts: bool = False
     unfound: bool = False
+    renumbers: bool = False
 
 
 SORTS = {  # as the five methods name their features
@@ -78,7 +79,11 @@ class Corners(Plugin):
 
     @hookimpl
     def propose_features(self, audit):
-        for name, box, channel in (("red", CUE_BOX, 0), ("blue", DECOY_BOX, 2)):
+        keys = ("red", "blue")
+        if self.options.renumbers and len(audit.samples) < 400:
+            keys = ("blue", "red")
+        boxes = ((CUE_BOX, 0), (DECOY_BOX, 2))
+        for name, (box, channel) in zip(keys, boxes):
             met = [
                 Occurrence(sample=sample.key, frame=number)
                 for sample in audit.samples
@@ -193,6 +198,17 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     [lost] = [s for s in report.scores if s.metric == "accuracy_lost"]
     # a third are of the label, three tenths of them show it, and nearly all of these are wrong
     assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)
+
+
+def test_a_feature_of_the_run_is_tested_whatever_half_of_it_calls_it(
+    place: Path, tmp_path: Path
+) -> None:
+    """The whole run calls the cause "red", and the run made again on half calls it "blue"."""
+    found = tmp_path / "whole"
+    run(*audit_of(found, "fake", 1.0, "-O", "renumbers=true"))
+    ways = ("--with", "blank", "--with", "transplant", "-O", "samples=40", "-q")
+    run("confirm", str(found), "--feature", "red@middle", *ways)
+    assert verdicts(load_report(tmp_path / "whole-confirmed")) == {"blue": "causes"}
 
 
 @pytest.mark.long

@@ -88,6 +88,17 @@ class Overlap:
             first.sort()
         return sorted(groups)
 
+    @staticmethod
+    def dice(
+        first: Set[tuple[str, int]], second: Set[tuple[str, int]], samples: Set[str]
+    ) -> float:
+        """Share of frames of these samples that two sets have in common (Dice, 1945); 0 of none."""
+        one, other = (
+            {frame for frame in frames if frame[0] in samples}
+            for frames in (first, second)
+        )
+        return 2 * len(one & other) / max(len(one) + len(other), 1)
+
     @classmethod
     def link_findings(
         cls,
@@ -100,7 +111,7 @@ class Overlap:
         """Rows of findings of several runs that are one cue; `seen` has the samples of each run.
 
         They are `abouts` the same, and have the same name, or list the same frames of samples that
-        both runs saw: half of all or more (Dice, 1945). Two findings of one run are two cues. No
+        both runs saw: half of all or more (`dice`). Two findings of one run are two cues. No
         answer has a say in it.
         """
         alike = np.eye(len(abouts))
@@ -110,11 +121,7 @@ class Overlap:
             share = 1.0
             if names[first] is None or names[first] != names[second]:
                 both = seen[runs[first]] & seen[runs[second]]
-                one, other = (
-                    {frame for frame in frames[row] if frame[0] in both}
-                    for row in (first, second)
-                )
-                share = 2 * len(one & other) / max(len(one) + len(other), 1)
+                share = cls.dice(frames[first], frames[second], both)
             alike[[first, second], [second, first]] = share
         return cls.link(alike, SHARED)
 

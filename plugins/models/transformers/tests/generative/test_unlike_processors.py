@@ -55,7 +55,7 @@ def open_with(folder: Path, call: Any) -> TransformersVLM:
         processor = transformers.AutoProcessor.from_pretrained(folder)
     cls = type(processor.image_processor)
 
-    class Unlike(cls):  # type: ignore[misc, valid-type]
+    class Unlike(cls):
         def __call__(self, images: Any, **options: Any) -> Any:
             return call(super().__call__, images, **options)
 

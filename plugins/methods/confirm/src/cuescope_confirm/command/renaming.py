@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from cuescope_sdk import Feature, UserError
 from cuescope_sdk.statistics import Overlap
 
+SHARED = 0.5  # of the frames, as for folds
+
 
 def keys_of_same(
     before: Sequence[Feature], after: Sequence[Feature], texts: Sequence[str]
 ) -> list[str]:
     """For each KEY or KEY@LABEL of one run, that of the same feature in another.
 
-    It is the same by the frames that both list (`Overlap.link_findings`). A feature without frames
+    It is the same by the frames that both list (`Overlap.dice`). A feature without frames
     is known by its key alone.
 
     Raises UserError where the other run has none.
@@ -35,24 +37,22 @@ def _key_of(
 ) -> str:
     if not feature.occurrences:
         return feature.key
-    features = [feature, *after]
-    groups = Overlap.link_findings(
-        [feature.kind for feature in features],
-        # several clusters may have one name: a background, or a guess
-        [None] * len(features),
-        [_frames(feature) for feature in features],
-        [0] + [1] * len(after),
-        [_samples(before), _samples(after)],
-    )
-    [group] = [rows for rows in groups if 0 in rows]
-    others = [features[row].key for row in group if row > 0]
-    if not others:
+    # by frames alone: several clusters may have one name, a background or a guess
+    both = _samples(before) & _samples(after)
+    frames = _frames(feature)
+    shares = {
+        other.key: Overlap.dice(frames, _frames(other), both)
+        for other in after
+        if other.kind == feature.kind
+    }
+    best = max(shares, key=lambda key: shares[key], default=None)
+    if best is None or shares[best] < SHARED:
         raise UserError(
             f"'{feature.key}' is not found again on the part of the data that is for finding",
             expected="a feature in half or more of the same frames",
             remedy="Audit with --part 1/2, and confirm a feature of that run",
         )
-    return others[0]
+    return best
 
 
 def _frames(feature: Feature) -> set[tuple[str, int]]:

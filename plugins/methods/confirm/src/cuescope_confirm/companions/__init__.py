@@ -17,15 +17,13 @@ from cuescope_confirm.study import Cue, Samples, Study, roots
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import Estimate, Groups
 
-LEVELS = (
-    3  # of difficulty, as answers to other questions about the same pictures tell it
-)
+# of difficulty, as answers to other questions about the same pictures tell it
+LEVELS = 3
 MOST_VALUES = 12  # of a factor: one with more names samples, and no property of many
 TOGETHER = 0.25  # phi coefficient, from which on something goes with a cue
 MOST = 8  # companions that are looked at, the closest first
-Shown = Mapping[
-    str, bool
-]  # by key of a sample; where it is not known, a sample is left out
+# by key of a sample; where it is not known, a sample is left out
+Shown = Mapping[str, bool]
 PerSample = Float[np.ndarray, " sample"]
 Marks = Bool[np.ndarray, " sample"]
 
@@ -63,10 +61,6 @@ class Discordant:
         if self.of_cue is None or self.of_companion is None or self.alone < least:
             return False
         return self.of_cue.high < margin and self.of_companion.low > 0
-
-    def agrees(self, least: int) -> bool:
-        """Whether the cue surely goes with the answers without its companion too."""
-        return self.of_cue is not None and self.alone >= least and self.of_cue.low > 0
 
 
 def companions_of(study: Study, cue: Cue) -> list[Companion]:

@@ -19,9 +19,8 @@ from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import render_prompt
 
 SIZE = (150, 222)
-MIDDLE = (
-    128  # of grey: what is resampled beside an edge is cut off neither above nor below
-)
+# of grey: what is resampled beside an edge is cut off neither above nor below
+MIDDLE = 128
 WHITE = 255
 DULL = (96, 160)  # levels that are left to the visible half
 SEED = 0
