@@ -373,7 +373,7 @@ def test_what_cannot_be_is_one_line(
     )
 
 
-@pytest.mark.parametrize("option", ["folds=3", "nope=1"])
+@pytest.mark.parametrize("option", ["-O folds=3", "-O nope=1", "--feature green"])
 def test_a_wrong_option_is_told_before_anything_else(
     place: Path,
     confirmed: Made,
@@ -384,7 +384,7 @@ def test_a_wrong_option_is_told_before_anything_else(
     confirmed()
     capsys.readouterr()
     out = ("--out", str(tmp_path / "x"))
-    run("confirm", str(place / "fake-1.0"), "-O", option, *out, code=2)
+    run("confirm", str(place / "fake-1.0"), *option.split(), *out, code=2)
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     # nothing was made again for it
     assert not (tmp_path / "x").exists()

@@ -130,6 +130,19 @@ def test_a_placebo_moves_as_far_and_tells_no_cue(
     assert told.max() < 1e-6
 
 
+def test_where_no_sample_is_judged_there_is_no_pair() -> None:
+    learned = SimpleNamespace(axis=None, directions=lambda _: iter(()))
+    study: Any = SimpleNamespace(
+        audit=SimpleNamespace(once=lambda *_: learned),
+        options=SimpleNamespace(samples=60),
+        rng=lambda *_: np.random.default_rng(1),
+    )
+    unjudged = target()
+    unjudged.is_judged = lambda _: False
+    plugin: Any = SimpleNamespace(effect="removes")
+    assert pairs_inside(study, unjudged, plugin) == []
+
+
 def vote(decision: Any, effect: str, needs: str = "inside") -> Vote:
     plugin = SimpleNamespace(effect=effect, needs=needs)
     witness: Any = SimpleNamespace(plugin=plugin)

@@ -464,11 +464,16 @@ def _requests(
             wanted.append((features[key], label or None))
         # of several runs another one may have the feature
         elif of_all_runs.isdisjoint((key, text)):
-            raise UserError(
-                f"{run.path} has no feature '{text}'",
-                expected=f"KEY or KEY@LABEL, as {next(iter(features), 'none')}",
-            )
+            raise no_feature(run.path, text, features)
     return wanted
+
+
+def no_feature(run: Path, text: str, known: Iterable[str]) -> UserError:
+    """For a feature that is asked for and that the run does not have."""
+    return UserError(
+        f"{run} has no feature '{text}'",
+        expected=f"KEY or KEY@LABEL, as {next(iter(known), 'none')}",
+    )
 
 
 def _samples_of_run(run: StoredRun, data: Samples) -> Samples:

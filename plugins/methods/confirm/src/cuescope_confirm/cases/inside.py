@@ -134,6 +134,8 @@ def pairs_inside(
     donors = {} if removes else _donors(study, target, rng)
     others = learned.directions(rng)
     some = changed[: most_changed(study, target.role)]
+    if not some:
+        return []
     pairs = []
     for sample, row in zip(some, _embeddings(study, some), strict=True):
         [erased] = axis.erase(row[None], [sample.label])

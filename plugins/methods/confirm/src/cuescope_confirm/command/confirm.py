@@ -35,7 +35,8 @@ from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
+from cuescope_confirm.study import no_feature
+from cuescope_sdk import Context, Report, Request, StoredRun, UserError, nearest
 
 ByRole = dict[str, str]
 FEW = (
@@ -129,6 +130,9 @@ def confirm(
                 expected="a run that found a cue",
                 remedy="There is nothing to confirm; --feature KEY tests what is no finding",
             )
+        if features and not others:
+            # at once: what the run is made anew for costs an audit
+            _require_features(run, report, features)
         paths = [run, *(others or ())]
         # resolved: "runs/a" and "runs/../runs/a" are one run
         if len({path.resolve() for path in paths}) < len(paths):
@@ -191,6 +195,14 @@ def confirm(
             remedy=FEW,
             adapt=partial(_name_anew, run, other.found) if features else None,
         )
+
+
+def _require_features(run: Path, report: Report, texts: Sequence[str]) -> None:
+    known = [feature.key for feature in report.features]
+    for text in texts:
+        # a key may have an @ of its own
+        if text not in known and text.rpartition("@")[0] not in known:
+            raise no_feature(run, text, known)
 
 
 def _name_anew(run: Path, found: Path, trial: Request) -> Request:
