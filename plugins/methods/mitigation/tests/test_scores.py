@@ -179,12 +179,19 @@ def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
         "refit": BEATEN,
     }
     cue = Cue(Feature(key="c", kind="cluster"), "cat", "a cue", None)
-    row = Row(cue, verdict, 50, **{**given, **changes})
+    row = Row(cue, verdict, 50, 50, **{**given, **changes})
     assert verdict_of(row) == verdict
     sentence = statement(row, "A remedy")
     assert ("knows no cue +50" in sentence) == (row.refit in (EQUAL, COSTLY))
     is_credited = verdict == "helps" and row.shifted is EQUAL
     assert ("A shift of all answers gains as much where" in sentence) == is_credited
+
+
+def test_too_few_on_a_side_are_named_by_their_side() -> None:
+    cue = Cue(Feature(key="c", kind="cluster"), "cat", "a cue", None)
+    assert "show the cue (only 3)" in statement(Row(cue, "too few", 3, 40), "A remedy")
+    sentence = statement(Row(cue, "too few", 40, 2), "A remedy")
+    assert "are without the cue (only 2)" in sentence
 
 
 def pulled(seed: int, *, repair: bool) -> Row:
@@ -223,6 +230,7 @@ def pulled(seed: int, *, repair: bool) -> Row:
         Cue(Feature(key="c", kind="cluster"), "b", "a cue", None),
         "not tried",
         int(hurt.sum()),
+        int((targets == 1).sum() - hurt.sum()),
         present=precision.change(before, after, hurt),
         groups=precision.groups_change(was, remedied_means),
         random=BEATEN,

@@ -51,8 +51,9 @@ class Control:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One cue: what was measured of it, and the verdict; None where too few samples show it.
+    """One cue: what was measured of it, and the verdict; None where too few samples of a side.
 
+    `n` measured samples show the cue and `others` do not.
     `groups` is of all groups of label, with and without the cue, each of which counts the same;
     `random`, `shifted` and `refit` are the controls.
     """
@@ -60,6 +61,7 @@ class Row:
     cue: Cue
     verdict: Verdict
     n: int
+    others: int
     present: Change | None = None
     absent: Change | None = None
     gap: Change | None = None
@@ -116,8 +118,9 @@ def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Ro
     without = labelled & ~shown
     count = int(present.sum())
     # a gap needs both sides
-    if min(count, without.sum()) < options.least:
-        return Row(cue, "too few", count)
+    others = int(without.sum())
+    if min(count, others) < options.least:
+        return Row(cue, "too few", count, others)
     before = comparison.before
     after = comparison.after
     # two cells a label: without the cue and with it
@@ -148,6 +151,7 @@ def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Ro
         cue,
         "not tried",
         count,
+        others,
         present=precision.change(before, after, present),
         absent=precision.change(before, after, without),
         gap=precision.gap_change(before, after, without, present),

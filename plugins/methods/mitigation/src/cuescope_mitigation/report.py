@@ -137,7 +137,10 @@ def statement(row: Row, title: str) -> str:
     where = "{feature}" + (f" on '{row.cue.label}'" if row.cue.label else "")
     gain = row.present
     if gain is None:
-        return f"{where}: only {row.n} of the measured samples show the cue; nothing can be said."
+        few = f"show the cue (only {row.n})"
+        if row.others < row.n:
+            few = f"are without the cue (only {row.others})"
+        return f"{where}: too few of the measured samples {few}; nothing can be said."
     figures = (
         f"with the cue on screen the model is right on {gain.after:.0%} instead of "
         f"{gain.before:.0%} of {gain.n} samples ({points(gain.gain)} points, {between(gain)})"
