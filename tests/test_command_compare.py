@@ -333,6 +333,11 @@ def test_help_names_the_command(line: Line) -> None:
         (("a",), "compare: expected two runs or more, got 1"),
         (("nowhere-1", "nowhere-2"), "no report at nowhere-1"),
         (("a", "b", "--jsn"), "No such option: --jsn"),
+        (("a", "b", "--data", "scenes"), "expected it with --html FILE"),
+        (
+            ("a", "b", "-D", "seed=1", "--consensus", "--html", "x"),
+            "without --consensus",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(line: Line, words: tuple[str, ...], said: str) -> None:

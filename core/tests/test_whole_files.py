@@ -177,7 +177,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         draft.file.write(b"%d" % (1 // 0))
     assert target.read_text() == "before"
     (tmp_path / "folder").mkdir()
-    with pytest.raises(UserError, match=r"cannot write to .*: got Is a directory"):
+    with pytest.raises(UserError, match=r"cannot write to .*folder: got Is a"):
         write_atomically(tmp_path / "folder", "x")
     assert names(tmp_path) == ["a", "folder"]
 

@@ -106,7 +106,8 @@ def fault(
     parts = [part for part in map(str, first["loc"]) if part[:1].islower()]
     name = ".".join(parts)
     if first["type"] == "extra_forbidden":
-        options = ", ".join(known)
+        # kinds of a union share names
+        options = ", ".join(dict.fromkeys(known))
         return UserError(
             f"{where} has no option '{name}'",
             expected=f"one of {options}" if options else "no options",

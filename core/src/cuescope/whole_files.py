@@ -85,7 +85,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             draft.file.write(data)
     except OSError as error:
         raise UserError(
-            f"cannot write to {path.parent}",
+            f"cannot write to {path if path.is_dir() else path.parent}",
             got=error.strerror,
             remedy="Choose another folder with --out",
         ) from error

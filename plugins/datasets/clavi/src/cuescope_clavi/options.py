@@ -55,7 +55,8 @@ class ClaviOptions(Options):
     pairs_per_video: int | None = Field(
         None,
         ge=1,
-        description="pairs of actions a source video, drawn at random; default all",
+        description="most pairs of actions a source video, drawn at random; default all. Videos of "
+        "moving-shapes have one unless its option actions is more",
     )
     all_classes: bool = Field(
         False,

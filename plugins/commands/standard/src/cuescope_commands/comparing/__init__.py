@@ -70,13 +70,19 @@ def compare(
 
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
+    # a consensus shows no pictures, so the data stay closed
+    shows_pictures = html is not None and not consensus
+    if (data or data_option) and not shows_pictures:
+        raise UserError(
+            "compare --data is for the pictures of a page",
+            expected="it with --html FILE, and without --consensus",
+        )
     loaded = load_runs(runs)
     for run in runs:
         # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
         is_made_here(run)
     context = None
-    # a consensus shows no pictures, so the data stay closed
-    if html is not None and not consensus:
+    if shows_pictures:
         # what a run names outside of its folder is opened only as typed or allowed here
         context = open_context(data, data_option, allow)
     items = list(_items(loaded, consensus, context, by_name=by_name))
