@@ -518,6 +518,10 @@ def test_a_model_at_chance_is_said() -> None:
     assert "it is not clearly better than guessing" in text
     good = Accuracy(correct=40, answered=100, chance=0.25)
     assert "not clearly" not in Page(render(make_report(accuracy=good), {})).text
+    one_label = Accuracy(correct=9, answered=10, chance=1)
+    text = Page(render(make_report(accuracy=one_label), {})).text
+    assert "(90.0%); with one label or one choice there is nothing to guess." in text
+    assert "not clearly" not in text
     tested = good.model_copy(
         update={"p_value": 0.2}
     )  # the method's own test has the word

@@ -283,6 +283,18 @@ class Accuracy(Value):
         return self.correct / self.answered
 
     @property
+    def guessing(self) -> str:
+        """What guessing gives, in words."""
+        if self.chance >= 1:
+            return "with one label or one choice there is nothing to guess"
+        return f"guessing gives {self.chance:.1%}"
+
+    @property
+    def looks_guessed(self) -> bool:
+        """Not above chance, where there is something to guess."""
+        return self.chance < 1 and not self.above_chance
+
+    @property
     def above_chance(self) -> bool:
         """By the p-value (0.05), else by more than two standard errors of guessing above it."""
         if self.p_value is not None:

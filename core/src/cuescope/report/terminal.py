@@ -150,9 +150,9 @@ def _accuracy(accuracy: Accuracy) -> Text:
     """How often the model is right, and a warning where that is no better than guessing."""
     words = (
         f"The model is right in {accuracy.correct:,} of {accuracy.answered:,} answers "
-        f"({accuracy.share:.1%}); guessing gives {accuracy.chance:.1%}."
+        f"({accuracy.share:.1%}); {accuracy.guessing}."
     )
-    if accuracy.above_chance:
+    if not accuracy.looks_guessed:
         return Text(words, "dim")
     why = (
         " On these samples it is not clearly better than guessing: either it has not learned the "
