@@ -210,6 +210,19 @@ def test_what_prints_or_sleeps_at_its_import_is_told(
     assert capsys.readouterr() == ("", "hello\n")
 
 
+def test_what_a_library_or_child_of_it_prints_is_heard_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    registry = one_class(
+        tmp_path, METHODS, f"import os; os.write(1, b'hello')\n{HEALTHY}"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    [entry] = registry.entries
+    registry.check(entry)
+    assert "it prints as it is imported" in registry.remarks[entry]
+    assert capfd.readouterr() == ("", "hello")
+
+
 def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
     write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X"}})
     damaged = tmp_path / "damaged-1.0.dist-info"

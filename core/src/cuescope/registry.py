@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 import time
@@ -24,6 +25,7 @@ from importlib.metadata import (
 from inspect import getmembers_static, isclass, isfunction, signature
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Thread
 from typing import Any
 
@@ -196,8 +198,7 @@ class Registry:
         """
         if entry.problem is None and entry not in self._loaded:
             since = time.perf_counter()
-            # What a package prints as it is imported must not land in the middle of `--json`.
-            with redirect_stdout(_Printed()) as printed:
+            with _aside() as printed:
                 # failures too: a second try would fail alike
                 self._loaded[entry] = (
                     _attempt_within(entry, seconds) if seconds else _attempt(entry)
@@ -224,6 +225,29 @@ class Registry:
                 got=f"{type(error).__name__}: {_one_line(error)}",
                 remedy="`--debug` shows the traceback",
             ) from error
+
+
+@contextmanager
+def _aside() -> Iterator["_Printed"]:
+    """Meanwhile stdout goes to stderr: no package may print into the middle of `--json`.
+
+    That holds for file descriptor 1 too, to which C libraries and child processes write.
+    """
+    with redirect_stdout(_Printed()) as printed, TemporaryFile() as unbuffered:
+        try:
+            stdout = os.dup(1)
+        except OSError:  # a process without a stdout
+            yield printed
+            return
+        os.dup2(unbuffered.fileno(), 1)
+        try:
+            yield printed
+        finally:
+            os.dup2(stdout, 1)
+            os.close(stdout)
+            unbuffered.seek(0)
+            if text := unbuffered.read():
+                printed.write(text.decode(errors="replace"))
 
 
 class _Printed(io.TextIOBase):
