@@ -373,7 +373,17 @@ def test_what_cannot_be_is_one_line(
     )
 
 
-@pytest.mark.parametrize("option", ["-O folds=3", "-O nope=1", "--feature green"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-O folds=3",
+        "-O nope=1",
+        "--feature green",
+        "--tool detector=nosuch",
+        "--executor nosuch",
+        "--pairs nowhere",
+    ],
+)
 def test_a_wrong_option_is_told_before_anything_else(
     place: Path,
     confirmed: Made,

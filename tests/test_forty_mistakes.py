@@ -1,4 +1,4 @@
-"""Forty-one mistakes of a first week, over all commands: one line each, exit code 2."""
+"""Forty-two mistakes of a first week, over all commands: one line each, exit code 2."""
 
 from pathlib import Path
 
@@ -43,6 +43,7 @@ MISTAKES = {
     "view nowhere": "no folder nowhere",
     "label nowhere": "no report at nowhere",
     "blind nowhere:x": "no dataset 'nowhere'",
+    "blind scenes --limit 0": "not in the range x>=1",
     "run r.yaml": "expected it typed on the command line",
     "run empty.yaml": "expected at least one",
     "schema nosuch": "expected run-file",

@@ -130,11 +130,17 @@ class Choices:
         return with_eye(capabilities) if EMBEDDER in self.tools else capabilities
 
 
-def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
-    """Build cheap things first: a mistake is told before weights load."""
+def choose(request: Request, context: Context) -> Choices:
+    """What a request names; raises UserError for what can be refused before anything is opened."""
     choices = Choices.of(request, context)
     check_capabilities(choices, context.registry)
     _check_tool_options(request)
+    return choices
+
+
+def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
+    """Build cheap things first: a mistake is told before weights load."""
+    choices = choose(request, context)
     context = context_for(request, context, planning)
     data = Built.of(choices.data, context)
     context = context.for_dataset(

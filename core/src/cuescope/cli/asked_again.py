@@ -1,6 +1,6 @@
 """A stored run asked for again, on a part of its data: the others are left to measure on."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -345,18 +345,21 @@ def find_then_test(
     *,
     share: str,
     why: str,
+    foretold: Iterable[str] = (),
     any_feature: bool = False,
     remedy: str = MORE,
     adapt: "Callable[[Request], Request] | None" = None,
 ) -> "Report | None":
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
-    `share` and `why` say on how much of the data it is made anew, and what for; `remedy` is advised
-    where it finds nothing there. `adapt` makes of the trial one of what the run made anew found.
-    The report of the trial, None for a plan.
+    `share` and `why` say on how much of the data it is made anew, and what for, and `foretold` what
+    may be hoped for; `remedy` is advised where it finds nothing there. `adapt` makes of the trial
+    one of what the run made anew found. The report of the trial, None for a plan.
     """
+    from cuescope.building import choose
     from cuescope.cli.audit import audit_and_show
     from cuescope.cli.planning import show_plan
+    from cuescope.report.folders import refuse_another_audit
 
     announce = runner.context.announce
     # the command names the trial's method: nobody else's word
@@ -364,6 +367,12 @@ def find_then_test(
     typed = replace(context, typed=context.typed | {"method"})
     trial_runner = replace(runner, context=typed)
     if other.finding is not None:
+        # at once: to make the run anew costs an audit
+        choose(trial, typed)
+        if adapt is None:
+            refuse_another_audit(trial_runner.folder(trial).path, trial)
+        for line in foretold:
+            announce(line)
         announce(
             f"{other.run} looked at all of its data: it is made again on {share} of it "
             f"({other.found}), so that {why}"

@@ -98,7 +98,8 @@ def blind(
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(help="Take at most this many samples, drawn by seed.")
+        int | None,
+        typer.Option(min=1, help="Take at most this many samples, drawn by seed."),
     ] = None,
     seed: DrawSeed = 0,
     plan: Planned = False,

@@ -1,6 +1,6 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -115,10 +115,12 @@ def mitigate(
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
         if folds is not None:
             require_whole(run, request, asked)
+        foretold: Iterable[str] = ()
         if other.finding is not None:
-            for line in _prospects(StoredRun(run, runner.context), top, folds):
-                runner.context.announce(line)
+            foretold = _prospects(StoredRun(run, runner.context), top, folds)
         if folds is not None:
+            for line in foretold:
+                runner.context.announce(line)
             runs = without_each_fold(request, folds, folder / "found")
             if not make_runs(runner, runs, asked, output):
                 return
@@ -162,6 +164,7 @@ def mitigate(
             output,
             share="a third",
             why="nothing is learned or measured where the cues were found",
+            foretold=foretold,
             remedy=FEW,
         )
     if tried is not None and NOT_TRIED in tried.notes:

@@ -41,6 +41,7 @@ def read_scenes(study: Study, folder: Path) -> Scenes:
     `folder` holds `with` and `without`, each as the data set `folder` reads it. Raises UserError
     for a scene that stands in one of them only, and for too few.
     """
+    require_sides(folder)
     with_cue, without = (_read_side(study, folder / side) for side in SIDES)
     lacking = (without.keys() - with_cue.keys(), with_cue.keys() - without.keys())
     for side, names in zip(SIDES, lacking, strict=True):
@@ -52,6 +53,16 @@ def read_scenes(study: Study, folder: Path) -> Scenes:
             )
     _require_enough(study, folder, len(with_cue), len(with_cue))
     return with_cue, without
+
+
+def require_sides(folder: Path) -> None:
+    """Raise UserError where a folder of pairs lacks a side."""
+    for side in SIDES:
+        if not (folder / side).is_dir():
+            raise UserError(
+                f"there is no folder {folder / side}",
+                expected="--pairs FOLDER with the folders 'with' and 'without' in it",
+            )
 
 
 def pairs_of_scenes(
@@ -90,11 +101,6 @@ def _require_enough(
 
 def _read_side(study: Study, folder: Path) -> Samples:
     """Samples by their names without endings, under keys that no sample of the data has."""
-    if not folder.is_dir():
-        raise UserError(
-            f"there is no folder {folder}",
-            expected="--pairs FOLDER with the folders 'with' and 'without' in it",
-        )
     # a clip is shown in as many frames as the data show
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
     options = {"path": str(folder), "frames": max(frames, 1)}

@@ -1,6 +1,6 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ from cuescope.application import (
     without_each_fold,
 )
 from cuescope_confirm import Confirm
+from cuescope_confirm.cases.own_pairs import require_sides
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
@@ -143,22 +144,25 @@ def confirm(
             # a key of one run may be something else in another
             typed = {"RUN": others, "--pairs": own_pairs, "--feature": features}
             require_whole(run, request, asked, next(filter(typed.get, typed), None))
+        foretold: Iterable[str] = ()
         if other.finding is not None:
             least = ConfirmOptions.model_fields["least"].default
             stored = StoredRun(run, runner.context)
-            for line in foretell(stored, top, parts=PARTS, folds=folds, least=least):
-                runner.context.announce(line)
+            foretold = foretell(stored, top, parts=PARTS, folds=folds, least=least)
         given: dict[str, Any] = {"run": str(other.found)}
         if interventions:
             given["interventions"] = interventions
         if features:
             given["features"] = features
         if own_pairs is not None:
+            require_sides(own_pairs)
             # absolute: the test may be asked again from elsewhere
             given["pairs"] = str(own_pairs.resolve())
         if top != 10:
             given["top"] = top
         if folds is not None:
+            for line in foretold:
+                runner.context.announce(line)
             runs = without_each_fold(request, folds, folder / "found")
             if not make_runs(runner, runs, asked, output):
                 return
@@ -191,6 +195,7 @@ def confirm(
             output,
             share="half",
             why="no cue is tested where it was found",
+            foretold=foretold,
             any_feature=bool(features or others),
             remedy=FEW,
             adapt=partial(_name_anew, run, other.found) if features else None,
