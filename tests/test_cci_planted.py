@@ -7,20 +7,27 @@ from cuescope_scenes.words import PARTNER_OF
 from cuescope_sdk import Context, Report, Request
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The shipped toy CLIP on balanced scenes."""
+@pytest.fixture(scope="module", params=[1, pytest.param(3, marks=pytest.mark.long)])
+def report(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Report:
+    """The shipped toy CLIP on balanced scenes; each error's maps by so many `starts`."""
     folder = tmp_path_factory.mktemp("planted")
-    request = Request(
+    asked = Request(
         method="cci",
         model="toy-clip",
         data="scenes",
         limit=100,
         device="cpu",
-        method_options={"faithfulness": 4, "steps": 10, "pictures": 1},
+        method_options={
+            "faithfulness": 4,
+            "steps": 10,
+            "pictures": 1,
+            "starts": request.param,
+        },
     )
     return Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs").run(
-        request
+        asked
     )
 
 
