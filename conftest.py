@@ -28,25 +28,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
 
 
+# What costs much in audits and one file of tests looks at: what stands there in all others.
+SPARED = (
+    # Tesseract, where it is installed, is started for each cue
+    (
+        "test_written.py",
+        "cuescope_sdk.locating._written.installed_reader",
+        lambda: None,
+    ),
+    # dots an inch of the charts in reports
+    ("test_figures.py", "cuescope_sdk.report._figures.DENSITY", 40),
+)
+
+
 @pytest.fixture(autouse=True, scope="module")
-def unread(request: pytest.FixtureRequest) -> Generator[None]:
-    """Audits here do not start Tesseract for each cue, where it is installed; its own tests do."""
+def spared(request: pytest.FixtureRequest) -> Generator[None]:
+    """Audits leave out what is costly and not looked at."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.node.path.name != "test_written.py":
-            from cuescope_sdk.locating import _written
-
-            patch.setattr(_written, "installed_reader", lambda: None)
-        yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def coarse(request: pytest.FixtureRequest) -> Generator[None]:
-    """Pictures of reports have few dots here, where no test looks at them."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.node.path.name != "test_figures.py":
-            from cuescope_sdk.report import _figures
-
-            patch.setattr(_figures, "DENSITY", 40)
+        for tested_in, name, instead in SPARED:
+            if request.node.path.name != tested_in:
+                patch.setattr(name, instead)
         yield
 
 

@@ -17,7 +17,7 @@ from cuescope.runs import load_report
 Line = Callable[..., str]
 AUDIT = (
     *("audit", "spurlens", "--model", "toy-fusion:object-scenes:presence"),
-    *("-M", "patches=4", "-M", "epochs=10", "--data", "object-scenes", "-D", "val=400"),
+    *("-M", "patches=4", "-M", "epochs=10", "--data", "object-scenes", "-D", "val=240"),
     *(
         "--tool",
         "proposer=co-occurrence",
@@ -26,7 +26,7 @@ AUDIT = (
         "--device",
         "cpu",
     ),
-    *("-O", "classes=cup,bird", "-O", "k=30", "-O", "draws=300"),
+    *("-O", "classes=cup,bird", "-O", "k=30", "-O", "draws=100"),
 )
 
 
