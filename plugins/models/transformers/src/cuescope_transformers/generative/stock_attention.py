@@ -16,6 +16,8 @@ from transformers.masking_utils import sdpa_mask
 
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import Fusion, fused_attention
+from cuescope_transformers.generative.mixing import why_mixed
+from cuescope_transformers.generative.modules import blocks
 
 NAME = "cuescope"
 MERGED = "merged"
@@ -82,7 +84,7 @@ def _is_cross(name: str, module: nn.Module) -> bool:
 def why_closed(model: Any) -> str | None:
     """Why an edit of attention would not reach all that mixes tokens, in words; None where it does.
 
-    Weights are not looked at: the modules alone say it.
+    Without weights the modules alone say it; with them, a forward pass of a few tokens does too.
     """
     modules = _fusion_attention(model)
     if not modules:
@@ -97,7 +99,7 @@ def why_closed(model: Any) -> str | None:
         numbers = ", ".join(map(str, layers[:NAMED]))
         more = f" and {len(layers) - NAMED} more" if len(layers) > NAMED else ""
         return f"{kinds} mixes tokens beside attention in layer {numbers}{more}"
-    return None
+    return why_mixed(model, [module for _, module in modules])
 
 
 def _not_ours(module: Any) -> str | None:
@@ -116,9 +118,10 @@ def _not_ours(module: Any) -> str | None:
 
 
 def _other_mixers(model: Any, attention: Set[str]) -> list[tuple[str, Any]]:
-    """The modules of the decoder that keep something of earlier tokens, and are no attention.
+    """The modules of the decoder that mix tokens, and are no attention that is known.
 
-    Gated delta, state spaces and short convolutions do, and indexers that choose the keys.
+    Gated delta, state spaces, short convolutions and indexers that choose the keys keep something
+    of earlier tokens; a stranger's convolution, recurrence or attention tells by its class.
     """
     decoder = model.get_decoder()
     mixers = []
@@ -139,7 +142,21 @@ def _other_mixers(model: Any, attention: Set[str]) -> list[tuple[str, Any]]:
         holds = any(other.startswith(f"{name}.") for other, _ in mixers)
         if module in inside and not holds:
             innermost.append((name, module))
+    named = tuple(f"{name}." for name, _ in innermost)
+    layers = set(blocks(decoder).modules())
+    for name, module in model.named_modules():
+        # what is within a mixer goes by the mixer's name
+        if module in layers and _spans(module) and not name.startswith(named):
+            innermost.append((name, module))
     return innermost
+
+
+def _spans(module: nn.Module) -> bool:
+    """Whether a module of torch's own reads several positions at once."""
+    convolutions = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+    if isinstance(module, convolutions):
+        return max(module.kernel_size) > 1
+    return isinstance(module, (nn.RNNBase, nn.MultiheadAttention))
 
 
 def _keeps(module: nn.Module) -> bool:
@@ -186,9 +203,9 @@ def _block_of(name: str) -> str:
 
 
 def _number_of(name: str) -> int:
-    """The last number in it: that of the block."""
-    numbers = [int(part) for part in name.split(".") if part.isdigit()]
-    return numbers[-1] if numbers else 0
+    """The first number in it: that of the block."""
+    numbers = (int(part) for part in name.split(".") if part.isdigit())
+    return next(numbers, 0)
 
 
 def _stock_attention(
