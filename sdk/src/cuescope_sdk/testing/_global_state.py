@@ -30,7 +30,10 @@ GENERATORS = (
 
 
 def moved_states(action: Callable[[], object]) -> list[str]:
-    """The libraries whose global random state `action` moved; their states are put back."""
+    """The libraries whose global random state `action` moved, or that it was the first to load.
+
+    States of libraries that were loaded before are put back.
+    """
     # the caller's own: the stirring below must not be seen later
     saved = _random_states()
     try:
@@ -46,7 +49,9 @@ def moved_states(action: Callable[[], object]) -> list[str]:
             if name in saved:
                 getattr(sys.modules[name], put_back)(saved[name])
     return [
-        name for name, state in before.items() if _text(state) != _text(after[name])
+        name
+        for name, state in after.items()
+        if name not in before or _text(state) != _text(before[name])
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Report, Sample, Trial, digest
-from cuescope_sdk.testing._contract import expect
+from cuescope_sdk.testing._contract import PerClass, expect
 from cuescope_sdk.testing._fake_data import CUE
 from cuescope_sdk.testing._method_contract.setting import (
     MethodSetting,
@@ -26,11 +26,25 @@ LIMIT = 60
 class MethodRepeats(MethodSetting):
     """Same question, same report; and `respond` is the only way to the model."""
 
+    #: a new setup's reports: with an empty cache, and with what that left in it
+    again: PerClass[tuple[Report, Report]] = PerClass(
+        lambda contract: contract.report_cold_and_warm()
+    )
+
+    @classmethod
+    def report_cold_and_warm(cls) -> tuple[Report, Report]:
+        """Two audits of a setup of which nothing was built before."""
+        # in memory, so that no earlier run has warmed it
+        with temporary_cache() as cache:
+            cold = cls.setup().report(cache)
+            warm = cls.setup().report(cache)
+        return cold, warm
+
     def test_reports_the_same_twice(self) -> None:
         """Same seed, same hash."""
+        cold, _ = self.again
         expect(
-            # a new setup: nothing that the first built is used again
-            self.setup().report().hash == self.base.report.hash,
+            cold.hash == self.base.report.hash,
             "the same report hash",
             got="another",
             remedy="Draw from audit.rng(name), and iterate over no set",
@@ -38,10 +52,7 @@ class MethodRepeats(MethodSetting):
 
     def test_reports_the_same_from_a_warm_cache(self) -> None:
         """Replayed responses are the responses, and nothing is asked again."""
-        # in memory, so that no earlier run has warmed it
-        with temporary_cache() as cache:
-            cold = self.setup().report(cache)
-            warm = self.setup().report(cache)
+        cold, warm = self.again
         kept = "the same" if warm.hash == cold.hash else "another"
         calls = warm.cost.model_calls
         expect(
