@@ -151,5 +151,5 @@ def test_a_change_that_moves_the_companion_too_is_no_witness(
     witness: Any = SimpleNamespace(
         edits_model=False, plugin=plugin, target=world.target
     )
-    said = moved.moved_by(world.study, witness)
+    said = moved.moved_companion(world.study, witness)
     assert said == ("light=dim" if takes_both else None)

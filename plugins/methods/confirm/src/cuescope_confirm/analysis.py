@@ -275,11 +275,11 @@ def _by_companion(study: Study, row: Row) -> str | None:
     # pairs differ in the cue alone
     if study.options.pairs is not None:
         return None
-    for found in row.discordant:
-        if found.vetoes(study.options.least, margin):
+    for comparison in row.discordant:
+        if comparison.vetoes(study.options.least, margin):
             return (
-                f"samples where it comes apart from {found.companion.words}: there, "
-                f"answers go with {found.companion.name}, and not with the cue"
+                f"samples where it comes apart from {comparison.companion.words}: there, "
+                f"answers go with {comparison.companion.name}, and not with the cue"
             )
     return None
 

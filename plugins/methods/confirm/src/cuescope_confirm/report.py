@@ -279,13 +279,13 @@ def _inside(row: Row) -> str:
 
 def _hanging_together(row: Row, options: ConfirmOptions) -> str:
     """What the cue never comes apart from, and what would tell them apart."""
-    for found in row.discordant:
-        if found.alone < options.least:
-            name = found.companion.name
+    for comparison in row.discordant:
+        if comparison.alone < options.least:
+            companion = comparison.companion
             return (
-                f" It goes with {found.companion.words}. Only {found.alone} samples of the label "
+                f" It goes with {companion.words}. Only {comparison.alone} samples of the label "
                 f"show one of the two alone: collect such samples, or give pairs "
-                f"(`--pairs FOLDER`), to tell it from {name}."
+                f"(`--pairs FOLDER`), to tell it from {companion.name}."
             )
     return ""
 
@@ -470,11 +470,11 @@ def companions_table(results: Results) -> Table:
     """What goes with each cue, and what moves answers where the two come apart."""
     rows = []
     for row in results.rows:
-        for found in row.discordant:
-            companion = found.companion
+        for comparison in row.discordant:
+            companion = comparison.companion
             shares = f"{companion.with_cue:.0%}", f"{companion.without:.0%}"
-            effects = map(_of_run, (found.of_cue, found.of_companion))
-            own = (*_name(row), companion.name, *shares, found.alone)
+            effects = map(_of_run, (comparison.of_cue, comparison.of_companion))
+            own = (*_name(row), companion.name, *shares, comparison.alone)
             rows.append((*own, *effects))
     return Table.of(
         "What goes with each cue, and what moves answers where they come apart",

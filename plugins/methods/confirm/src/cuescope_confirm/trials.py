@@ -17,7 +17,7 @@ from cuescope_confirm.cases.own_pairs import (
     pairs_of_scenes,
     read_scenes,
 )
-from cuescope_confirm.companions.moved import moved_by
+from cuescope_confirm.companions.moved import moved_companion
 from cuescope_confirm.locating import BESIDE, POOL, Part, Target, locate
 from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
@@ -258,7 +258,7 @@ def _of_cue_alone(study: Study, witness: Witness) -> Witness:
     if witness.target.role != "finding" or not witness.answers.pairs:
         return witness
     with study.audit.spare(f"companions of {witness.target.cue.name}"):
-        moved = study.audit.once(moved_by, study, witness)
+        moved = study.audit.once(moved_companion, study, witness)
         if moved is not None:
             reason = f"it moves {moved} as well, which goes with the cue"
             return replace(witness, reason=reason, answers=Answers.unknown())

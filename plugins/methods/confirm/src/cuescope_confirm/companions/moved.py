@@ -26,7 +26,7 @@ from cuescope_sdk.stills import FrameId
 SURE = 1.64  # standard errors, by which a change is beyond chance (5%, one-sided)
 
 
-def moved_by(study: Study, witness: Witness) -> str | None:
+def moved_companion(study: Study, witness: Witness) -> str | None:
     """What else a change of pictures moves by a quarter of the way; None where nothing is seen.
 
     A companion that is surely harmless where it comes apart from the cue may move.
@@ -37,11 +37,11 @@ def moved_by(study: Study, witness: Witness) -> str | None:
         pairs = list(changed_frames(part))
         if len(pairs) < study.options.least:
             continue
-        for found in study.audit.once(discordant, fold, part.target):
-            if _is_harmless(found, study):
+        for comparison in study.audit.once(discordant, fold, part.target):
+            if _is_harmless(comparison, study):
                 continue
             recogniser = study.audit.once(
-                _recogniser_of, fold, part.target.cue, found.companion
+                _recogniser_of, fold, part.target.cue, comparison.companion
             )
             if recogniser is None:
                 continue
@@ -52,13 +52,13 @@ def moved_by(study: Study, witness: Witness) -> str | None:
             share = float(sign * moved.mean())
             error = float(moved.std() / np.sqrt(len(moved)))
             if share >= A_PART and share >= SURE * error:
-                return found.companion.name
+                return comparison.companion.name
     return None
 
 
-def _is_harmless(found: Discordant, study: Study) -> bool:
-    effect = found.of_companion
-    if effect is None or found.alone < study.options.least:
+def _is_harmless(comparison: Discordant, study: Study) -> bool:
+    effect = comparison.of_companion
+    if effect is None or comparison.alone < study.options.least:
         return False
     return effect.high < study.options.margin
 

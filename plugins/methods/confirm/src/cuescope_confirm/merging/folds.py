@@ -57,7 +57,7 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
         # two runs may both call a feature "cluster-01"
         if keys[key] > 1:
             key = f"{key}, without part {min(group) + 1}"
-        joined.append(_joined(group, key))
+        joined.append(_join(group, key))
     return tuple(joined)
 
 
@@ -78,7 +78,7 @@ def _first_of(group: OfFolds) -> Cue:
     return group[min(group)]
 
 
-def _joined(group: OfFolds, key: str) -> Cue:
+def _join(group: OfFolds, key: str) -> Cue:
     first = _first_of(group)
     occurrences: dict[tuple[str, int | None], Occurrence] = {}
     for cue in group.values():
