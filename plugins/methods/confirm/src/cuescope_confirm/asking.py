@@ -174,8 +174,12 @@ class RunAnswers:
 
     def pull(self, cue: Cue) -> Gap:
         """By how much likelier the cue's label is in samples of other labels where it is."""
-        taken = [probability(outcome, cue.label) for outcome in self.outcomes]
-        return self.gap(~self.of_label, np.array(taken))
+        return self.gap(~self.of_label, self.probability_of(cue.label))
+
+    def probability_of(self, answer: str | None) -> PerSample:
+        """How likely an answer is for each sample, whatever its label."""
+        taken = [probability(outcome, answer) for outcome in self.outcomes]
+        return np.array(taken)
 
 
 def run_answers(study: Study, cue: Cue) -> RunAnswers:

@@ -11,7 +11,7 @@ from itertools import compress
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_confirm.asking import probability, run_answers, views_of
+from cuescope_confirm.asking import run_answers, views_of
 from cuescope_confirm.locating import Target
 from cuescope_confirm.study import Cue, Samples, Study, roots
 from cuescope_sdk import Sample
@@ -92,26 +92,43 @@ def _candidates(
     cue: Cue,
     samples: Samples,
 ) -> Iterator[tuple[str, Shown]]:
-    """Values of annotated factors, then other findings, with the samples that show them."""
-    values: dict[str, dict[str, str]] = {}
+    """What may go with a cue, by name, with the samples that show it."""
+    yield from _values_of_factors(cue, samples)
+    yield from _other_findings(study, cue, samples)
+
+
+def _values_of_factors(cue: Cue, samples: Samples) -> Iterator[tuple[str, Shown]]:
+    """Values of annotated factors that are properties of many samples."""
+    by_factor: dict[str, dict[str, str]] = {}
     for key, sample in samples.items():
-        for name, value in sample.annotations.get("factors", {}).items():
-            values.setdefault(name, {})[key] = str(value)
-    for name, of_sample in values.items():
-        kinds = sorted(set(of_sample.values()))
-        if len(kinds) > MOST_VALUES:
+        factors = sample.annotations.get("factors", {})
+        for factor, value in factors.items():
+            by_factor.setdefault(factor, {})[key] = str(value)
+    for factor, value_of in by_factor.items():
+        values = sorted(set(value_of.values()))
+        if len(values) > MOST_VALUES:
             continue
-        for kind in kinds:
+        for value in values:
             # the cue itself is no company
-            if cue.factor != (name, kind):
-                shown = {key: value == kind for key, value in of_sample.items()}
-                yield f"{name}={kind}", shown
-    own = {cue.feature.key, *(member.feature.key for member in cue.members)}
+            if cue.factor == (factor, value):
+                continue
+            shown = {key: other == value for key, other in value_of.items()}
+            yield f"{factor}={value}", shown
+
+
+def _other_findings(
+    study: Study, cue: Cue, samples: Samples
+) -> Iterator[tuple[str, Shown]]:
+    """Findings that are not of this cue, each once."""
+    seen = {cue.feature.key}
+    seen.update(member.feature.key for member in cue.members)
     for other in study.cues:
-        if other.feature.key not in own and other.feature.occurrences:
-            own.add(other.feature.key)
-            found = roots(other.feature.occurrences, samples)
-            yield other.name, {key: key in found for key in samples}
+        feature = other.feature
+        if feature.key in seen or not feature.occurrences:
+            continue
+        seen.add(feature.key)
+        with_it = roots(feature.occurrences, samples)
+        yield other.name, {key: key in with_it for key in samples}
 
 
 def discordant(study: Study, target: Target) -> list[Discordant]:
@@ -126,32 +143,48 @@ def discordant(study: Study, target: Target) -> list[Discordant]:
     if not companions or direction.toward == "its own answer":
         return []
     answers = run_answers(study, cue)
-    is_pull = direction.toward == "the label"
-    judged = ~answers.of_label if is_pull else answers.of_label
-    values = answers.probability
-    if is_pull:
-        taken = [probability(outcome, cue.label) for outcome in answers.outcomes]
-        values = np.array(taken)
+    if direction.toward == "the label":
+        judged = ~answers.of_label
+        values = answers.probability_of(cue.label)
+    else:
+        judged = answers.of_label
+        values = answers.probability
     # as a change that takes the cue out would be signed
     values = -direction.sign * values
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     strata = _codes(answers.labels, _difficulty(samples, answers.right))
     compared = []
     for companion in companions:
-        known = np.array([sample.key in companion.shown for sample in samples])
-        kept = known & judged
-        some = list(compress(samples, kept))
-        has_it = np.array([companion.shown[sample.key] for sample in some], bool)
-        has_cue = answers.present[kept]
-        apart = (has_cue & ~has_it).sum(), (has_it & ~has_cue).sum()
-        groups = Groups.of(some)
-        of_judged, alike = values[kept], strata[kept]
-        of_cue = Estimate.within(of_judged, has_cue, _codes(alike, has_it), groups)
-        of_companion = Estimate.within(
-            of_judged, has_it, _codes(alike, has_cue), groups
+        annotated = np.array([sample.key in companion.shown for sample in samples])
+        kept = annotated & judged
+        compared.append(
+            _compare(
+                companion,
+                list(compress(samples, kept)),
+                answers.present[kept],
+                values[kept],
+                strata[kept],
+            )
         )
-        compared.append(Discordant(companion, int(min(apart)), of_cue, of_companion))
     return compared
+
+
+def _compare(
+    companion: Companion,
+    samples: Sequence[Sample],
+    has_cue: Marks,
+    values: PerSample,
+    strata: Int[np.ndarray, " sample"],
+) -> Discordant:
+    """What each of the two does to values, within strata and with the other held alike."""
+    has_it = np.array([companion.shown[sample.key] for sample in samples], bool)
+    cue_alone = int((has_cue & ~has_it).sum())
+    companion_alone = int((has_it & ~has_cue).sum())
+    groups = Groups.of(samples)
+    of_cue = Estimate.within(values, has_cue, _codes(strata, has_it), groups)
+    of_companion = Estimate.within(values, has_it, _codes(strata, has_cue), groups)
+    alone = min(cue_alone, companion_alone)
+    return Discordant(companion, alone, of_cue, of_companion)
 
 
 def _codes(*columns: np.ndarray) -> Int[np.ndarray, " sample"]:
