@@ -10,8 +10,10 @@ export function href(view, query = {}) {
   return words.size ? `#/${view}?${words}` : `#/${view}`;
 }
 
-// Of a filter: no new entry for Back with each letter.
+// Of a filter: no new entry for Back with each letter. Letters are waited for: who left the view
+// meanwhile is not taken back to it.
 export function keep(view, query) {
+  if (current().view !== view) return;
   history.replaceState(null, "", href(view, query));
 }
 
