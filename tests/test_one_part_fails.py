@@ -4,16 +4,19 @@ Parts are interventions, methods, mitigators, tools and the last steps of a comm
 fail at every moment that it has.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 import numpy as np
 import pytest
 from command_line import run, written_plugins
 
+import cuescope_confirm.report
+import cuescope_mitigation.report
 from cuescope.application import Entry, Runner
 from cuescope.engine import FAILED
 from cuescope.runs import load_report
@@ -22,6 +25,7 @@ from cuescope_interventions.pixels import Blank
 from cuescope_mitigation import MitigationTrial
 from cuescope_mitigation.options import NOT_TRIED
 from cuescope_sdk import (
+    Accuracy,
     Context,
     Evidence,
     Feature,
@@ -33,6 +37,7 @@ from cuescope_sdk import (
     Requirements,
     Response,
     Score,
+    Table,
     Trial,
     UserError,
     hookimpl,
@@ -238,7 +243,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
                 ("mitigator", moment): type(
                     "Failing", (Faulty,), {"broken": moment, "fitted": []}
                 )
-                for moment in REMEDIES
+                for moment in (*REMEDIES, "sound")
             },
         }
     )
@@ -295,8 +300,32 @@ LAST_STEPS = {
     "cuescope_confirm.reasoning.say_do_gap": "say-do gap",
     "cuescope_confirm.merging.sources.sources": "tables of what found the cues",
     "cuescope_confirm.figures.contrasts": "pictures of what was changed",
-    "cuescope_confirm.verify.evidence": "checks of the witnesses",
+    "cuescope_confirm.verify._check": f"checks of the witnesses of {NAME}",
+    "cuescope_confirm.verify.planted_check": f"check of where {NAME} is",
 }
+# of a remedy
+LAST_STEPS_OF_REMEDY = {
+    "cuescope_mitigation.figures.contrasts": "pictures of what changed",
+    "cuescope_mitigation.verify.placebo_checks": f"checks of the remedy against {NAME}",
+    "cuescope_mitigation.verify.overall_check": "check of what the remedy costs",
+    "cuescope_mitigation.verify.moved_check": "check of other cues",
+}
+
+
+def makers(module: Any) -> list[str]:
+    """Where the functions of a module are that make what a report shows."""
+    shown = {Table, Table | None, Accuracy, Iterator[Table]}
+    return [
+        f"{module.__name__}.{name}"
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and (get_type_hints(value).get("return") in shown or name == "statement")
+    ]
+
+
+def break_all(monkeypatch: pytest.MonkeyPatch, places: Iterable[str]) -> None:
+    for place in places:
+        monkeypatch.setattr(place, boom)
 
 
 def test_an_intervention_or_a_last_step_that_fails_costs_itself(
@@ -313,12 +342,35 @@ def test_an_intervention_or_a_last_step_that_fails_costs_itself(
         )
         assert expected in reasons[f"intervention {name}"]
     assert "no_such_module" in reasons["intervention gone"]
-    for place in LAST_STEPS:
-        monkeypatch.setattr(place, boom)
+    break_all(monkeypatch, LAST_STEPS)
     short = confirm(runner, interventions=("blank",))
     assert set(failures(short)) == set(LAST_STEPS.values())
     [alone], [beside] = witness(short, "blank"), witness(report, "blank")
     assert alone | {"cue taken out": None} == beside | {"cue taken out": None}
+    made = makers(cuescope_confirm.report)
+    break_all(monkeypatch, made)
+    bare = confirm(runner, interventions=("blank",))
+    told = failures(bare)
+    assert len(told) == len(LAST_STEPS) + len(made)
+    assert all("boom in the last step" in why for why in told.values())
+    assert [table.title for table in bare.tables] == [FAILED]
+    [row], [before] = bare.headlines, short.headlines
+    assert row.model_copy(update={"statement": before.statement}) == before
+
+
+def test_a_last_step_of_a_remedy_that_fails_costs_itself(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = runner.folder(request("corners", part="1/2")).path
+    options = {"run": str(found), "mitigator": "sound", "placebos": 1}
+    made = makers(cuescope_mitigation.report)
+    break_all(monkeypatch, [*LAST_STEPS_OF_REMEDY, *made])
+    report = runner.run(request("mitigation", method_options=options))
+    told = failures(report)
+    assert set(LAST_STEPS_OF_REMEDY.values()) < set(told)
+    assert len(told) == len(LAST_STEPS_OF_REMEDY) + len(made)
+    assert [table.title for table in report.tables] == [FAILED]
+    assert len(report.headlines) == 1
 
 
 def test_a_tool_that_fails_costs_the_cues_that_need_it(runner: Runner) -> None:

@@ -26,6 +26,7 @@ from cuescope.types import Outcome, PlantedCue, Sample, Trial
 P = ParamSpec("P")
 T = TypeVar("T")
 Attachment = Table | Picture | Contrast | Portrait | Accuracy
+Made = Attachment | Iterable[Attachment] | None
 
 
 @dataclass
@@ -147,6 +148,15 @@ class Audit:
     def attach(self, item: Attachment) -> None:
         """Add a table, picture or contrast to the report, or an accuracy in place of its own."""
         self.attachments.append(item)
+
+    def attach_each(self, parts: Mapping[str, Callable[[], Made]]) -> None:
+        """Attach what each part makes, one or several; a part that fails costs itself (`spare`)."""
+        for part, make in parts.items():
+            with self.spare(part):
+                made = make() or ()
+                items = (made,) if isinstance(made, Attachment) else made
+                for item in items:
+                    self.attach(item)
 
 
 def _identity(value: object) -> Hashable:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cuescope_confirm.options import ConfirmOptions
@@ -120,16 +121,14 @@ class Confirm(Plugin):
 
         results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(results))
-        with audit.spare("say-do gap"):
-            admitted = say_do_gap(results)
-            if admitted is not None:
-                audit.attach(admitted)
-        with audit.spare("tables of what found the cues"):
-            for table in sources(results):
-                audit.attach(table)
-        with audit.spare("pictures of what was changed"):
-            for shown in contrasts(results):
-                audit.attach(shown)
+        parts = {
+            "say-do gap": say_do_gap,
+            "tables of what found the cues": sources,
+            "pictures of what was changed": contrasts,
+        }
+        audit.attach_each(
+            {part: partial(make, results) for part, make in parts.items()}
+        )
         return rows
 
     @hookimpl

@@ -1,7 +1,7 @@
 """Rows, sentences and tables of the dossier."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
@@ -119,10 +119,15 @@ def scores(results: Results) -> Iterator[Score]:
     audit.note("next step", step)
     counts = (f"{verdict}: {results.count(verdict)}" for verdict in VERDICTS)
     audit.note("result", ", ".join(counts))
-    for table in tables(results) if results.rows else ():
-        audit.attach(table)
+    if results.rows:
+        audit.attach_each(tables(results))
     for row in results.rows:
-        yield from scores_of(row, results.study.options)
+        name = results.name_of(row)
+        words = f"{{feature}}: {row.ruling.verdict}."
+        with audit.spare(f"sentence on {name}"):
+            words = statement(row, results.study.options)
+        with audit.spare(f"scores of {name}"):
+            yield from scores_of(row, words)
     if not results.rows:
         # that nothing was found is a result too, and a report needs a score to say it
         words = (
@@ -142,7 +147,7 @@ def scores(results: Results) -> Iterator[Score]:
         )
 
 
-def scores_of(row: Row, options: ConfirmOptions) -> Iterator[Score]:
+def scores_of(row: Row, words: str) -> Iterator[Score]:
     """The figures of one cue; below the margin an effect is none."""
     cue = row.target.cue
     score = partial(Score, feature=cue.feature.key, label=cue.label)
@@ -151,7 +156,7 @@ def scores_of(row: Row, options: ConfirmOptions) -> Iterator[Score]:
         metric="effect",
         finding=row.ruling.verdict == "causes",
         always_reported=True,
-        statement=statement(row, options),
+        statement=words,
     )
     # a cue without a figure keeps its line, which says what is missing
     if row.decisive is None or row.effect is None:
@@ -309,23 +314,19 @@ def _effects(row: Row, decisions: Decisions) -> str:
 # ---------------------------------------------------------------------------------------- tables
 
 
-def tables(results: Results) -> Iterator[Table]:
+def tables(results: Results) -> dict[str, Callable[[], Table | None]]:
     """The dossier, the matrix of cues and witnesses, what each did, and what does not apply."""
-    yield dossier_table(results)
-    yield matrix(results)
-    yield places_table(results)
-    yield figures_table(results)
-    yield controls_table(results)
-    yield placebo_table(results)
-    if any(row.discordant for row in results.rows):
-        yield companions_table(results)
-    reasons = _reasons(results)
-    if reasons:
-        yield Table.of(
-            "Interventions that do not apply",
-            ("intervention", "cue", "why"),
-            reasons,
-        )
+    tables = {
+        "table of cues": dossier_table,
+        "table of cues and witnesses": matrix,
+        "table of places": places_table,
+        "table of witnesses": figures_table,
+        "table of controls": controls_table,
+        "table of placebos": placebo_table,
+        "table of companions": companions_table,
+        "table of what does not apply": inapplicable_table,
+    }
+    return {part: partial(table, results) for part, table in tables.items()}
 
 
 def _name(row: Row) -> tuple[str, str]:
@@ -466,8 +467,10 @@ def placebo_table(results: Results) -> Table:
     )
 
 
-def companions_table(results: Results) -> Table:
+def companions_table(results: Results) -> Table | None:
     """What goes with each cue, and what moves answers where the two come apart."""
+    if not any(row.discordant for row in results.rows):
+        return None
     rows = []
     for row in results.rows:
         for comparison in row.discordant:
@@ -501,6 +504,16 @@ def _of_run(estimate: Estimate[float] | None) -> str | None:
         return None
     ends = f"{points(estimate.low)} to {points(estimate.high)}"
     return f"{points(estimate.value)} ({ends})"
+
+
+def inapplicable_table(results: Results) -> Table | None:
+    """Each intervention that does not apply, and why."""
+    reasons = _reasons(results)
+    if not reasons:
+        return None
+    return Table.of(
+        "Interventions that do not apply", ("intervention", "cue", "why"), reasons
+    )
 
 
 def _reasons(results: Results) -> list[tuple[str, str, str]]:

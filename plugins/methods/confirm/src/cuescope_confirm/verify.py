@@ -26,12 +26,16 @@ LOCATED = 0.8  # balanced accuracy from which on places are those of a planted c
 
 def evidence(results: Results) -> Iterator[Evidence]:
     """A check of each witness that decides, then of where the cues are."""
+    audit = results.study.audit
     for row in results.rows:
-        for testimony in row.measured:
-            yield _check(results, row, testimony)
-        planted = planted_check(results.study.audit, row)
-        if planted is not None:
-            yield planted
+        name = results.name_of(row)
+        with audit.spare(f"checks of the witnesses of {name}"):
+            for testimony in row.measured:
+                yield _check(results, row, testimony)
+        with audit.spare(f"check of where {name} is"):
+            planted = planted_check(audit, row)
+            if planted is not None:
+                yield planted
 
 
 def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:

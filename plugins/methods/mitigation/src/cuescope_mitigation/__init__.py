@@ -1,6 +1,7 @@
 """Does a remedy for a cue help? Learned on one part of held-out data, measured on the other."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_sdk import (
@@ -95,9 +96,8 @@ class MitigationTrial(Plugin):
         ranked = list(scores(comparison))
         # where answers stay as they are, two sides would show the same
         if comparison.mitigator.changes_answers:
-            with audit.spare("pictures of what changed"):
-                for shown in contrasts(comparison, features, ranked):
-                    audit.attach(shown)
+            pictures = partial(contrasts, comparison, features, ranked)
+            audit.attach_each({"pictures of what changed": pictures})
         return ranked
 
     @hookimpl

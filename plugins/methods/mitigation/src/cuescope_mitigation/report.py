@@ -1,7 +1,8 @@
 """Rows, tables and sentences: before and after, beside what chance and a shift do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from cuescope_mitigation.analysis import (
     Control,
@@ -40,9 +41,7 @@ def scores(comparison: Comparison) -> Iterator[Score]:
     """A row a cue and metric, the largest gain first; the tables are attached."""
     audit = comparison.parts.audit
     results = audit.once(measure, comparison)
-    audit.attach(of_measured(comparison))
-    for table in tables(results):
-        audit.attach(table)
+    audit.attach_each(tables(results))
     if not comparison.mitigator.changes_answers:
         audit.note(
             "answers",
@@ -53,7 +52,12 @@ def scores(comparison: Comparison) -> Iterator[Score]:
     if folder is not None and SAVING not in audit.failures:
         audit.note("audit the mitigated model", f"-M mitigated={folder}")
     for row in sorted(results.rows, key=_rank):
-        yield from scores_of(row, results.overall, comparison.mitigator.title)
+        name = row.cue.name
+        words = f"{{feature}}: the remedy {row.verdict}."
+        with audit.spare(f"sentence on {name}"):
+            words = statement(row, comparison.mitigator.title)
+        with audit.spare(f"scores of {name}"):
+            yield from scores_of(row, results.overall, words)
 
 
 def scores_of_failure(parts: Parts) -> Iterator[Score]:
@@ -95,7 +99,7 @@ def _rank(row: Row) -> float:
     return -row.present.gain if row.present else 2
 
 
-def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
+def scores_of(row: Row, overall: Change, words: str) -> Iterator[Score]:
     """The figures of one cue."""
     score = partial(Score, feature=row.cue.feature.key, label=row.cue.label)
     headline = partial(
@@ -104,7 +108,7 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
         n=row.n,
         finding=row.verdict == "helps",
         always_reported=True,
-        statement=statement(row, title),
+        statement=words,
     )
     gain = row.present
     if gain is None:
@@ -182,16 +186,22 @@ def of_measured(comparison: Comparison) -> Accuracy:
 # ---------------------------------------------------------------------------------------- tables
 
 
-def tables(results: Results) -> Iterator[Table]:
+def tables(results: Results) -> dict[str, Callable[[], Any]]:
     """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
     comparison = results.comparison
-    yield before_and_after(results)
+    parts: dict[str, Callable[[], Any]] = {
+        "accuracy before": partial(of_measured, comparison),
+        "table of before and after": partial(before_and_after, results),
+    }
     # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
-        yield placebo_table(results)
-        yield groups_table(results)
-        yield from papers_tables(comparison)
-        yield other_cues(results)
+        parts |= {
+            "table of placebos": partial(placebo_table, results),
+            "table of groups": partial(groups_table, results),
+            "tables of the paper": partial(papers_tables, comparison),
+            "table of other cues": partial(other_cues, results),
+        }
+    return parts
 
 
 def before_and_after(results: Results) -> Table:

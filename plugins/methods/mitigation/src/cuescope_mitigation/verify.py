@@ -21,14 +21,18 @@ GREW = 0.1  # growth of another gap that is worth a look
 
 def evidence(comparison: Comparison) -> Iterator[Evidence]:
     """A check of each placebo for each cue, then two of the whole model."""
-    results = comparison.parts.audit.once(measure, comparison)
+    audit = comparison.parts.audit
+    results = audit.once(measure, comparison)
     if comparison.mitigator.changes_answers:
         for row in results.rows:
             # where it harms there is no gain for a placebo to explain
             if row.verdict != "harms":
-                yield from placebo_checks(row)
-        yield overall_check(results)
-        yield moved_check(results)
+                with audit.spare(f"checks of the remedy against {row.cue.name}"):
+                    yield from placebo_checks(row)
+        with audit.spare("check of what the remedy costs"):
+            yield overall_check(results)
+        with audit.spare("check of other cues"):
+            yield moved_check(results)
 
 
 def placebo_checks(row: Row) -> Iterator[Evidence]:
