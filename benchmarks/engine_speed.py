@@ -21,7 +21,7 @@ from cuescope.types import Frame, Output, Response, Sample, Trial
 
 CHOICES, DIM, SIDE = 40, 512, 8
 MODEL_SECONDS = 0.005
-OVERHEAD_LIMIT, REPLAY_LIMIT = 0.05, 5.0
+OVERHEAD_LIMIT, REPLAY_LIMIT = 0.05, 2.5
 LOGITS: frozenset[Output] = frozenset({"logits"})
 BOTH: frozenset[Output] = frozenset({"logits", "embedding"})
 
@@ -166,7 +166,7 @@ def show_replay(console: Console, folder: Path, count: int) -> None:
             " + ".join(sorted(outputs)),
             f"{wall:.2f} s",
             f"{cpu:.2f} s",
-            f"< {REPLAY_LIMIT:.0f} s",
+            f"< {REPLAY_LIMIT:.1f} s",
             "met" if wall < REPLAY_LIMIT else "missed",
         )
     console.print(f"\n{count:,} cached responses, {CHOICES} logits, {DIM} dims")
