@@ -116,6 +116,27 @@ def colour(pixels: Pixels) -> float:
     return float(pixels[..., 0].mean() - pixels[..., 2].mean())
 
 
+def ripple(pixels: Pixels) -> float:
+    """Amplitude of six waves from left to right, beyond that of four and of eight."""
+    amplitude = np.abs(np.fft.rfft(pixels.mean(axis=(0, 2)))) / SIDE
+    return float(amplitude[6] - amplitude[[4, 8]].mean())
+
+
+def weave(pixels: Pixels) -> float:
+    """Amplitude of a grid of a sixth of a cycle a pixel, down the frame and across it."""
+    amplitude = np.abs(np.fft.rfft2(pixels.mean(axis=2))) / SIDE**2
+    return float(amplitude[11, 0] + amplitude[0, 11])
+
+
+def waves(pixels: Pixels) -> Pixels:
+    return pixels + 14 * np.sin(2 * np.pi * 6 * COLS)[..., None]
+
+
+def grid(pixels: Pixels) -> Pixels:
+    each_way = np.sin(2 * np.pi * 11 * ROWS) + np.sin(2 * np.pi * 11 * COLS)
+    return pixels + 6 * each_way[..., None]
+
+
 def compressed(pixels: Pixels) -> Pixels:
     file = BytesIO()
     Image.fromarray(as_bytes(pixels)).save(file, "JPEG", quality=8)
@@ -142,6 +163,9 @@ PAINTED: list[tuple[type[matching.Matching], Statistic, Callable[[Pixels], Pixel
     (matching.MatchSharpness, detail, grainy),
     (matching.MatchSharpness, direction, lines),
     (matching.MatchSharpness, direction, lambda x: gaussian_filter(x, (0, 1, 0))),
+    (matching.MatchSpectrum, ripple, waves),
+    (matching.MatchSpectrum, weave, grid),
+    (matching.MatchSpectrum, detail, grainy),
     (matching.MatchBlocks, blockiness, compressed),
 ]
 FRAMED: list[tuple[type[matching.Matching], Statistic, dict[str, float]]] = [
@@ -166,6 +190,8 @@ MOVED: dict[type[matching.Matching], set[Statistic]] = {
     # in less light the disc has less of both
     matching.MatchLight: {slope, contrast, detail, colour},
     matching.MatchSharpness: {detail, blockiness},
+    # contrast is waves as well
+    matching.MatchSpectrum: {contrast, detail, blockiness, slope},
     matching.MatchBlocks: {blockiness, detail},
     # moved by 13 pixels, the disc stands in another quarter
     matching.MatchAcross: {across, slope},

@@ -17,6 +17,7 @@ from cuescope_interventions.matching.appearance import (
 )
 from cuescope_interventions.matching.blocks import match_blocks
 from cuescope_interventions.matching.framing import MOST, layout_of, move, zoom
+from cuescope_interventions.matching.spectrum import match_spectrum
 from cuescope_interventions.matching.tempo import in_tempo, tempo
 from cuescope_interventions.mixing import from_donor
 from cuescope_sdk import Frame, Sample, Trial
@@ -93,6 +94,23 @@ class ImposeSharpness(MatchSharpness):
     """Blur, grain and noise of samples that show the cue."""
 
     title = "samples without it are as sharp and grainy as one with it"
+    effect = "inserts"
+
+
+class MatchSpectrum(Matching):
+    """Patterns all over the frame: waves, weaves, grids, grain."""
+
+    title = "each frequency is as strong as in a sample without it"
+
+    def change(self, case: Case) -> Trial:
+        """Each frame, by that of the donor that is nearest in number."""
+        return from_donor(case, "match-spectrum", match_spectrum)
+
+
+class ImposeSpectrum(MatchSpectrum):
+    """Patterns all over the frame of samples that show the cue."""
+
+    title = "in samples without it each frequency is as strong as in one with it"
     effect = "inserts"
 
 
