@@ -11,6 +11,7 @@ MODULES = {
     "4": "worlds.papers",
     "5": "worlds.stalls",
     "6": "worlds.cloths",
+    "7": "worlds.gardens",
 }
 
 
