@@ -65,6 +65,7 @@ def view(
     runs = RunsFolder(folder, opens_data=open_data)
     runs.refresh()
     token = secrets.token_urlsafe(24)
+    # before the server runs: the address must name the port that was free
     listener = listen(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
     config = uvicorn.Config(
@@ -86,9 +87,11 @@ def view(
     try:
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
+        # with --json, standard output holds JSON alone
         echo("ended", err=as_json)
     finally:
         listener.close()
+        # it holds the token
         if shortcut is not None:
             shortcut.unlink(missing_ok=True)
 
@@ -96,6 +99,7 @@ def view(
 def listen(port: int) -> socket.socket:
     """A socket of this computer alone; raises UserError where the port is taken."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # a port that was just left can be taken again at once
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
@@ -121,6 +125,7 @@ def _open(address: str) -> Path | None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         link = escape(address, quote=True)
         file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={link}">')
+    # without a browser the printed address is enough
     with suppress(webbrowser.Error):
         webbrowser.open(shortcut.as_uri())
     return shortcut

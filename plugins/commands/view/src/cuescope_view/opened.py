@@ -61,6 +61,7 @@ class OpenRun:
         for name in names:
             inside(home, path / name)
         made_here = source_of(path, cache_folder()).typed_before
+        # a stranger's report could name any data on this computer
         return cls(path, made_here, opens_data and made_here, Lock())
 
     @cached_property
@@ -99,6 +100,7 @@ class OpenRun:
         """The names that a person gave to cues, by key."""
         try:
             given = json.loads(read_sealed(self.path / NAMES))
+        # without the file, or with one that was changed, the report's own names stand
         except (FileNotFoundError, UserError, ValueError):
             return {}
         return {str(key): str(name) for key, name in dict(given).items()}
@@ -109,6 +111,7 @@ class OpenRun:
             raise UserError(f"no cue {feature!r} in {self.path}")
         if len(name) > MOST_NAME:
             raise UserError("the name is too long", expected=f"{MOST_NAME} characters")
+        # two requests must not overwrite each other's names
         with self._lock:
             names = self.names
             names.pop(feature, None)
@@ -161,6 +164,7 @@ class OpenRun:
         if not places:
             raise UserError(f"no picture of {sample}")
         of_feature = [key for owner, key in places if owner == feature]
+        # a picture with another cue outlined is better than none
         return shrink(self._pictures[(of_feature or [places[0][1]])[0]], side)
 
     def sheet_picture(self, number: int) -> bytes:
@@ -198,6 +202,7 @@ def shrink(picture: bytes, side: int) -> bytes:
             if image.width * image.height > MOST_PIXELS:
                 raise UserError("the picture is too large to be shown")
             small = image.convert("RGB")
+    # Pillow raises SyntaxError for a broken PNG
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UserError("the picture cannot be read", got=str(error)) from error
     small.thumbnail((side, side))

@@ -9,7 +9,7 @@ from cuescope.application import ListedRun, list_run, report_files
 from cuescope_sdk import UserError, digest, inside
 from cuescope_view.opened import OpenRun
 
-ID_LETTERS = 16
+ID_LETTERS = 16  # 64 bits: no two runs of a folder share an id
 OPEN_AT_ONCE = 4  # runs whose answers and pictures stay in memory
 
 Stamp = tuple[int, int]
@@ -36,6 +36,7 @@ class RunsFolder:
         """Begin to look for runs that are new or changed, unless that is under way."""
         with self._lock:
             if self._scan is None or not self._scan.is_alive():
+                # a daemon: Ctrl-C does not wait for a long list
                 self._scan = Thread(target=self._look, daemon=True)
                 self._scan.start()
 
@@ -66,6 +67,7 @@ class RunsFolder:
             if known is not None:
                 self._open.move_to_end((run_id, stamp))
                 return known
+        # without the lock: a slow disk must not hold up the list
         opened = OpenRun.of(path, self.folder, opens_data=self.opens_data)
         with self._lock:
             self._open[run_id, stamp] = opened
@@ -116,4 +118,5 @@ def _stamp(file: Path) -> Stamp:
         facts = file.stat()
     except OSError as error:
         raise UserError(f"{file} cannot be read", got=error.strerror) from error
+    # the time alone may be too coarse to show a change
     return facts.st_mtime_ns, facts.st_size

@@ -16,6 +16,7 @@ Asked = tuple[str, str | None]
 BASELINE = "baseline"
 OTHERS = 4  # answers under other conditions that are told of a sample
 PAGE = 100
+# each line loads a picture
 MOST_PAGE = 500
 MOST_WORDS = 100  # labels or answers to choose from; more are found by search
 
@@ -158,6 +159,7 @@ def pair(
         if other is None:
             continue
         contents = (row.get("content"), other.get("content"))
+        # where a run does not say what it showed, the key must do
         if None not in contents and contents[0] != contents[1]:
             unlike += 1
             continue
@@ -252,4 +254,5 @@ def _value(line: Line, sort: str) -> str | float | None:
 
 def _rank(line: Line, sort: str) -> tuple[str, float]:
     value = _value(line, sort)
+    # pairs: a text cannot be compared with a number
     return (value, 0.0) if isinstance(value, str) else ("", float(value or 0))

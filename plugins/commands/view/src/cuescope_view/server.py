@@ -27,6 +27,7 @@ from cuescope_view.samples import Line, Wanted, accuracy, pair, select, words_of
 
 # other names of this computer may be given to it by a stranger's name server (DNS rebinding)
 HOSTS = ["127.0.0.1", "localhost"]
+# the page says how many match, and a search finds the rest
 MOST_CUES = 500
 AT_ONCE = 0.15  # seconds: who waits longer sees the list grow
 HEADERS = {
@@ -78,6 +79,7 @@ class TokenGuard:
 
         given = scope["path"].split("/")[1]
         app: ASGIApp = self.app
+        # its time tells nothing of the token; as bytes, for of texts it takes ASCII alone
         if not compare_digest(given.encode(), self.token.encode()):
             app = PlainTextResponse(
                 "Open the address that `cuescope view` prints: it holds a token.", 403
@@ -104,6 +106,7 @@ def make_app(runs: RunsFolder, token: str) -> Starlette:
         Route("/api/answer", _write_endpoint(Answering, api.answer), methods=["POST"]),
     ]
     middleware = [
+        # first, so outermost: its headers are on a refused host's answer as well
         Middleware(TokenGuard, token=token),
         Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS),
     ]
@@ -116,6 +119,7 @@ Query = Mapping[str, str]
 def _answer_endpoint(answer: Callable[[Query], Response | Mapping[str, Any]]) -> Any:
     """An endpoint of what a function says of the query; what a person did wrong is a line."""
 
+    # not async: Starlette runs it in a thread, and a slow answer holds up no other
     def endpoint(request: Request) -> Response:
         return _response(lambda: answer(request.query_params))
 
@@ -139,6 +143,7 @@ def _response(answer: Callable[[], Response | Mapping[str, Any]]) -> Response:
         said = answer()
     except UserError as error:
         return JSONResponse({"error": str(error)}, 400)
+    # KeyError: the query lacks a word
     except (ValidationError, KeyError) as error:
         return JSONResponse({"error": f"not understood: {error}"}, 400)
     if isinstance(said, Response):
@@ -327,6 +332,7 @@ def _cues(run: OpenRun) -> list[dict[str, Any]]:
     """The headlines, ranked, under the names that a person gave or the report has."""
     report = run.report
     given = run.names
+    # by identity: a score has no key of its own
     numbers = {id(score): number for number, score in enumerate(report.findings, 1)}
     places = {feature.key: len(feature.occurrences) for feature in report.features}
     cues = []

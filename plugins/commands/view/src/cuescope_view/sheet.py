@@ -11,8 +11,10 @@ from typing import Any
 from cuescope.application import read_whole, write_csv
 from cuescope_sdk import UserError, inside, read_sealed
 
+# bytes that are read of a sheet and of a picture: a stranger may have mailed them
 MOST_BYTES = 2**26
 MOST_PICTURE = 2**24
+# of the module: each request makes a Sheet of its own
 _writing = Lock()
 
 
@@ -80,9 +82,12 @@ class Sheet:
     def _rows(self) -> list[dict[str, str]]:
         file = inside(self.folder, self.file.name)
         try:
+            # Excel puts a mark in front
             text = self._read(file, MOST_BYTES).decode("utf-8-sig")
+            # the csv module reads line ends itself, also those within a cell
             rows = list(csv.DictReader(StringIO(text, newline=""), strict=True))
             columns = ("number", "picture", "question", "text", "answer")
+            # DictReader keeps surplus cells under None, and fills missing ones with None
             if any(None in row or None in map(row.get, columns) for row in rows):
                 raise ValueError("a line has more or fewer cells than columns")
         except (ValueError, csv.Error) as error:

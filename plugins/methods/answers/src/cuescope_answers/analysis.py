@@ -119,6 +119,7 @@ def preferences(
     for key, name, option in kinds_of_options(answers, labels):
         part = (option >= 0) & (answers.label >= 0) & (answers.counts > 1)
         groups = answers.groups.take(part)
+        # questions of one group are one draw
         if part.sum() < options.min_samples or groups.count < options.min_samples:
             continue
         choice = answers.choice[part]
@@ -136,6 +137,7 @@ def preferences(
                 candidate,
                 int(part.sum()),
                 points,
+                # without an interval it is no finding, which needs a low end above 0
                 low or 0.0,
                 high or 0.0,
                 share,
@@ -173,7 +175,7 @@ def kinds_of_options(
         for word in sorted(closed):
             option = np.array([_place_of(word, sample.choices) for sample in samples])
             yield f"answer-{word}", f"the answer '{word}'", option
-        return
+        return  # the longest of closed answers is always the same word
     lengths = [[len(choice) for choice in sample.choices] for sample in samples]
     for name, pick in (("longest", max), ("shortest", min)):
         option = np.array([_only(row, pick) for row in lengths])
@@ -200,6 +202,7 @@ def slices(audit: Audit, answers: Answered) -> list[Result]:
     """What goes with errors, tested together: whole groups change places, within each label."""
     options = audit.options
     samples = [outcome.trial.sample for outcome in answers.outcomes]
+    # errors that are everywhere or nowhere go with nothing
     if not samples or answers.right.all() or not answers.right.any():
         return []
     candidates = list(candidates_of(audit, answers, samples))
@@ -285,14 +288,17 @@ def words(samples: Sequence[Sample], most: int, fewest: int) -> Iterator[Candida
     """The commonest words and pairs of words of the questions."""
     from sklearn.feature_extraction.text import CountVectorizer
 
+    # log data put a key in brackets behind questions that are alike: it is no word of them
     texts = [re.sub(r"\[[^\]]*\]$", "", sample.question or "") for sample in samples]
     if not most or len(set(texts)) < 2:
         return
     reader = CountVectorizer(
         binary=True,
         ngram_range=(1, 2),
+        # scikit-learn refuses a least count above the number of texts
         min_df=min(fewest, len(texts)),
         max_features=most,
+        # scikit-learn's own pattern drops words of one letter
         token_pattern=r"(?u)\b\w+\b",
     )
     try:
@@ -330,6 +336,7 @@ def values(samples: Sequence[Sample]) -> Iterator[Candidate]:
 
 
 def _ends(name: str, column: np.ndarray) -> Iterator[Candidate]:
+    # by rank: a quarter of a skewed column's range may be empty
     ranks = column.argsort(kind="stable").argsort(kind="stable") / max(
         len(column) - 1, 1
     )
@@ -346,6 +353,7 @@ def things(samples: Sequence[Sample]) -> Iterator[Candidate]:
         boxes = sample.annotations.get("boxes", ())
         detected = {box.name for box in boxes if isinstance(box, Detection)}
         annotated = set(map(str, sample.annotations.get("objects", ())))
+        # the label's own thing is what is asked for
         names.append((detected | annotated) - {str(sample.label)})
     for name in sorted(set().union(*names)):
         shows = np.array([name in shown for shown in names])
@@ -360,6 +368,7 @@ def clusters(audit: Audit, answers: Answered) -> Iterator[Candidate]:
     A cue that is seen from far away (a red background) is cut into pieces by many groups, and one
     that is seen from near is lost in few.
     """
+    # smaller clusters could not be tested
     count = min(audit.options.clusters, len(answers.right) // audit.options.min_samples)
     if answers.embedding.shape[1] == 0:
         return

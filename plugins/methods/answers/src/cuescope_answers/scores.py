@@ -15,6 +15,7 @@ def even_choices(
     `option` is one number a question. A model that is often wrong chooses a frequent right answer
     less often than the data have it, and prefers nothing by that: hence not the data's own share.
     """
+    # a lone choice has no other to go wrong to
     return np.where(
         option == label, accuracy, (1 - accuracy) / np.maximum(counts - 1, 1)
     )

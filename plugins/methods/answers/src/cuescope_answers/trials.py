@@ -45,6 +45,7 @@ def ask(audit: Audit) -> Sequence[Outcome]:
         # a log may lack the pictures, and then there is nothing to embed
         seen = outputs if sample.frames else frozenset[Output]()
         trials.append(Trial(sample=sample, outputs=frozenset({*seen, answer})))
+    # nothing is asked after this, so a plan counts all of it
     audit.expect_more(0)
     return audit.respond(trials)
 

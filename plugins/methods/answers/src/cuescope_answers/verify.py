@@ -24,6 +24,7 @@ def comparisons(audit: Audit, scores: Sequence[Score]) -> Iterator[Comparison]:
     slips = {slip.label: slip for slip in slips_of(answers, audit.labels)}
     for result in result_of.results:
         candidate = result.candidate
+        # a preference is held against what is expected, and not against other samples
         if candidate.kind == PREFERENCE or (candidate.key, result.label) not in found:
             continue
         slip = slips[result.label]

@@ -41,6 +41,7 @@ MODEL = "none"
 # with a model the questions are asked of it
 ASKING = "looking"
 ENCODER = "sentence-encoder"
+# the fewest with which p can be as low as 0.05: 1 / (19 + 1)
 LEAST_DRAWS = 19
 # plain help: rich would triple the time to its first line
 command = typer.Typer(add_completion=False, rich_markup_mode=None)

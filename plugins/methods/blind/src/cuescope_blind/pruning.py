@@ -77,6 +77,7 @@ def prune(
         if number:
             _, scores = _learn(questions, kept, meaning, folds, rng)
         part = questions.take(kept)
+        # sorted: `take` keeps the order of the questions, and the next round counts by it
         kept = np.sort(kept[hardest(part, scores, int(size))])
     gain, _ = _learn(questions, kept, meaning, folds, rng)
     by_chance = []

@@ -240,6 +240,7 @@ def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
                 comparison.before, comparison.after, without, present
             )
             gaps.append((name, label, gap))
+    # what grew most comes first: the check names that one
     return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)
 
 

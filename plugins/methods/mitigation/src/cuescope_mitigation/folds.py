@@ -82,6 +82,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts | Folds:
             expected="a run that found a cue",
             remedy="There is nothing to mitigate; take more samples",
         )
+    # by key: what is drawn does not depend on the order of the data
     samples = sorted(audit.samples, key=lambda sample: sample.key)
     cues, columns = match(options, run, found)
     parts = []
@@ -222,6 +223,7 @@ def in_one(
         samples=samples,
         outcomes=list(chain.from_iterable(outcomes)),
         clusters=np.vstack(shows),
+        # frames are told part by part, in `shown_features`
         nearness=(),
         fitted=np.zeros(len(samples), bool),
         features=[
@@ -248,6 +250,7 @@ def try_remedy(study: Parts | Folds) -> Comparison | None:
 
 def compare_folds(folds: Folds) -> Comparison:
     """Each part's answers by what was learned without it, as one; the remedy of all is kept."""
+    # the folder is for what is learned of all parts
     unsaved = folds.joined.options.model_copy(update={"save": None})
     of_parts = [compare(replace(part, options=unsaved)) for part in folds.parts]
     first = of_parts[0]

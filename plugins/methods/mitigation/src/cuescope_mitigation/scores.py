@@ -19,7 +19,7 @@ IntPerSample = Int[np.ndarray, " sample"]
 Logits = Float[np.ndarray, "sample class"]
 Shows = Bool[np.ndarray, "sample cue"]
 STEPS = 400  # of the search for a shift
-NO_CELL = -1
+NO_CELL = -1  # cells count from 0
 SLOWER = 20  # steps, after which they are half as long
 
 
@@ -58,6 +58,7 @@ class Precision:
         return Change(
             float(before[among].mean()),
             float(after[among].mean()),
+            # without an interval no gain is shown
             low or 0.0,
             high or 0.0,
             int(among.sum()),
@@ -129,6 +130,7 @@ class CellMeans:
         cls, values: PerSample, cells: IntPerSample, least: int
     ) -> "CellMeans | None":
         """Of the cells with at least so many samples; None where fewer than two have them."""
+        # bincount takes no negative number
         sizes = np.bincount(cells[cells != NO_CELL])
         enough = np.flatnonzero(sizes >= least)
         if len(enough) < 2:
@@ -187,7 +189,7 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
     target = np.bincount(wanted, minlength=classes) / len(wanted)
     # steps in units of the model's own logits: each model has a scale of its own
     leads = logits.max(axis=1) - np.median(logits, axis=1)
-    spread = np.median(leads) or 1.0
+    spread = np.median(leads) or 1.0  # equal logits have no spread
     shift = np.zeros(classes)
     best = shift
     least = np.inf

@@ -82,6 +82,7 @@ class Asker:
         for way in ways:
             put = partial(self._put, way)
             rows[way] = list(map(put, trials, cues, descriptions))
+        # in one call: batches are full
         responses = iter(ask(list(chain(*chain(*rows.values())))))
         answers = {}
         for way, of_trials in rows.items():
@@ -112,6 +113,7 @@ class Asker:
                 name = self.names[max(cue, 0)]
                 text = question.with_warning([name], ANSWER, CLAIM)
             case _:
+                # a cue that hurts two labels is warned of once
                 names = list(dict.fromkeys(self.names))
                 text = question.with_warning(names, ANSWER, CLAIM)
         return [_reword(trial, text)]
@@ -203,6 +205,7 @@ def ways_of(
     if not writes:
         impossible.add("dual")
     possible = [way for way in WAYS if way not in impossible]
+    # a way that is given twice must not weigh twice
     return tuple(dict.fromkeys(wanted or possible))
 
 

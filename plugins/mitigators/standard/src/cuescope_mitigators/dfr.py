@@ -62,6 +62,7 @@ class DFR(Mitigator):
     def _head(
         self, lesson: Lesson, strength: float, draws: int
     ) -> Float[np.ndarray, "label input"]:
+        # anew in each call: strengths are compared on the same cuts
         rng = generator(self.options.seed, "dfr")
         heads = []
         for _ in range(draws):
@@ -104,6 +105,7 @@ def sparse_head(
         likelihood = log_softmax(inputs @ head.T, axis=1)
         slope = ((np.exp(likelihood) - right).T @ inputs).ravel()
         gradient = np.concatenate([slope, -slope]) + 1 / strength
+        # the parts are not negative, so their sum is the L1 norm
         return flat.sum() / strength - (likelihood * right).sum(), gradient
 
     minimum = minimize(

@@ -102,12 +102,14 @@ def robust_head(
     right = np.eye(lesson.labels)
     kept = range(steps // 2, steps)
     for step in range(steps):
+        # with replacement: a group may have fewer samples than a batch
         drawn = starts[:, None] + rng.integers(sizes[:, None], size=(len(sizes), batch))
         rows = order[drawn]
         inputs = lesson.inputs[rows]
         targets = right[lesson.targets[rows]]
         likelihood = log_softmax(inputs @ head.T, axis=2)
         losses = -(likelihood * targets).sum(axis=2).mean(axis=1)
+        # as in Algorithm 1: a factor, so no weight falls below 0
         share = share * np.exp(group_step * (losses + handicap))
         share /= share.sum()
         wrong = (np.exp(likelihood) - targets) * share[:, None, None] / batch

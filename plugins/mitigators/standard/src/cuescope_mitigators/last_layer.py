@@ -158,6 +158,7 @@ class LastLayer(Mitigator):
                 inputs[which], offset[which], targets[which], weights, strength
             )
 
+        # the strongest penalty first: best_setting takes the smallest departure of equals
         strengths = sorted(self.options.strengths)
         # samples that show no cue are answered as before
         right = {strength: before.copy() for strength in strengths}

@@ -19,7 +19,7 @@ PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
 # Standard deviation of the first vectors, as CLIP's word vectors have at first. A tower with longer
 # words takes the vectors and the learning rate in that proportion, or they would hardly move.
 SPREAD = 0.02
-WARM_UP_RATE = 1e-5
+WARM_UP_RATE = 1e-5  # CoOp's published setting
 # what torch says of a graph that begins nowhere
 WITHOUT_GRADIENTS = ("does not require grad", "Inference tensors", "not have been used")
 
@@ -72,11 +72,12 @@ class LearnedPrompts(Readout):
     def learn(self, tower: PromptTower) -> np.ndarray:
         """The training, on a text tower: scale, bias, the table, the vectors and their width."""
         context_words = " ".join([PLACEHOLDER] * self.context)
+        # with a full stop, as CoOp writes them
         prompts = [f"{context_words} {label}." for label in self.labels]
         inputs = dict(tower.tokenize(prompts))
         places = _placeholders(tower, inputs["input_ids"], self.context)
         with torch.no_grad():
-            # in float32: the tower may be in half precision
+            # in float32: the tower may be in half precision; each id once: most are padding
             words = tower.embedding(torch.unique(inputs["input_ids"])[None])[0].float()
         width = words.shape[1]
         device = words.device
@@ -135,6 +136,7 @@ class LearnedPrompts(Readout):
             turn = (1 + np.cos(np.pi * epoch / epochs)) / 2
             rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
             optimizer.param_groups[0]["lr"] = stretch * rate
+            # on the CPU, where the generator draws
             order = self._order(targets.cpu(), generator).to(targets.device)
             for batch in torch.split(order, self.batch_size):
                 try:
@@ -181,6 +183,7 @@ def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
     double = tower.tokenize([f"{PLACEHOLDER} {PLACEHOLDER}"])["input_ids"][0]
     more = Counter(double.tolist()) - Counter(single.tolist())
     word = list(more)
+    # no id is -1: then nothing fits, which is told below
     wanted = torch.tensor(word[:1] or [-1], device=ids.device)
     places = torch.isin(ids, wanted)
     first = places & (places.cumsum(dim=1) <= count)  # a label may hold the same word

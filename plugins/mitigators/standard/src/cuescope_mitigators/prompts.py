@@ -83,6 +83,7 @@ class TemplateRows(Readout):
             )
         templates = Templates(self.templates)
         prompts = [templates.prompts(label) for label in self.labels]
+        # template by template, as the shape below cuts them up
         texts = list(chain(*zip(*prompts, strict=True)))
         rows = normalise(model.embed_texts(texts))
         shape = len(self.templates), len(self.labels), -1

@@ -64,6 +64,7 @@ class LogData(Plugin):
         inner: Dataset = context.build("dataset", options.data, options.data_options)
         joined = join(log, inner, options.key)
         require_joined(joined, log, "log", allowed=options.allow_unmatched)
+        # in the order of the data: that of the log may be chance
         self.samples = tuple(inner[index] for index in sorted(joined.answers))
         self.labels = inner.labels
         self.facts = {**facts, "answers": joined.words, **inner.facts}
@@ -119,6 +120,7 @@ class LogSamples:
             shown += bool(sample.frames)
             twins += _question_parts(record) in self.twins
         if named > shown or not shown:
+            # a log that names no picture lacks them all
             lacking = named - shown or len(samples)
             self.facts["pictures"] = (
                 f"not in the log for {lacking:,} samples: they have no frames"
@@ -177,6 +179,7 @@ def _letters(records: tuple[Record, ...]) -> tuple[str, ...]:
         for choice in (record.answer, record.label):
             if isinstance(choice, int):
                 highest = max(highest, choice)
+    # numbers that are all 0 show no second choice
     return tuple(LETTERS[: highest + 1]) if highest else ()
 
 
@@ -192,15 +195,19 @@ def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
     if len(records) < EACH_LABEL * len(labels):
         return ()
     for label in labels:
+        # a number is counted or worked out, and not picked from a few
         is_number = label.strip("-+. ").isdigit()
         if is_number or len(label) > LONGEST_LABEL:
             return ()
+    # sorted: the choices must not depend on which question comes first
     return tuple(sorted(labels))
 
 
 def _shared_choices(samples: tuple[Sample, ...]) -> tuple[str, ...]:
     """The choices of every sample where all have the same ones, else none."""
+    # as sets: options in another order are the same classes
     shared = {frozenset(sample.choices) for sample in samples}
+    # a question alone shares its choices with nobody
     return samples[0].choices if len(shared) == 1 < len(samples) else ()
 
 
@@ -218,6 +225,7 @@ def _telling(records: tuple[Record, ...]) -> frozenset[str]:
             ways.add(LETTERS[index])
         for name, value in record.annotations.items():
             same[name] += str(value).strip() in ways
+    # of every record: a property may equal the answer here and there by chance
     return frozenset(name for name, count in same.items() if count == len(records))
 
 
@@ -231,6 +239,7 @@ def _plain_annotations(
             continue
         if isinstance(value, str) and value.strip():
             plain[mend(name)] = mend(value)[:LONGEST_VALUE]
+        # as_number takes no bool, though Python counts it as a number
         elif isinstance(value, bool) or as_number(value) is not None:
             plain[mend(name)] = value
     plain.pop("cues", None)  # the answer sheet of planted cues is no word of a stranger

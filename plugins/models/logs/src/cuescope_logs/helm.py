@@ -17,6 +17,7 @@ from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 STATE = "scenario_state.json"
 FIGURES = "per_instance_stats.json"
 SPEC = "run_spec.json"
+# in this order: the strict figure counts where a run has both
 EXACT = ("exact_match", "quasi_exact_match")
 
 
@@ -80,6 +81,7 @@ def read_state(
     if result.get("success") is not True or not completions:
         return None
     mapping = mapping_at(state, "output_mapping")
+    # by letter: `letter_index` below counts them so
     choices = [as_text(mapping[letter]).strip() for letter in sorted(mapping)]
     said = text_at(completions[0], "text")
     references = map(as_mapping, list_at(instance, "references"))
@@ -128,6 +130,7 @@ def _judgements(folder: Path, title: str) -> dict[tuple[str, int], bool]:
         means = {}
         for figure in map(as_mapping, list_at(entry, "stats")):
             about = mapping_at(figure, "name")
+            # a figure of the perturbed input has the same name, and would take its place
             if about.get("perturbation") is None:
                 means[text_at(about, "name")] = figure.get("mean")
         own = [means[name] for name in EXACT if name in means]

@@ -21,7 +21,9 @@ from cuescope_sdk import Options, UserError, Words
 from cuescope_sdk.logs import Archive, Choices, Log, LogFile, LogReader, Record
 
 VERSIONS = (2, 3)  # 3 has samples in chunks
+# inspect stores a long text once, and puts such an address in its place
 ATTACHED = ("attachment://", "tc://")
+# inspect's letters: correct, incorrect, partial, no answer; half right is not right
 RIGHT = {"C": True, "I": False, "P": False, "N": False}
 TITLE = "inspect"
 SAMPLES = "samples/"
@@ -64,6 +66,7 @@ class InspectLog(LogReader):
         with Archive.open(path, TITLE) as archive:
             members = set(archive.members)
             header = {}
+            # a run that broke off has no header yet
             for name in ("header.json", "_journal/start.json"):
                 if name in members:
                     header = _object(archive.json(name), name)
@@ -116,10 +119,12 @@ class InspectLog(LogReader):
         answer = read_answer(score.get("answer"), choices, order, said)
         target = sample.get("target")
         targets = target if isinstance(target, list) else [target]
+        # of several targets any one counts, so none of them is the label
         label = as_text(targets[0]).strip() if len(targets) == 1 else None
         index = Choices.letter_index(label or "", len(choices))
         return Record(
             key=str(sample["id"]),
+            # inspect counts them from 1
             epoch=int(as_number(sample.get("epoch")) or 1),
             said=said,
             question=asked,
@@ -157,6 +162,7 @@ def shown_order(
     """
     for text in (explanation.partition(SENT)[2], prompt):
         shown = listed_choices(text)
+        # a list of other texts belongs to an example in the prompt
         if shown and sorted(shown) == sorted(choices):
             return shown
     return choices
@@ -233,9 +239,11 @@ def _sequence(
     starts = []
     for name in chunks.get(folder, ()):
         stem = name.removesuffix(".json")
+        # int() refuses thousands of digits, which a stranger may write
         if stem.isdecimal() and len(stem) < 10:
             starts.append(int(stem))
     items: list[Any] = []
+    # by number: as texts, 10 comes before 9
     for start in sorted(starts):
         items += as_list(archive.json(f"{folder}/{start}.json"))
     return items

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from cuescope_sdk import Dataset, Sample, UserError, nearest
 from cuescope_sdk.logs import Choices, Log, Record
 
+# another revision of the data misses nearly all (docs/adr/0032)
 MOST_UNMATCHED = 0.01  # of the answers, and of the samples
 NAMED = 3  # keys in an error
 SHORTEST = 8  # letters of a question that tell it from others
@@ -64,6 +65,7 @@ def join(log: Log, data: Dataset, key: str | None = None) -> Joined:
             examples.append(sample.key)
             continue
         used.add(records[0].key)
+        # the first is enough: epochs ask the same
         if (fault := misfit(records[0], sample)) is not None:
             unmatched[f"whose {fault}"] += 1
             examples.append(sample.key)
@@ -128,6 +130,7 @@ def position_of(
     """Which of the `choices` a choice of a record is; None where it is none of them."""
     text = record.text_of(choice)
     if text is not None:
+        # exactly first: two choices may differ in case alone
         if text in choices:
             return choices.index(text)
         return Choices(choices).index(text)
@@ -140,6 +143,7 @@ def position_of(
 def choice_of(record: Record, choices: Sequence[str]) -> int | None:
     """Which of the `choices` the model chose, as the harness counted it; None for none of them."""
     label = position_of(record.label, record, choices)
+    # the harness's judgement comes before any reading of words (docs/adr/0032)
     if record.right and label is not None:
         return label
     answer = position_of(record.answer, record, choices)
@@ -175,4 +179,5 @@ def _by_position(log: Log) -> dict[int, list[Record]]:
 
 
 def _plain(text: str) -> str:
+    # case and marks may change on the way into a prompt
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -36,6 +36,7 @@ class LightevalLog(LogReader):
                 LogFile(path, self.title).parquet_rows(COLUMNS)
             )
         ]
+        # details_TASK_DATE: a task may hold `_`, the date holds none
         task = path.stem.removeprefix("details_").rpartition("_")[0]
         return Log(title=task or path.stem, records=tuple(records))
 
@@ -48,6 +49,7 @@ def read_row(row: dict[str, Any], number: int, place: str) -> Record:
     gold = document.get("gold_index")
     golds = gold if isinstance(gold, list) else [gold]
     log_probs = tuple(finite_number(v, place) for v in list_at(response, "logprobs"))
+    # the harness judges the processed text where there is one
     texts = list_at(response, "text_post_processed") or as_list(response.get("text"))
     said = as_text(texts[0]) if texts else ""
     figures = mapping_at(row, "metric")

@@ -20,7 +20,9 @@ from cuescope_logs.values import (
 from cuescope_sdk import Options, UserError, Words
 from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
+# as MMLU and ARC, MMLU-Pro, HellaSwag and TruthfulQA name them
 OPTIONS = ("choices", "options", "endings", "mc1_targets")
+# "problem" is MATH's, "input" BBH's and "ctx" HellaSwag's
 QUESTIONS = ("question", "problem", "query", "input", "ctx")
 
 
@@ -55,6 +57,7 @@ class LmEvalLog(LogReader):
         others: Counter[str] = Counter()
         for place, line in LogFile(path, self.title).json_lines():
             name = text_at(line, "filter") or "none"
+            # each question comes once a filter: two filters would answer it twice
             chosen = chosen or name
             if name == chosen:
                 records.append(read_line(line, place))
@@ -94,6 +97,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
         if len(choices) != len(log_probs):
             choices = continuations
         label = _index_of(label, choices, continuations)
+    # choices that were compared by likelihood were not written
     said = "" if log_probs else as_text(responses[0] if responses else "")
     names = [as_text(name) for name in list_at(line, "metrics")]
     return Record(
@@ -124,6 +128,7 @@ def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
 
 
 def _order(name: str) -> tuple[int, str]:
+    # gen_args_10 comes before gen_args_2 as a text
     digits = name.rpartition("_")[2]
     return (int(digits) if digits.isdecimal() and len(digits) < 9 else 0, name)
 
@@ -144,6 +149,7 @@ def _index_of(label: Any, choices: list[str], continuations: list[str]) -> Any:
     for texts in (choices, continuations):
         if text in texts:
             return texts.index(text)
+    # after the texts: a choice may be a number itself
     if text.isdecimal() and len(text) < 9 and int(text) < len(choices):
         return int(text)
     return text

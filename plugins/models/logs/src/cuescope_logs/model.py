@@ -101,6 +101,7 @@ class LogModel(Plugin):
                 remedy="`cuescope methods --model log:FILE` says which methods a log is enough for",
             )
         records = self._answers[content]
+        # with more repeats than epochs they come again
         record = records[trial.repeat % len(records)] if records else None
         return Response(
             logits=logits(record, sample) if "logits" in trial.outputs else None,
@@ -197,11 +198,13 @@ def logits(record: Record | None, sample: Sample) -> np.ndarray:
         return np.full(len(choices), -np.log(max(len(choices), 1)), np.float32)
     choice = choice_of(record, choices)
     if len(record.log_probs) == len(choices) and choice is not None:
+        # for a choice of the data that the log did not offer
         values = np.full(len(choices), LEAST_LOG_PROB, np.float32)
         for number, value in enumerate(record.log_probs):
             place = position_of(number, record, choices)
             if place is not None:
                 values[place] = value
+        # a harness may choose by normalised likelihoods: its own choice decides
         if int(values.argmax()) == choice:
             return values
     values = np.full(len(choices), UNLIKELY, np.float32)

@@ -54,6 +54,7 @@ def open_log(options: LogOptions, context: Context) -> Log:
     refuse_pickle(path)
     name = options.format or find_format(path, context)
     given = json.dumps(dict(options.reader), sort_keys=True, default=str)
+    # resolved: one file under two paths is read once
     stamp = (str(path.resolve()), *_stamp(path), name, given)
     if stamp not in _logs:
         reader: LogReader = context.build(KIND, name, dict(options.reader))
@@ -67,6 +68,7 @@ def open_log(options: LogOptions, context: Context) -> Log:
 
 def refuse_pickle(path: Path) -> None:
     """Raise UserError for a pickle: to open one is to run it."""
+    # by name too: an old pickle begins like text, and torch writes a ZIP
     if path.suffix.lower() in PICKLES or LogFile(path).first_bytes(1) == PICKLE:
         raise UserError(
             f"log: {path.name} is a pickle, which runs code as it is opened",
@@ -151,6 +153,7 @@ def mend(text: str) -> str:
     """The text with a mark for each half of a character, which no file or terminal can hold."""
     if text.isascii():
         return text
+    # by UTF-16: two halves that belong together become one character again
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -176,7 +179,7 @@ def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
 
 def _stamp(path: Path) -> Iterable[int]:
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    for file in files[:100]:
+    for file in files[:100]:  # a stranger's folder may hold millions
         status = file.stat()
         yield from (status.st_size, status.st_mtime_ns)
 

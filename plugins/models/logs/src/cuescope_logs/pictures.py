@@ -12,7 +12,9 @@ from PIL import Image
 from cuescope_sdk import BadDataError, Frame, UserError, digest, inside
 from cuescope_sdk.logs import Record
 
+# few: each decoder is one more that a stranger's file can attack
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+# a stranger's file may claim any size
 MOST_PIXELS = 50_000_000
 SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp"}
 
@@ -32,6 +34,7 @@ class Pictures:
                 self._from_uri(name) if name.startswith("data:") else self._file(name)
             )
             if frame is None:
+                # a question about two pictures is another one about one of them
                 return ()
             frames.append(frame)
         return tuple(frames)
@@ -42,6 +45,7 @@ class Pictures:
             return None
         try:
             content = base64.b64decode(body, validate=True)
+        # letters beyond ASCII raise the second
         except (binascii.Error, ValueError):
             return None
         if not is_picture(content):
@@ -55,6 +59,7 @@ class Pictures:
         try:
             path = inside(self.folder, name)
             return Frame.from_file(path) if path.is_file() else None
+        # it leads out of the folder, the name is too long, or it has a null byte
         except (UserError, OSError, ValueError):
             return None
 
@@ -63,6 +68,7 @@ def is_picture(content: bytes) -> bool:
     """Whether bytes are a picture of a size that can be shown; its pixels are not decoded."""
     try:
         with warnings.catch_warnings():
+            # Pillow warns of sizes that are refused here anyway
             warnings.simplefilter("ignore")
             with Image.open(BytesIO(content), formats=FORMATS) as image:
                 return image.width * image.height <= MOST_PIXELS
@@ -76,5 +82,6 @@ def open_picture(content: bytes) -> Image.Image:
     try:
         with Image.open(BytesIO(content), formats=FORMATS) as image:
             return image.convert("RGB")
+    # as in `is_picture`
     except Exception as error:
         raise BadDataError("a picture of the log cannot be decoded") from error

@@ -6,6 +6,7 @@ import string
 LETTERS = string.ascii_uppercase
 # a line an option: "A) red", "A. red", "(A) red"
 _LINE = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.*\S)\s*$", re.MULTILINE)
+# all in one line: "A: red, B: blue"
 _INLINE = re.compile(r"(?:^|[,;\n]\s*|\s)\(?([A-Z])[:.)]\s")
 
 
@@ -20,11 +21,13 @@ def listed_choices(prompt: str) -> list[str]:
         if len(run) < len(LETTERS) and match[1].upper() == LETTERS[len(run)]:
             run.append(match[2])
             longest = list(run)
+    # a lone "A. ..." may be a sentence
     return longest if len(longest) > 1 else []
 
 
 def split_options(question: str) -> tuple[str, list[str]]:
     """A question and the options that stand in its text, "Options: A: red, B: blue"; else []."""
+    # the last one: the question may hold the word itself
     head, mark, tail = question.rpartition("Options:")
     if not mark:
         listed = listed_choices(question)

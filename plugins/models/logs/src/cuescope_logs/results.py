@@ -9,7 +9,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 ANSWERS = "answer_dict_val.json"
-MOST_CHOICES = 26
+MOST_CHOICES = 26  # a letter each
 
 
 class NextQALog(LogReader):
@@ -26,6 +26,7 @@ class NextQALog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The answers; the group is the video, which stands before the last `_` of a key."""
+        # of two answers under one key JSON would keep the last without a word
         document = LogFile(path, self.title).json_document(unique=True)
         records = []
         for key, entry in as_mapping(document).items():
@@ -49,6 +50,7 @@ class MmmuLog(LogReader):
         return (
             path.suffix == ".json"
             and start.startswith((b'{"validation_', b"{\n"))
+            # the file of right answers begins alike, but has types
             and (b'"validation_' in start and b'"question_type"' not in start)
         )
 
@@ -115,7 +117,7 @@ class MmmuProLog(LogReader):
                 raise UserError(f"{place} 'id'", expected="a text", got="none")
             choices = tuple(_options(line.get("options"), place))
             said = text_at(line, "response")
-            stated = text_at(line, "pred_indexs")
+            stated = text_at(line, "pred_indexs")  # MMMU-Pro spells it so
             answer = Choices.letter_index(stated, len(choices))
             right = line.get("if_right")
             records.append(
@@ -159,6 +161,7 @@ def _options(value: Any, place: str) -> list[str]:
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
+        # deep nesting raises the last two
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise UserError(
                 f"{place} 'options'", expected="a list", got=f"{value!r:.60}"

@@ -112,6 +112,7 @@ class TableLog(LogReader):
             question=text_at(row, named.question) or None,
             choices=choices,
             label=_choice(row.get(named.answer), choices),
+            # without choices the words are in `said`
             answer=_choice(row.get(named.prediction), choices) if choices else None,
             log_probs=log_probs,
             right=RIGHT.get(text_at(row, named.right).strip().lower()),
@@ -149,6 +150,7 @@ def _choice(value: Any, choices: tuple[str, ...]) -> int | str | None:
     if (
         index is None
         and text.isdecimal()
+        # int() refuses thousands of digits
         and len(text) < 9
         and int(text) < len(choices)
     ):

@@ -87,6 +87,7 @@ def own_scores(results: Mapping[str, Any]) -> dict[str, float]:
     scores = {}
     for name, value in results.items():
         number = as_number(value)
+        # a count of samples stands among the figures
         if number is not None and "stderr" not in name and name != "sample_len":
             scores[name] = number
     return scores

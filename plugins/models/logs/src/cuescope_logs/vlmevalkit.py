@@ -12,9 +12,10 @@ from cuescope_sdk.data import TextFile
 from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
-FAILED = "Failed to obtain answer"
+FAILED = "Failed to obtain answer"  # written where the API gave nothing
 LETTERS = "ABCDEFGH"
 LONGEST_CELL = 32_767  # characters: Excel cuts what is longer
+# read elsewhere, or much too long for an annotation
 PASSED_OVER = {
     "index",
     "question",
@@ -86,6 +87,7 @@ def read_rows(path: Path, title: str) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
     """One row; raises UserError that begins with `place`."""
+    # pandas writes whole numbers as 3.0 in a column with gaps
     index = text_at(row, "index").removesuffix(".0").strip()
     if not index:
         raise UserError(
@@ -94,6 +96,7 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
     question, choices = text_at(row, "question"), []
     for letter in LETTERS:
         option = text_at(row, letter).strip()
+        # "nan" is what pandas writes for an empty cell
         if not option or option.lower() == "nan":
             break
         choices.append(option)

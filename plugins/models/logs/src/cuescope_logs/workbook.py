@@ -7,6 +7,7 @@ from typing import Any
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.logs import Archive
 
+# Excel allows 16,384, and each becomes a part of every row
 MOST_COLUMNS = 1000
 MOST_BYTES = 2**29  # of all its sheets and texts, unpacked
 
@@ -47,8 +48,11 @@ def workbook_rows(
                     got=", ".join(header)[:200] or "an empty sheet",
                     remedy=nearest(column, header),
                 )
+        # as Excel counts: the header is row 1
         for number, row in enumerate(rows, start=2):
+            # rows may be shorter or longer than the header
             cells = dict(zip(header, row, strict=False))
+            # rows that were only formatted come as empty ones
             if any(cell is not None for cell in row):
                 yield f"{name} row {number}", cells
     except UserError:

@@ -245,6 +245,7 @@ class Columns:
     def steps(self) -> Weights:
         """How far to go along each column: shorter where the loss bends more."""
         # the prior has the scale of a logit
+        # a quarter: the most that p * (1 - p) can be
         bends = np.append(self.features.curvature, self.prior @ self.prior / 4)
         return np.sqrt(PENALTY / (PENALTY + bends))
 

@@ -16,7 +16,7 @@ ONE_FRAME = "one frame"
 SHUFFLED = "shuffled"
 REVERSED = "reversed"
 TURNED = "options turned"
-GREY = 128
+GREY = 128  # as far from black as from white
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ Points = Float[np.ndarray, "point dim"]
 
 COMPONENT = -1  # the start of what no clustering made
 TAIL = 1.5  # standard deviations from which on a point shows a component
-ITERATIONS = 200
+ITERATIONS = 200  # scikit-learn's own limit
 TOLERANCE = 1e-3  # members of the tails do not change below it
-NOISE = 1e-6
+NOISE = 1e-6  # above the rounding of float32
 # of the smaller one's points: two candidates that share so many are one thing
 SAME = 0.5
 

@@ -14,6 +14,7 @@ Labels = Int[np.ndarray, " point"]
 Centres = Float[np.ndarray, "cluster dim"]
 PerPoint = Float[np.ndarray, " point"]
 
+# above the rounding of silhouettes: what differs by less is a tie
 NOISE = 1e-6
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
 
