@@ -143,6 +143,7 @@ def test_the_sheet_of_label_is_filled_in(client: TestClient, home: Path) -> None
     assert [row["answer"] for row in rows] == ["Yes", "no"]
     assert rows[1]["question"] == "'=Is it?", "what was not answered stays as it was"
     # a sheet that was mailed names what it likes
+    assert "number" in told(client, "sheet-picture", 400, id=run, number="x")["error"]
     error = told(client, "sheet-picture", 400, id=run, number=2)["error"]
     assert "leads out of" in error
 

@@ -60,6 +60,13 @@ class Answering(BaseModel):
     answer: str
 
 
+class Asked(BaseModel):
+    """A question of a run's sheet."""
+
+    id: str
+    number: int
+
+
 @dataclass(frozen=True)
 class TokenGuard:
     """Lets nothing through whose address does not begin with the token."""
@@ -273,8 +280,8 @@ class Api:
 
     def sheet_picture(self, query: Query) -> Response:
         """The JPEG of a question."""
-        run = self.runs.open(query["id"])
-        jpeg = run.sheet_picture(int(query["number"]))
+        asked = Asked.model_validate(dict(query))
+        jpeg = self.runs.open(asked.id).sheet_picture(asked.number)
         return Response(jpeg, media_type="image/jpeg")
 
     def name(self, naming: Naming) -> Mapping[str, Any]:
