@@ -69,6 +69,7 @@ class Covar(ImageFolder):
     def __init__(self, options: CovarOptions, context: Context) -> None:
         super().__init__(options, context)
         cues = {}
+        # collected while rows are read: only backgrounds of the chosen subset are planted
         for item in self.items:
             name = item.annotations["factors"]["background"]
             if name != ORIGINAL:
@@ -81,6 +82,8 @@ class Covar(ImageFolder):
         rows = manifest.rows
         self.labels = manifest.choices
         if self.options.subset is not None:
+            # a misspelled subset would else filter everything away, and be told as an empty
+            # folder
             for name in self.options.subset:
                 refuse_unknown(self.title, "subset", name, (ORIGINAL, *SUBSETS))
             rows = [row for row in rows if row.subset in self.options.subset]
@@ -88,6 +91,7 @@ class Covar(ImageFolder):
         dropped = manifest.describe_dropped(shown=self.options.keep_all)
         if dropped:
             self.facts["dropped"] = dropped
+        # a dropped image has a row, but a file only where the build kept it
         rows = [
             row
             for row in rows
@@ -99,6 +103,7 @@ class Covar(ImageFolder):
                 expected="an image or more that the quality filter kept",
                 remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
             )
+        # one look at each file tells that it can be read and that it is the one that was built
         self._digests: dict[Path, str] = {}
         backgrounds: dict[str, None] = {}  # a dict keeps their order
         for row in rows:
@@ -113,6 +118,7 @@ class Covar(ImageFolder):
         sample = super().__getitem__(index)
         annotations = dict(sample.annotations)
         if "masks" in annotations:
+            # the method that cuts objects out looks for the annotation, not for a mask's name
             annotations["foreground"] = annotations["masks"]["object"]
         return replace(sample, annotations=annotations)
 
@@ -140,6 +146,7 @@ class Covar(ImageFolder):
         }
         parameters = json.loads(row.parameters)
         if "scale" in parameters:
+            # factors are words: 0.50 and 0.5 must be one level
             factors["scale"] = f"{parameters['scale']:g}"
         return ImageItem(
             row.key,
@@ -156,6 +163,8 @@ class Covar(ImageFolder):
                 "licence": row.licence,
                 "kept_exactly": row.kept_exactly,
                 "dropped": row.dropped,
+                # each background is a cue that an image has or lacks; that of the photo itself
+                # is none
                 "cues": {name: (name == row.background,) for name in backgrounds},
             },
             masks={"object": self.root / row.mask} if row.mask else {},

@@ -81,6 +81,7 @@ class Croissant(Exporter):
         if not table.is_file():
             raise UserError(f"{run.path} keeps no answers", expected=f"a file {TABLE}")
         copied = folder / TABLE
+        # a copy beside the description: the folder can be published as it is
         shutil.copyfile(table, copied)
         file = folder / "croissant.json"
         content = self._description(run, copied)
@@ -95,6 +96,7 @@ class Croissant(Exporter):
         name = plain_name(
             f"{origin.method.spec}-{origin.model.spec}-{origin.data.spec}"
         )
+        # of the copy, since that is what a reader will hold against it
         digest = hashlib.sha256(table.read_bytes()).hexdigest()
         return {
             "@context": CONTEXT,
@@ -106,6 +108,7 @@ class Croissant(Exporter):
             "license": self.options.license,
             "url": self.options.url,
             "version": "1.0.0",
+            # the day of the audit, not of the export: the same run gives the same file
             "datePublished": origin.started[:10],
             "distribution": [
                 {
@@ -130,6 +133,7 @@ class Croissant(Exporter):
 
 def _field(column: Any) -> dict[str, Any]:
     """A column of the table."""
+    # a column is found by name: tables of older runs have theirs in another order
     place = {"fileObject": {"@id": TABLE}, "extract": {"column": column.name}}
     return {
         "@type": "cr:Field",

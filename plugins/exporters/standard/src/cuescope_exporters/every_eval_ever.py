@@ -22,6 +22,7 @@ class EveryEvalEverOptions(Options):
 
     organization: Annotated[str, Words()] = Field(
         "unknown", description="who ran the audit"
+    # the format requires both texts, and a run names neither
     )
     relationship: Literal["first_party", "third_party", "collaborative", "other"] = (
         Field("third_party", description="of whoever ran it to the model's developer")
@@ -67,6 +68,7 @@ class EveryEvalEver(Exporter):
         lines = [
             json.dumps(about | instance(answer, report, model)) for answer in answers
         ]
+        # as bytes, so that the checksum is of what stands in the file on every system
         content = ("\n".join(lines) + "\n").encode()
         samples.write_bytes(content)
         aggregate = about | self._aggregate(report, model, answers)
@@ -112,6 +114,7 @@ class EveryEvalEver(Exporter):
 
 def results(report: Report, answers: list[PlainAnswer]) -> Iterator[dict[str, Any]]:
     """Accuracy, then each finding with its interval."""
+    # an answer without a label is neither right nor wrong, and counts in no accuracy
     judged = [answer.correct for answer in answers if answer.correct is not None]
     if judged:
         share = sum(judged) / len(judged)
@@ -134,6 +137,7 @@ def results(report: Report, answers: list[PlainAnswer]) -> Iterator[dict[str, An
         }
     meanings = {metric.name: metric for metric in report.metrics}
     for number, score in enumerate(report.findings, 1):
+        # a score that could not be computed is no result: the format wants a number
         if score.value is not None:
             name = report.names[score.feature]
             yield {
@@ -157,6 +161,7 @@ def results(report: Report, answers: list[PlainAnswer]) -> Iterator[dict[str, An
 
 def _about(report: Report, identifier: str, name: str) -> dict[str, Any]:
     origin = report.provenance
+    # data of a user's folder has no public address
     private = {"dataset_name": origin.data.spec, "source_type": "other"}
     return {
         "evaluation_result_id": identifier,
@@ -174,6 +179,7 @@ def score_details(score: Score, name: str) -> dict[str, Any]:
     if score.low is not None and score.high is not None:
         interval = {"lower": score.low, "upper": score.high, "confidence_level": 0.95}
         uncertainty["confidence_interval"] = interval
+    # a value that is not there is left out, since "None" would be read as a text
     told = {key: str(value) for key, value in details.items() if value is not None}
     return {"score": score.value, "details": told, "uncertainty": uncertainty}
 
@@ -205,6 +211,7 @@ def instance(answer: PlainAnswer, report: Report, model: str) -> dict[str, Any]:
             }
         ],
         "evaluation": {
+            # both fields are required: an answer without a label counts as not right here
             "score": float(bool(answer.correct)),
             "is_correct": bool(answer.correct),
         },
@@ -214,5 +221,6 @@ def instance(answer: PlainAnswer, report: Report, model: str) -> dict[str, Any]:
 
 def plain_name(text: str) -> str:
     """The text as a folder's name: letters, digits, dot and dash."""
+    # a spec holds slashes and colons, which would be folders or drives
     kept = [letter if letter.isalnum() or letter in "._-" else "-" for letter in text]
     return "".join(kept).strip(".-") or "unknown"

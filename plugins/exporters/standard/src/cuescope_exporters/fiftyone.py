@@ -19,6 +19,7 @@ class FiftyOne(Exporter):
         """Write the pictures and the samples."""
         report = run.report
         cues: dict[str, list[str]] = defaultdict(list)
+        # only cues that were found: a tag for each feature would drown them
         found = {score.feature for score in report.findings}
         for feature in report.features:
             if feature.key in found:
@@ -28,14 +29,17 @@ class FiftyOne(Exporter):
         pictures.mkdir(exist_ok=True)
         samples: list[dict[str, Any]] = []
         for number, answer in enumerate(plain_answers(run)):
+            # a sample of text alone has nothing that FiftyOne could show
             if answer.shown is None or not answer.shown.frames:
                 continue
             # by number: keys come from strangers and may be paths
             picture = pictures / f"{number:06d}.png"
+            # as RGB: masks and palettes would be drawn otherwise by each viewer
             answer.shown.frames[0].load().convert("RGB").save(picture)
             samples.append(
                 {
                     "_cls": "Sample",
+                    # relative, so that the folder can be mailed
                     "filepath": f"pictures/{picture.name}",
                     "tags": [],
                     "key": answer.key,
@@ -45,6 +49,7 @@ class FiftyOne(Exporter):
                     "cues": _classifications(cues[answer.key]),
                 }
             )
+        # an empty file would load as an empty data set, and seem a fault of FiftyOne
         if not samples:
             raise UserError(
                 f"{run.path} has no pictures to show",
@@ -67,5 +72,6 @@ def _classification(
 
 
 def _classifications(names: list[str]) -> dict[str, Any]:
+    # two findings may share a name, and a tag that stands twice is no news
     listed = [_classification(name) for name in dict.fromkeys(names)]
     return {"_cls": "Classifications", "classifications": listed}

@@ -43,12 +43,14 @@ class HuggingFace(Exporter):
         home.mkdir(exist_ok=True)
         file = home / f"{plain_name(self.options.dataset)}.yaml"
         entries = [self._entry(run)]
+        # the table shows a share of right answers, so those without a label are not asked
         file.write_text(yaml.safe_dump(entries, sort_keys=False), encoding="utf-8")
         return [card, file]
 
     def _entry(self, run: StoredRun) -> dict[str, Any]:
         options = self.options
         judged = [a.correct for a in plain_answers(run) if a.correct is not None]
+        # an entry is a number, and there is no accuracy of nothing
         if not judged:
             raise UserError(
                 f"{run.path} has no answer that is right or wrong",
@@ -58,6 +60,7 @@ class HuggingFace(Exporter):
         entry: dict[str, Any] = {
             "dataset": {"id": options.dataset, "task_id": options.task},
             "value": round(100 * sum(judged) / len(judged), 4),
+            # of the audit: the same run gives the same file
             "date": report.provenance.started[:10],
         }
         if options.source is not None:
@@ -82,6 +85,7 @@ def card_text(report: Report) -> str:
         "",
     ]
     lines += [f"- {_plain(statement)}" for statement in report.statements]
+    # silence would be read as a clean bill
     if not report.findings:
         lines.append(
             "- Nothing was found. Smaller cues may be there; the report says which."

@@ -31,6 +31,7 @@ def log_of(report: Report, answers: list[PlainAnswer]) -> dict[str, Any]:
     """The whole log."""
     origin = report.provenance
     judged = [answer.correct for answer in answers if answer.correct is not None]
+    # the log needs a number: without judged answers every sample lacks its score as well
     accuracy = sum(judged) / len(judged) if judged else 0.0
     keys = [answer.key for answer in answers]
     metrics = {"accuracy": {"name": "accuracy", "value": accuracy, "params": {}}}
@@ -39,6 +40,7 @@ def log_of(report: Report, answers: list[PlainAnswer]) -> dict[str, Any]:
         "version": 2,
         "status": "success",
         "eval": {
+            # the report's hash: the same run is the same log
             "eval_id": report.hash,
             "run_id": report.hash,
             "created": origin.started,
@@ -66,6 +68,7 @@ def log_of(report: Report, answers: list[PlainAnswer]) -> dict[str, Any]:
         "results": {
             "total_samples": len(answers),
             "completed_samples": len(answers),
+            # a run keeps no usage of tokens
             "scores": [score],
         },
         "stats": {
@@ -81,6 +84,7 @@ def sample_of(answer: PlainAnswer, model: str) -> dict[str, Any]:
     """A sample of the log."""
     question = answer.question or answer.key
     said = {"role": "assistant", "content": answer.text, "source": "generate"}
+    # no score at all, where nothing says what is right
     scores = {}
     if answer.correct is not None:
         value = "C" if answer.correct else "I"

@@ -65,11 +65,13 @@ class Atlas(Plugin):
             request = Request(
                 method="blind",
                 model="none",
+                # no model: an atlas is of the data
                 data=f"{name}:{path}",
                 method_options={"redraws": str(self.options.redraws)},
                 seed=self.context.seed,
             )
             try:
+                # each is a run of its own, so what is answered is kept when the atlas is killed
                 report = self._runner.run(request, resume=self.context.resume)
             except UserError as error:
                 # one that cannot be read must not cost the others
@@ -85,6 +87,7 @@ class Atlas(Plugin):
             "In percent; the interval is over videos. `cuescope report RUN` shows each."
         )
         if faults:
+            # what is missing is said beside the table, or it would seem to be whole
             note += f" Left out: {'; '.join(faults)}"
         yield Table.of("Answered without looking", COLUMNS, rows, note)
 
@@ -93,6 +96,7 @@ class Atlas(Plugin):
         folder = self.options.data.expanduser()
         if not folder.is_dir():
             raise UserError("bench blind: no such folder", got=f"'{folder}'")
+        # readers are found by their package: one that comes later is in the atlas at once
         names = [
             entry.name
             for entry in self.context.registry.of_kind("dataset")
@@ -116,6 +120,7 @@ def _figures(report: Report) -> tuple[Cell, ...]:
     right = _score(report, LEARNER, "blind_accuracy")
     if gain is None or right is None or gain.value is None or right.value is None:
         return (len(report.scores), *(None for _ in COLUMNS[2:]))
+    # of redrawn answers: how often luck does as well
     redrawn = [evidence.value for evidence in report.evidence]
     tells = [score.feature for score in report.findings if score.feature != LEARNER]
     return (

@@ -36,6 +36,7 @@ class Pruned:
     @property
     def words(self) -> str:
         """What pruning did, and whether it is an improvement."""
+        # the nearest of all draws to nothing left: the mean alone would flatter pruning
         nearest = min(self.by_chance, key=abs)
         mean = float(np.mean(self.by_chance))
         verdict = "an improvement" if self.p_value <= SIGNIFICANT else "no improvement"
@@ -65,12 +66,14 @@ def prune(
     improvement where it beats removal by chance. `meaning` are columns of all options.
     """
     total = len(questions)
+    # never more than half, or what is left would be the questions that pruning likes
     if count > total // 2:
         raise UserError(
             f"--prune {count}",
             expected=f"at most half of {total:,} questions",
         )
     kept = np.arange(total)
+    # in equal steps: what is removed in one round changes what the next one learns
     sizes = np.linspace(total, total - count, ROUNDS + 1).round().astype(int)
     before, scores = _learn(questions, kept, meaning, folds, rng)
     for number, size in enumerate(sizes[1:]):
@@ -82,6 +85,7 @@ def prune(
     gain, _ = _learn(questions, kept, meaning, folds, rng)
     by_chance = []
     for _ in range(draws):
+        # drawn anew from all: removal by chance knows no rounds
         drawn = np.sort(rng.choice(total, total - count, replace=False))
         by_chance.append(_learn(questions, drawn, meaning, folds, rng)[0])
     return Pruned(kept, before, gain, tuple(by_chance))
@@ -99,6 +103,7 @@ def _learn(
     if meaning is not None:
         meaning = meaning[np.isin(questions.owner, kept)]
     groups = part.fold_groups
+    # copies stay in one fold, and a fold needs a group of its own
     fold = deal_folds(groups, min(folds, groups.count), rng)
     probability = out_of_fold(part, option_features(part, meaning), fold)
     correct = expected_correct(part, probability)

@@ -58,6 +58,7 @@ def name_of(result: Result) -> str:
 
 def _occurrences(questions: Questions, result: Result) -> Iterator[Occurrence]:
     """The questions that the tell answers right; where it misleads, those that it answers wrong."""
+    # a tell may mislead: then its samples are those where it is wrong
     correct = result.correct if result.gain.gain > 0 else 1 - result.correct
     answered = np.flatnonzero(result.part & (correct > questions.chance))
     # stable: equal shares keep the order of the data, and the report its hash
@@ -131,6 +132,7 @@ def _note(audit: Audit, result_of: Study) -> None:
     questions = result_of.questions
     audit.note("answered without looking", headline(result_of.learner, len(questions)))
     videos = f"{len(questions):,} questions about {questions.groups.count:,} videos"
+    # without videos nothing says which questions belong together, and the reader must know
     if not questions.groups.declared:
         videos = f"{len(questions):,} questions, each taken as drawn by itself"
     audit.note("questions", videos)
@@ -168,6 +170,7 @@ def _limit(widest: Result, limit: float | None) -> str:
 def _record(audit: Audit, result_of: Study) -> None:
     """s(x) of every question: a row of `answers.parquet`."""
     questions = result_of.questions
+    # rows are recorded by sample, and the study knows keys alone
     by_key = {sample.key: sample for sample in audit.samples}
     figures = blind_scores(questions, result_of.probability)
     for key, figure in zip(questions.keys, figures.tolist(), strict=True):
@@ -208,6 +211,7 @@ def _examples(audit: Audit, result_of: Study) -> Table:
     questions = result_of.questions
     rows: list[tuple[Cell, ...]] = []
     for result in result_of.results:
+        # the same questions stand under the tell of all kinds
         if result.kind is not None or not is_finding(result, audit.options):
             continue
         for occurrence in list(_occurrences(questions, result))[:EXAMPLES]:

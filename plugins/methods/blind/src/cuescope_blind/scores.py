@@ -59,6 +59,7 @@ def expected_correct(
     """
     most = questions.most_within(strength)
     is_most = (strength >= most[questions.owner] - TIE).astype(float)
+    # three options that are equally strong would be three hits, or none, by their order alone
     hits = questions.sum_within(is_most * questions.is_right(right))
     return np.asarray(hits / questions.sum_within(is_most))
 
@@ -66,6 +67,7 @@ def expected_correct(
 def prefers(questions: Questions, strength: PerOption) -> Bool[np.ndarray, " question"]:
     """Whether an option of each question is stronger than another."""
     return np.asarray(
+        # both ends by one function: the weakest is the strongest of the negated
         questions.most_within(strength) > -questions.most_within(-strength) + TIE
     )
 
@@ -88,6 +90,7 @@ def measure_gain(
     n = int(part.sum())
     if n == 0:
         return None
+    # options differ in number, and so does what guessing is worth
     chance = questions.chance[part]
     gain = correct[part] - chance
     groups = questions.groups.take(part)
@@ -121,12 +124,14 @@ def gain_interval(
     low, high = change_interval(gain, groups, confidence=confidence)
     if low is None or high is None:
         return None, None
+    # no interval may promise more than all right, or less than none right
     least = -float(chance.mean())
     return max(low, least), min(high, 1 + least)
 
 
 def redraw_answers(questions: Questions, rng: np.random.Generator) -> OneAQuestion:
     """A right answer for each question, drawn among its options: there is nothing to be known."""
+    # counts differ from question to question: one draw of a share for each
     drawn = rng.random(len(questions)) * questions.counts
     return np.asarray(drawn.astype(np.int64))
 
@@ -167,6 +172,7 @@ def hardest(
     """
     share = np.empty(len(scores))
     for options in np.unique(questions.counts).tolist():
+        # stable, so that equal scores keep the order of the data
         own = np.flatnonzero(questions.counts == options)
         order = own[np.argsort(scores[own], kind="stable")]
         # shares of the own set: a probability among five options is lower than among two

@@ -93,6 +93,7 @@ def load_runs(folders: Sequence[Path]) -> Runs:
     reports = []
     for folder in folders:
         home = folder if folder.is_dir() else folder.parent
+        # a name that the user gave a cue is the user's, and columns carry it
         reports.append(renamed(StoredRun(folder).report, read_names(home)))
     return list(map(Run, names, folders, reports))
 

@@ -22,6 +22,7 @@ Cells = list[str | None]  # one of each run
 def settings(runs: Runs) -> Table:
     """What was run, how right its plain answers were, and every setting in which runs differ."""
     rows = []
+    # what differs is shown; what is alike is counted, or the table would hide the difference
     alike = 0
     for setting, cells in _join(list(map(_settings, runs))).items():
         differ = len(set(cells)) > 1
@@ -41,6 +42,7 @@ def settings(runs: Runs) -> Table:
 
 def _join(columns: Sequence[Mapping[str, str | None]]) -> dict[str, Cells]:
     """For each name that any of the columns has its values in all of them, None where none."""
+    # a dict keeps the order in which the columns have them
     names = dict.fromkeys(chain(*columns))
     rows = {}
     for name in names:
@@ -90,6 +92,7 @@ def verdicts(runs: Runs) -> Iterator[Table]:
             "* marks a finding. These figures were not paired: see the answers below."
         ]
         for metric in alike[0].report.metrics[:1]:
+            # figures of one method share one metric
             notes.insert(0, f"The figures are {metric.title}: {metric.meaning}.")
         if rows:
             yield Table(
@@ -184,6 +187,7 @@ def _title(first: Run, second: Run) -> str:
 
 def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     """Why the answers of two runs say nothing about each other; None where they do."""
+    # pairs by name would be pairs of strangers
     # samples of other data may have the same keys by chance
     if first.dataset != second.dataset:
         return f"they are of other data sets ({first.dataset} and {second.dataset})"
@@ -240,6 +244,7 @@ def _notes(
                 # an answer in free words has no prediction
                 answer = row["prediction"] or row["text"]
                 keys.append(f"{row['sample']} ({row['label']}: {answer})")
+            # whoever doubts a change begins with a few of its samples
             rest = len(flips) - SHOWN_KEYS
             more = f" and {rest} more" if rest > 0 else ""
             yield f"{name}: {', '.join(keys)}{more}"

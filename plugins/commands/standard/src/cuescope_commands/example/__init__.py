@@ -41,6 +41,7 @@ def example(
     model, photos = _draw(folder) if toy else _fetch(folder, sources)
     data = ["--data", f"folder:{photos}"]
     audit = ["audit", "cci", *model, *data]
+    # the commands and not the audit itself: whoever types them has learned them
     echo("Next, in this order: what fits, what it would cost, the audit.")
     for words in (["methods", *model, *data], [*audit, "--plan"], audit):
         echo(f"  {program()} {shlex.join(words)}")
@@ -66,6 +67,7 @@ def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
     # who they are from and under which license, before anything is fetched
     for source in homes.values():
         echo(f"{source.name}, from {source.home}. License: {source.license}")
+    # photos before weights: they are the smaller part, and what is wrong shows early
     archive = fetch(homes["photos"], folder, byte_bars)
     photos = folder / "photos"
     if not (photos / MANIFEST).exists():

@@ -126,6 +126,7 @@ def gate(
     if schema:
         echo_json(json.dumps(Policy.model_json_schema(), indent=1))
         return
+    # exactly one of the two is judged: a run and a model beside it would be two answers
     if policy is None or (run is None) == (asked.model is None):
         raise UserError(
             "gate", expected="a policy and either a run or --model SPEC, or --schema"
@@ -138,7 +139,9 @@ def gate(
     if run is None:
         verdicts, count = judge_model(text, asked, baseline, quiet=quiet)
     else:
+        # the same rules for both: what differs is only where the answers come from
         verdicts = judge(text, run, baseline)
+    # before anything is printed: a pipeline's files are there even if its log is cut off
     write_reports(reports, verdicts, policy)
     if as_json:
         result = GateResult(
@@ -155,6 +158,7 @@ def gate(
     if reports.github:
         for line in github_lines(verdicts, policy):
             echo(line)
+    # after all that is written, since a pipeline reads the reports of a gate that fails
     if code := exit_code(verdicts):
         raise typer.Exit(code)
 

@@ -58,12 +58,14 @@ class Question:
         """What so many units tell, in percent."""
         units = self.units[:asked]
         values = np.array([self.value(unit, right) for unit in units])
+        # always valid: the gate looks after every step, and stops where it pleases
         low, high = one_sided(
             lambda miss: always_valid_bounds(values, miss, bounds=self.bounds),
             *self.errors,
         )
         # those that show the cue, or belong to the group, stand first in their unit
         shown = tuple(samples[unit[0]].key for unit in units[:SHOWN])
+        # before the first answer the middle of what is possible: the interval is all of it
         mean = float(values.mean()) if len(values) else sum(self.bounds) / 2
         return Bound(self.what, 100 * mean, 100 * low, 100 * high, shown)
 
@@ -91,6 +93,7 @@ class Case:
         """What is known by now."""
         bounds = []
         for question in self.questions:
+            # questions have unlike many units, and a short one is all asked before the others
             count = min(self.asked, len(question.units))
             bounds.append(question.bound(right, count, samples))
         outcome, sentence, worst = self.judge(bounds)
@@ -115,6 +118,7 @@ class Draws:
 
     def _draw_order(self) -> list[int]:
         """The samples with a label in random order, one of each group: these are independent."""
+        # one of a group: two frames of a clip would count as two witnesses
         drawn: dict[object, int] = {}
         for number in self.rng.permutation(len(self.samples)).tolist():
             sample = self.samples[number]
@@ -136,6 +140,7 @@ class Draws:
         """How many units of each question of a rule the budget still reaches, `STEP` at most."""
         if budget is None:
             return STEP
+        # what is not asked yet; answers that are there already cost nothing
         left = budget - len(self.right)
         for step in range(STEP, 0, -1):
             if len(self.fresh(case.ask_next(step))) <= left:
@@ -145,6 +150,7 @@ class Draws:
     def fresh(self, units: Iterable[Unit]) -> list[int]:
         """The samples of units that were not asked about yet."""
         wanted = dict.fromkeys(chain.from_iterable(units))
+        # rules share answers, so a sample that another rule asked about is not asked again
         return [number for number in wanted if number not in self.right]
 
     def ask(self, units: Iterable[Unit]) -> None:
@@ -157,6 +163,7 @@ class Draws:
 
     def _trial(self, sample: Sample) -> Trial:
         has_logits = "logits" in self.session.audit.capabilities.outputs
+        # free words cost more to ask, and are read where there are no logits
         output: Output = "logits" if has_logits and sample.choices else "text"
         return Trial(sample=sample, outputs=frozenset({output}))
 
@@ -178,6 +185,7 @@ class Draws:
         if self.baseline is None:
             raise UserError("gate: rules of cues", expected="--baseline RUN")
         findings = self.baseline.report.findings
+        # the same cue of two labels is asked about once
         found = list(dict.fromkeys(score.feature for score in findings))
         questions = []
         for feature in found:
@@ -189,9 +197,12 @@ class Draws:
                     continue
                 side = showing if key in self.baseline.shows[feature] else others
                 side.append(number)
+            # as many pairs as the rarer side has: one of each side is a draw
             units = list(zip(showing, others, strict=False))
             if units:
                 name = f"{word} {self.baseline.cue_names[feature]}"
+                # only cues that were found are asked about, and the lower end pays for all of
+                # them
                 errors = (self.error / len(found), self.error)
                 questions.append(Question(name, units, value, (-reach, reach), errors))
         return questions
@@ -219,6 +230,7 @@ class Draws:
         else:
             for question in self.of_cues("", self.cost, 1.0):
                 showing = [unit[0] for unit in question.units]
+                # the same samples that show the cue, whatever they are compared with
                 parts[question.what.strip()] = showing
         return [
             self.of_accuracy(f"accuracy of {name}", numbers, len(parts))
@@ -238,6 +250,7 @@ def judge_by_asking(
             cases[number] = case
         else:
             rulings[number] = of_stored_run(rule, text, draws) if case is None else case
+    # a dict keeps the order of the rules, and rules leave it once they are decided
     is_open = dict.fromkeys(cases)
     while is_open:
         # a rule at a time: one that asks much must not cost the others the rest of the budget
@@ -272,6 +285,7 @@ def case_of(rule: AnyRule, draws: Draws) -> Case | Ruling | None:
     else:
         return None
     if not questions and draws.baseline is not None:
+        # no cue was found before: the same words as for a stored run
         return without_cue(draws.baseline, rule.points, draws.error)
     return _case(rule, questions, lambda b: at_most(b, rule.points, "points"))
 

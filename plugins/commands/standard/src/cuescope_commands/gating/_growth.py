@@ -36,6 +36,7 @@ class Changes:
         for before, after in pairs.rows:
             if before["condition"] == BASELINE:
                 rows.append(before)
+                # a question that is right in both or wrong in both is no change
                 change.append(float(after["correct"]) - float(before["correct"]))
         return cls(rows, np.array(change))
 
@@ -50,6 +51,7 @@ class Changes:
 
     def growth(self, shown: frozenset[str]) -> float | None:
         """How many points more a cue costs; None where all samples show it, or none does."""
+        # a cue that all samples show has nothing to be compared with
         present = self.present(shown)
         if not 0 < present.sum() < len(present):
             return None
@@ -72,5 +74,6 @@ class Changes:
             error,
         )
         samples = [r["sample"] for r in self.first if r["sample"] in cue.shown]
+        # twice: half the scale from 0 to 1 is the whole from -1 to 1
         ends = (200 * float(low[0]), 200 * float(high[0]))
         return Bound(f"growth of {cue.name}", growth, *ends, tuple(samples[:SHOWN]))

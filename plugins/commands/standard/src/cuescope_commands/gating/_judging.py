@@ -99,6 +99,7 @@ class Judged:
     def plain(self) -> list[Row]:
         """The answers to samples as they are whose right answer is known."""
         rows = self.run.answers
+        # what was asked of changed pictures tells of cues, and not of accuracy
         return [
             r for r in rows if r["condition"] == BASELINE and r["correct"] is not None
         ]
@@ -145,6 +146,8 @@ def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
     report = judged.run.report
     tested = costs_of(report.headlines, report.scores)
     found = {(score.feature, score.label) for score in report.findings}
+    # only tests that could change the verdict cost error: those whose own value is beyond the
+    # limit
     beyond = sum(100 * (score.value or 0.0) > rule.points for score in tested)
     paid = multiplicity(beyond, len(tested))
     bounds = [
@@ -171,11 +174,13 @@ def without_cue(run: Run, points: float, error: float) -> Ruling:
 def judge_growth(rule: CuesGrewAtMost, judged: Judged) -> Ruling:
     """How much more each cue costs than in the baseline, on the same samples."""
     if judged.baseline is None:
+        # growth since nothing is no growth
         raise UserError(
             "gate: cues-grew-at-most", expected="a run before: --baseline RUN"
         )
     pairs = Pairs(judged.baseline.answers, judged.run.answers)
     if (refusal := unlike(judged.baseline, judged.run, pairs)) is not None:
+        # no pass: two runs that cannot be compared have shown nothing
         return "undecided", f"the two runs cannot be paired: {refusal}", None
     changes = Changes.of_pairs(pairs)
     bounds = []
@@ -203,10 +208,12 @@ def cues_to_watch(
         tried = found if run is baseline else every
         growths = [changes.growth(run.shows[feature]) for feature in tried]
         beyond = sum(growth is not None and growth > limit for growth in growths)
+        # half of the error for each run's own choice of cues
         error = judged.error / 2 / multiplicity(beyond, len(tried))
         for feature in found:
             name = run.cue_names[feature]
             cue = Watched(name, run.shows[feature], error)
+            # the same samples under two names are one test, and it is paid for once
             watched.setdefault(cue.shown, cue)
     return list(watched.values())
 
@@ -225,6 +232,7 @@ def judge_worst(rule: WorstGroupAtLeast, judged: Judged) -> Ruling:
             name = judged.run.cue_names[score.feature]
             parts[name] = np.array([row["sample"] in shown for row in judged.plain])
     right = judged.right
+    # a label of which this part of the data has no sample is no group
     parts = {name: part for name, part in parts.items() if part.any()}
     beyond = sum(100 * right[part].mean() < rule.percent for part in parts.values())
     paid = multiplicity(beyond, len(parts))
@@ -241,6 +249,7 @@ def judge_accuracy(rule: AccuracyAtLeast, judged: Judged) -> Ruling:
     """The accuracy of all samples."""
     if not judged.plain:
         return "undecided", "the run has no answers that are right or wrong", None
+    # one group: nothing is paid for others
     everyone = np.ones(len(judged.plain), dtype=bool)
     return at_least([_accuracy("accuracy", everyone, judged, 1)], rule.percent)
 
@@ -251,6 +260,7 @@ def judge_blind(rule: BlindGainAtMost, judged: Judged) -> Ruling:
         if score.feature == LEARNER and score.metric == "gain":
             bound = _stored_bound(score, judged, 1)
             return at_most([bound], rule.points, "points")
+    # no verdict can come of a run of another method, however long it is looked at
     raise UserError(
         "gate: blind-gain-at-most",
         expected="a run of `cuescope blind DATA`",
@@ -268,6 +278,7 @@ def judge_tested(rule: TestedFor, judged: Judged) -> Ruling:
     if limit is None:
         return "undecided", "the run holds no cue with an interval", None
     sentence = _words_of(limit, rule.power)
+    # never a fail: that a run is blunt says nothing against the model
     return ("pass" if limit <= rule.points else "undecided"), sentence, None
 
 
@@ -286,6 +297,7 @@ JUDGES: dict[type[Rule], Callable[[Any, Judged], Ruling]] = {
 
 def at_most(bounds: Sequence[Bound], limit: float, unit: str) -> Ruling:
     """All must lie below the limit; one that lies above is enough to fail."""
+    # a certain fail goes before a wide interval: it decides the rule
     worst = max(bounds, key=lambda bound: (bound.low > limit, bound.high))
     outcome: Outcome = "undecided"
     if worst.low > limit:
@@ -316,6 +328,7 @@ def _sentence(bound: Bound, wanted: str, count: int) -> str:
 
 def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]:
     """What each tested cue costs: the accuracy that is lost, else the method's headline."""
+    # points of accuracy where the method measured them: the rule is in points
     lost = [score for score in scores if score.metric == LOST]
     return [score for score in lost or headlines if score.low is not None]
 
@@ -327,10 +340,12 @@ def _stored_bound(score: Score, judged: Judged, paid: float) -> Bound:
     high = value if score.high is None else score.high
     # the report holds 95%; as for a normal mean, which the docs say
     estimate = Estimate(value, low, high)
+    # a fail is one of many that were tried, a pass must hold for this one
     lower, _ = estimate.at_error(judged.error / paid)
     _, high = estimate.at_error(judged.error)
     label = f" for '{score.label}'" if score.label else ""
     name = judged.run.cue_names[score.feature]
+    # enough to look at; a report for a pipeline is no list of samples
     shown = sorted(judged.run.shows.get(score.feature, ()))[:SHOWN]
     return Bound(f"{name}{label}", 100 * value, 100 * lower, 100 * high, tuple(shown))
 
@@ -344,6 +359,7 @@ def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound
         judged.error,
         judged.error / paid,
     )
+    # the wrong ones: they are what a person wants to see of a group that fails
     rows = compress(judged.plain, part)
     wrong = [row["sample"] for row in rows if not row["correct"]]
     ends = (100 * (low or 0.0), 100 * (1.0 if high is None else high))
@@ -352,6 +368,7 @@ def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound
 
 def detectable(scores: Sequence[Score], error: float, power: float) -> float | None:
     """The loss in points at which half of the tested cues would have been found."""
+    # half the width: how far from 0 a cue must be to be told
     widths = [
         (score.high - score.low) / 2
         for score in scores

@@ -11,6 +11,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile, load_yaml
 
 STRICT = ConfigDict(extra="forbid", frozen=True)
+# as text; a policy is a page, and what is longer is another file
 MOST_BYTES = 1_000_000
 Points = Annotated[
     float, Field(ge=0, le=100, description="points of accuracy, 0 to 100")
@@ -21,6 +22,7 @@ Percent = Annotated[float, Field(ge=0, le=100, description="percent, 0 to 100")]
 class Rule(BaseModel):
     """What every rule has."""
 
+    # a misspelled key would else be a rule that is silently not there
     model_config = STRICT
 
     name: str | None = Field(None, description="what reports call it")
@@ -29,6 +31,7 @@ class Rule(BaseModel):
         description="the folder of another run that it is about, beside the policy",
     )
     undecided: Literal["block", "pass"] = Field(
+        # to let the undecided pass is a decision, and stands in the file where all can read it
         "block", description="what it means that the run cannot tell"
     )
 
@@ -94,6 +97,7 @@ class Policy(BaseModel):
     model_config = STRICT
 
     version: Literal[1] = 1
+    # 1 in 100: a pipeline runs daily, and 1 in 20 would cry once a month
     error: float = Field(
         0.01,
         gt=0,
@@ -101,6 +105,7 @@ class Policy(BaseModel):
         description="chance that a rule fails a run that just holds it, and that it passes one "
         "that just does not",
     )
+    # no rules would pass everything
     rules: list[AnyRule] = Field(min_length=1)
 
 
@@ -130,6 +135,7 @@ def read_policy(path: Path) -> PolicyText:
     try:
         policy = Policy.model_validate(content)
     except ValidationError as error:
+        # the remedy needs the words of every rule, for the misspelled one may belong to any
         known = list(Policy.model_fields)
         for rule in Rule.__subclasses__():
             known += rule.model_fields
@@ -143,6 +149,7 @@ def rule_lines(text: str, count: int) -> list[int]:
     # read a second time: what is loaded has no lines, and by now it is known to be small and whole
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     lines: list[int] = []
+    # a policy of one unusual form has no list here: its rules are then told from its first line
     pairs: Any = getattr(root, "value", [])
     for key, value in pairs:
         if key.value == "rules" and isinstance(value, yaml.SequenceNode):

@@ -43,6 +43,7 @@ def write_reports(files: Files, verdicts: Sequence[Verdict], policy: Path) -> No
 
 def junit_xml(verdicts: Sequence[Verdict], policy: Path) -> str:
     """A test case a rule; what is undecided is an error where it blocks, else skipped."""
+    # JUnit has no word for undecided: what blocks is an error, what does not is skipped
     counts = {
         "tests": len(verdicts),
         "failures": sum(v.outcome == "fail" for v in verdicts),
@@ -72,6 +73,7 @@ def sarif_json(verdicts: Sequence[Verdict], policy: Path) -> str:
     """A result a rule, at its line of the policy; GitHub shows results of files that it has."""
     rules = []
     results = []
+    # the standard wants each kind of rule described once, however many results it has
     for kind in dict.fromkeys(verdict.kind for verdict in verdicts):
         text = {"text": kind.replace("-", " ")}
         rules.append({"id": kind, "shortDescription": text, "helpUri": HELP})
@@ -87,6 +89,8 @@ def sarif_json(verdicts: Sequence[Verdict], policy: Path) -> str:
                 "level": "error" if kind == "fail" else "none",
                 "message": {"text": f"{verdict.name}: {verdict.sentence}"},
                 "locations": [{"physicalLocation": place}],
+                # of the rule's words, so that a service knows it again when lines of the policy
+                # move
                 "partialFingerprints": {"rule/v1": digest(verdict.kind, verdict.name)},
             }
         )
@@ -111,6 +115,7 @@ def code_quality_json(verdicts: Sequence[Verdict], policy: Path) -> str:
             {
                 "description": _xml(f"{verdict.name}: {verdict.sentence}"),
                 "check_name": verdict.kind,
+                # in the fingerprint too no line number: an issue stays the same one
                 "fingerprint": digest(verdict.kind, verdict.name),
                 "severity": "blocker" if verdict.blocks else "minor",
                 "location": place,
@@ -124,6 +129,7 @@ def github_lines(verdicts: Sequence[Verdict], policy: Path) -> Iterator[str]:
     for verdict in verdicts:
         if verdict.outcome == "pass":
             continue
+        # a policy that lets the undecided pass has said that it is no reason to stop
         command = "error" if verdict.blocks else "warning"
         file = _property(policy.as_posix())
         title = _property(f"{verdict.outcome}: {verdict.name}")
@@ -142,6 +148,7 @@ def append_markdown(file: Path, verdicts: Sequence[Verdict], policy: Path) -> No
     for verdict in verdicts:
         cells = (verdict.name, f"**{verdict.word}**", verdict.sentence)
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    # added, not written: other steps of the pipeline have their say in the same file
     with file.open("a", encoding="utf-8") as opened:
         opened.write("\n".join([*lines, "", ""]))
 
@@ -157,12 +164,15 @@ def _xml(text: str) -> str:
 
 
 def _cell(text: str) -> str:
+    # a bar would end the cell, and a tag would be drawn as HTML
     return _xml(text).replace("|", "\\|").replace("<", "&lt;")
 
 
 def _message(text: str) -> str:
+    # percent first: the others put new ones in
     return _xml(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
+    # within a property, these two separate it from the next
     return _message(text).replace(":", "%3A").replace(",", "%2C")

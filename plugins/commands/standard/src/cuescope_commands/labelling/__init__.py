@@ -70,6 +70,7 @@ def label(
     # the report alone: a sheet is read without the data
     stored = StoredRun(run)
     report = stored.report
+    # labels of a stranger's run are a stranger's word: this says so, and goes on
     is_made_here(run)
     folder = out or stored.folder / "labels"
     method = _method(report)
@@ -81,6 +82,7 @@ def label(
         echo(f"wrote {file}: {len(select_answered(items)):,} labels")
         echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
+    # only now with the data: a sheet needs its pictures
     stored = StoredRun(run, open_context(data, data_option, allow))
     questions = list(method.label_items(stored, each))
     if not questions:
@@ -92,6 +94,7 @@ def label(
     written = write_sheet(questions, stored, folder, most, seed)
     echo(f"wrote {folder / 'sheet.csv'} and sheet.html: {written:,} questions")
     words = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
+    # the folder is named again, or the sheet's key would be looked for beside the run
     words += ["--out", str(out)] if out else []
     echo(f"next: fill it in, then {shlex.join(words)}")
 
@@ -103,6 +106,7 @@ def _method(report: "Report") -> Any:
     registry = Registry()
     name = Spec.parse(report.provenance.method.spec).name
     method = registry.load(registry.find("method", name))
+    # any method may ask people: whoever has the hook is able, whatever its name
     if not hasattr(method, "label_items"):
         able = find_installed(
             lambda plugin: hasattr(plugin, "label_items"), "method", registry

@@ -61,6 +61,7 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
             remedy=nearest(kind, KINDS),
         )
     if not KEBAB.fullmatch(name):
+        # a name that would do, since most refusals are for capitals and underscores
         suggestion = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")
         raise UserError(
             "new: NAME",

@@ -36,12 +36,14 @@ def features(audit: Audit) -> Iterator[Feature]:
         if is_label_finding(result, audit.options)
     }
     for result in study.results:
+        # a tell of one label is the same tell: one feature, with the scores of both
         if result.label is None:
             shown = result.tell in told
             yield Feature(
                 key=result.tell.key,
                 kind="tell",
                 name=result.tell.name,
+                # thousands of samples of what is no finding would only fatten the report
                 occurrences=tuple(_occurrences(study, result)) if shown else (),
             )
 
@@ -92,6 +94,7 @@ def _note(audit: Audit, study: LabelStudy) -> None:
         if result.label is None and result.tell is METADATA
     ]
     for result in told:
+        # the interval's lower end: "at least" must hold, and less than nothing is nothing
         answered = int(max(result.gain.low or 0.0, 0.0) * total)
         figures = f"{result.gain.accuracy:.1%} right, guessing {result.gain.chance:.1%}"
         least = f"at least {answered:,} of {total:,} labels are told by their files"
@@ -110,12 +113,14 @@ def _note(audit: Audit, study: LabelStudy) -> None:
     if left_out:
         audit.note("left out", f"{left_out:,} samples without a label")
     copies = data.groups.count - data.fold_groups.count
+    # a picture that is in two folds would be told by memory
     if copies:
         audit.note("copies", f"{copies:,} groups share a picture: kept in one fold")
     found = any(is_label_finding(result, audit.options) for result in study.results)
     audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
     missed = smallest_told(study, audit.options)
     if missed is None:
+        # everything was found: nothing could have been missed
         return
     widest, limit = missed
     names = [result.tell.key for result in not_told(study, audit.options)]
@@ -135,6 +140,7 @@ def _record(audit: Audit, study: LabelStudy) -> None:
     """s(x) of every sample: a row of `answers.parquet`."""
     if study.chances is None:
         return
+    # less guessing, as s(x) of the questions is: 0 is a sample that its file says nothing of
     scores_of = study.chances - 1 / len(study.data.names)
     for sample, score in zip(study.data.samples, scores_of.tolist(), strict=True):
         audit.record(sample, METADATA.key, "blind_score", score)

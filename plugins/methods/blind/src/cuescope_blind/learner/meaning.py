@@ -21,13 +21,16 @@ def meaning_columns(questions: Questions, encoder: SentenceEncoder) -> Columns:
     """
     of_option = number_texts(questions.raw_options)
     of_question = number_texts(questions.texts)
+    # each text once: benchmarks repeat their options a thousand times
     options = _encode(encoder, sorted(set(questions.raw_options)))
     directions = principal_directions(options)
     centre = options.mean(axis=0)
     shown = of_question[questions.owner]
+    # centred: what all options have in common tells none of them apart
     option = ((options - centre) @ directions)[of_option]
     question = _encode(encoder, sorted(set(questions.texts)))
     about = ((question - centre) @ directions)[shown]
+    # of the whole vectors: the directions are those of options, and likeness may lie outside
     likeness = np.einsum("od,od->o", options[of_option], question[shown])
     agreement = _agreement(questions, options[of_option])
     return np.hstack([option, option * about, likeness[:, None], agreement[:, None]])
@@ -48,6 +51,7 @@ def _agreement(questions: Questions, rows: Rows) -> PerOption:
     """The mean cosine of each option with the others of its question."""
     together = np.add.reduceat(rows, questions.starts)[questions.owner]
     others = questions.counts[questions.owner] - 1
+    # without the option itself, which is always like itself
     return np.asarray(np.einsum("od,od->o", rows, together - rows) / others)
 
 

@@ -72,6 +72,7 @@ class Sight:
     same_scores: bool = False
     silent: Mapping[str, int] = field(default_factory=dict)
 
+    # computed once: every interval is over these groups
     @cached_property
     def groups(self) -> Groups:
         """The videos."""
@@ -101,6 +102,7 @@ def sight(audit: Audit) -> Sight:
     asked = audit.once(questions_asked, audit)
     options = audit.options
     groups = Groups.of(asked)
+    # guessing is worth more where there are fewer options
     chance: PerQuestion = np.array([1 / len(sample.choices) for sample in asked])
     right_in: dict[str, Right] = {}
     silent = Counter[str]()
@@ -116,8 +118,10 @@ def sight(audit: Audit) -> Sight:
             continue
         if trial.condition == AS_IT_IS:
             plain[number] = outcome
+        # one array a way, filled as answers come: a question stands at one place in all
         right = right_in.setdefault(trial.condition, np.zeros(len(asked), dtype=bool))
         answer = named_option(outcome)
+        # an answer that names no option is wrong, and is counted beside
         right[number] = answer is not None and answer == trial.sample.label
         if answer is None:
             silent[trial.condition] += 1
@@ -128,6 +132,7 @@ def sight(audit: Audit) -> Sight:
         gain = beyond_guessing(right, chance, groups, options.confidence)
         less = lost(as_it_is, right, groups, options.confidence)
         results.append(WayResult(way.key, way.name, right, gain, less))
+    # a model that scores options one by one cannot know their order: turning tells nothing
     knows_order = _knows_order(plain, turns)
     turned = None
     if knows_order:
@@ -142,6 +147,7 @@ def sight(audit: Audit) -> Sight:
     judged = []
     for result in results:
         q_value = by_key.get(result.key)
+        # the q-value is known only when all p-values are there
         judged.append(
             WayResult(
                 result.key,
@@ -193,6 +199,7 @@ def _knows_order(
 def _by_text(outcome: Outcome) -> Float[np.ndarray, " option"]:
     """The logits in alphabetic order of the options."""
     choices = outcome.trial.sample.choices
+    # by text: the same option is compared with itself, wherever it stood
     order = sorted(range(len(choices)), key=lambda place: choices[place])
     return np.asarray(outcome.logits, dtype=float)[order]
 
@@ -209,6 +216,7 @@ def _turns(
     for number, others in turns.items():
         was_turned[number] = True
         before = named_option(plain[number])
+        # any turn: a question that changes once depends on the order
         change[number] = any(named_option(other) != before for other in others)
     share = change[was_turned].astype(float)
     part = groups.take(was_turned)

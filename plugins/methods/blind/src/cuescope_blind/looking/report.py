@@ -52,6 +52,7 @@ def scores(audit: Audit) -> Iterator[Score]:
     audit.attach(_table(seen))
     for result in seen.results:
         yield from _way_scores(result)
+    # turned options are compared with themselves, so they have no accuracy and no guessing
     if seen.turned is None:
         return
     _, change, share = seen.turned
@@ -62,6 +63,7 @@ def scores(audit: Audit) -> Iterator[Score]:
         value=share.value,
         low=share.low,
         high=share.high,
+        # of the questions that were turned, which need not be all
         n=int(seen.turned[0].sum()),
         p_value=share.p_value,
         q_value=seen.turned_q,
@@ -78,6 +80,7 @@ def _way_scores(result: WayResult) -> Iterator[Score]:
         label=None,
         metric="beyond_guessing",
         value=result.gain.value,
+        # no picture at all is what a reader expects; grey is the nearest that this model allows
         low=result.gain.low,
         high=result.gain.high,
         n=n,
@@ -115,6 +118,7 @@ def _note(audit: Audit, seen: Sight) -> None:
         for result in seen.results:
             if result.key == key:
                 audit.note(name, result.lost.points)
+    # not asked without the video: nothing says what it is worth
     without = seen.right_in(QUESTION_ALONE)
     if without is not None:
         parts = kinds_of_sight(seen.as_it_is, without)
@@ -171,6 +175,7 @@ def _table(seen: Sight) -> Table:
                 result.name,
                 len(result.right),
                 100 * result.right.mean(),
+                # with a part of the video the model still sees, and guessing is no yardstick
                 guessing if result.key in BLIND_WAYS else None,
                 100 * less.value,
                 None if less.low is None else 100 * less.low,
