@@ -35,6 +35,7 @@ def place_of(report_hash: str, cache: Path) -> Path | None:
         place = Path((cache / FOLDER / report_hash).read_text("utf-8"))
     except OSError:
         return None
+    # the folder may be gone, or on a drive that is not there today
     return place if place.is_dir() else None
 
 
@@ -67,6 +68,7 @@ def _with_whole_paths(
     fields = registry.load(registry.find(kind, spec.name)).Options
     moved = {}
     for name, value in options.items():
+        # only what names a file: another word that looks like a path stays as it is
         field = fields.model_fields.get(name)
         moved[name] = value
         if field is not None and _names_file(field):

@@ -51,6 +51,7 @@ class Built:
             dist=self.entry.dist,
             version=self.entry.version,
             answers_version=_answers_version_of(self.plugin),
+            # digests say which code has answered: an edited plugin is another one
             code=code_digest(self.entry.dist, type(self.plugin).__module__),
             fingerprint=getattr(self.plugin, "fingerprint", None),
             facts=dict(getattr(self.plugin, "facts", {})),
@@ -97,6 +98,7 @@ class Choices:
     @classmethod
     def of(cls, request: Request, context: Context) -> Self:
         """By SPEC; raises UserError for the first that cannot be."""
+        # each is found before any is built: a typo in the last word costs nothing
         tools = {}
         for role, spec in request.tools.items():
             options = request.tool_options.get(role)
@@ -152,6 +154,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     tools = {}
     for name, tool in choices.tools.items():
         tools[name] = _fill_role(find_role(name, roles), tool, context)
+    # with the rest, so that a verifier without verify() is told before the model loads
     verifiers = [_build_verifier(verifier, context) for verifier in choices.verifiers]
     executor = Built.of(choices.executor, context) if choices.executor else None
     model = Built.of(choices.model, context)  # last: the costliest
@@ -169,6 +172,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
 
 
 def _check_labels(method: Built, data: Built) -> None:
+    # labels are known only now: the class of a data set does not have them
     least = method.plugin.requires.labels
     labels = data.plugin.labels
     if len(labels) < least:
@@ -229,6 +233,7 @@ def context_for(request: Request, context: Context, planning: bool = False) -> C
         dtype=request.dtype,
         batch_size=request.batch_size,
         planning=planning,
+        # notes are said once an audit, whoever builds the same thing twice
         announce=SaidOnce(context.announce),
         tool_calls=Counter(),  # a counter of its own: a matrix runs many
     )
@@ -342,6 +347,7 @@ def _build_verifier(method: Resolved, context: Context) -> Built:
 def rebuild_model(request: Request, context: Context) -> Model:
     """The request's model, built anew: what an executor's workers call."""
     context = context_for(request, context)
+    # in a worker: nothing is shared with the process that planned it
     # a model may have learned from the audited data, or read its labels
     data = context.build("dataset", request.data, request.data_options)
     model: Model = context.for_dataset(data).build(
@@ -406,6 +412,7 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
     roles = choices.roles
     tools = choices.tools.keys()
     name = choices.method.text
+    # sorted: of two that are missing the same one is named each time
     for role in sorted(needs.tools - tools):
         able = find_tools(find_role(role, roles), registry)
         installed = f" (installed: {', '.join(able)})" if able else ""

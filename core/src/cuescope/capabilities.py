@@ -33,6 +33,7 @@ class Capabilities(Value):
     `notes` say in words, by the name of an edit, output or inside, how it is done or why it is not.
     """
 
+    # declared by the class, before weights load: a wrong choice ends in a second, not in minutes
     outputs: frozenset[Output]
     edits: frozenset[str] = frozenset()
     exposes: frozenset[str] = frozenset()
@@ -67,6 +68,7 @@ class ToolRole:
 
 
 class Requirements(Value):
+    # a method says what it needs, and the engine refuses in its place
     """What a method needs: outputs, edits and insides of the model, tools by role, labels.
 
     `may_use` are the roles of tools that it can do without, `roles` those that its own package
@@ -385,6 +387,7 @@ ROLES: dict[str, ToolRole] = {
 # What the loaded class of each kind must have, beyond being a class with `Options`.
 MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "method": (("title",), ("requires",), ("metrics",)),
+    # a method is more than hooks: the report needs its title and its metrics
     "model": (("capabilities",), ("respond",)),
     "dataset": (("__len__",), ("__getitem__",)),  # `labels` is set as it is built
     "executor": (("map",),),

@@ -26,6 +26,7 @@ def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:
 
     Raises UserError for a cue that the report has not, and for a name that is too long.
     """
+    # names are given one by one, on many days: the others stay
     kept = read_names(folder)
     for key, name in names.items():
         if key not in report.names:
@@ -55,6 +56,7 @@ def renamed(report: Report, names: Mapping[str, str]) -> Report:
         features.append(feature.model_copy(update={"name": name}))
     portraits = []
     for portrait in report.portraits:
+        # a guess beside a name that a person gave would contradict it
         guess = None if portrait.feature in names else portrait.name
         portraits.append(portrait.model_copy(update={"name": guess}))
     evidence = []

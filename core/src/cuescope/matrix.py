@@ -32,6 +32,7 @@ class Matrix(Settings):
 
     def requests(self) -> Iterator[Request]:
         """The audits, data sets outermost so that each is opened for its models in turn."""
+        # whatever is said beside the lists holds for every audit
         settings = {name: getattr(self, name) for name in Settings.model_fields}
         lists = [
             map(_use_of, plugins) for plugins in (self.data, self.models, self.methods)

@@ -77,6 +77,7 @@ class Held:
 class HeldRegistry(Registry):
     """What is installed, and before it what the caller holds."""
 
+    # its own entries are never listed: an object is found by name, and by this call alone
     def __init__(self, installed: Registry, held: Mapping[str, Held]) -> None:
         super().__init__()
         self._installed = installed
@@ -108,6 +109,7 @@ class HeldRegistry(Registry):
         )
 
 
+# a folder is named after it, and a report shows it
 def name_of(text: str) -> str:
     """A text as a name: no colons, for those part a SPEC, and nothing that a folder cannot have."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "unnamed"

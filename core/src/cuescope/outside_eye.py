@@ -25,6 +25,7 @@ EYE_PATCHES = "eye-patches"
 
 def with_eye(capabilities: Capabilities, eye: Any = None) -> Capabilities:
     """What a model can do beside an outside eye; whether it has patches an open `eye` tells."""
+    # the model's own embedding is out of the game: what would compare with it goes too
     exposes = capabilities.exposes - OF_OWN_EMBEDDING
     notes = capabilities.notes
     if eye is not None and "patches" not in exposes:
@@ -63,6 +64,7 @@ class ToolAsModel:
         return getattr(self.tool, name)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        # each frame is embedded once, however many trials show it
         """An embedding a trial; each frame is embedded once."""
         frames = {}
         for trial in trials:
@@ -89,6 +91,7 @@ class OutsideEye:
         """Outcomes in the order of the trials, each with all that it asks for."""
         if not isinstance(trials, Sequence):
             trials = Spool(trials, self.shared)
+        # most methods never ask for an embedding: nothing is spooled for them
         if not any(map(asks_eye, trials)):
             return self.model(trials)
         stopped = None
@@ -118,6 +121,7 @@ def without_embedding(trial: Trial) -> Trial | None:
     """What is left for the model; None where nothing is."""
     if not asks_eye(trial):
         return trial
+    # what is left of the question goes to the model, if anything is left
     outputs = trial.outputs - EMBEDDING
     return replace(trial, outputs=outputs) if outputs else None
 
@@ -147,6 +151,7 @@ def _join(
     seen: Iterable[Outcome],
 ) -> Iterator[Outcome]:
     """Each trial with what the model answers and what the eye sees."""
+    # both were asked in the order of the trials, each for its part of them
     of_model = iter(answers)
     of_eye = iter(seen)
     for trial in trials:

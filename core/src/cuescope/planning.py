@@ -32,6 +32,7 @@ class Plan:
     more: int | None = None
     conditions: Mapping[str, int] = field(default_factory=dict)
     tool_calls: Mapping[str, int] = field(default_factory=dict)
+    # plain values: a plan is printed as JSON and pickled to workers
     notes: Mapping[str, str] = field(default_factory=dict)
     samples: int = 0
     frames: int = 0

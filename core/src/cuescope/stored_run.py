@@ -43,6 +43,7 @@ class StoredRun:
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
         """The rows of `answers.parquet`: a trial each, or a figure measured of a sample."""
+        # Python's own values: readers of a row need not know Arrow
         rows: list[dict[str, Any]] = read_answers(self.folder).to_pylist()
         return rows
 
@@ -77,6 +78,7 @@ class StoredRun:
 
     @cached_property
     def samples(self) -> "dict[str, Sample]":
+        # built at need: most readers of a run look at its report alone
         """The samples of `data` by key."""
         samples = (self.data[index] for index in range(len(self.data)))
         return {sample.key: sample for sample in samples}
@@ -88,6 +90,7 @@ class StoredRun:
         if origin.part is None:
             return self.samples
         chosen = select_part(self.data, origin.part, origin.seed)
+        # the numbers of a part are of the whole data set
         samples = list(self.samples.values())
         return {samples[index].key: samples[index] for index in chosen}
 

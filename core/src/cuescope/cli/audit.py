@@ -118,6 +118,7 @@ def audit(
 
 def words_for_confirm(request: "Request", output: Output) -> list[str]:
     """What was typed for an audit, as `confirm` takes it: nothing need be typed again."""
+    # what the audit was run with holds for the test too
     words = ["--device", request.device, "--batch-size", str(request.batch_size)]
     if request.executor:
         words += ["--executor", request.executor]
@@ -159,6 +160,7 @@ def audit_and_show(
     return report
 
 
+# one way for audits, demos and commands of other packages
 def show_report(
     runner: "Runner",
     request: "Request",

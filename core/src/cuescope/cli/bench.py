@@ -74,6 +74,7 @@ def bench(
         announce=ignore if quiet else announce,
     )
     items = []
+    # as texts: the bench's own Options read and check them
     for item in context.build("bench", name, free_options(ctx.args)).run():
         items.append(item)  # printed as they come: a bench takes hours
         if as_json:
@@ -89,6 +90,7 @@ def bench(
         pictures = [item for item in items if not isinstance(item, Table)]
         BenchResult(bench=name, tables=tuple(tables), pictures=tuple(pictures)).show()
     if html is not None:
+        # with the seed even where it is the default: the page says how to make it again
         command = shlex.join(
             ["cuescope", "bench", name, "--seed", str(seed), *ctx.args]
         )

@@ -38,6 +38,7 @@ class Call:
         raise NotImplementedError
 
 
+# a context variable: two threads of a notebook must not see each other's call
 _CALL: ContextVar[Call | None] = ContextVar("cuescope_call", default=None)
 
 

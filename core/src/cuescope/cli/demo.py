@@ -74,6 +74,7 @@ def demo(
         audit_and_show(runner, request, as_json=as_json)
     if as_json:
         return
+    # the next thing to try is one that they have not seen
     other = next(other for other in Cue if other is not cue)
     for words in (
         f"open {folder}",

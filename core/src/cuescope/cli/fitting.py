@@ -16,6 +16,7 @@ def show_use(entry: Entry, registry: Registry) -> None:
     plugin = registry.load(entry)
     if entry.kind == "command":
         return
+    # an example that cannot be copied is none, so it has what the plugin cannot do without
     spec = _with_argument(entry.name, plugin)
     if entry.kind == "method":
         models = find_installed(lambda model: fits(plugin, model), "model", registry)

@@ -46,6 +46,7 @@ def foretell(
     for finding in report.findings[:top]:
         feature = features[finding.feature]
         shown = {occurrence.sample for occurrence in feature.occurrences}
+        # a finding about one label is tested on its samples alone
         of_label = [key for key in shown if finding.label in (None, labels.get(key))]
         count = len(of_label)
         # features without places have no samples to count; those that rank all list all
@@ -107,6 +108,7 @@ def make_runs(
     announce = runner.context.announce
     announce(
         f"The run is made again {len(runs)} times, each without one part of its data, and "
+        # said before the work: it takes as long as so many audits
         "each part is tested by what was found in the others"
     )
     if asked.plan and not all((path / "report.json").exists() for path in runs):
@@ -116,5 +118,6 @@ def make_runs(
         return False
     if not asked.plan:
         for path, request in runs.items():
+            # resumed: a run that is there already is not made again
             replace(runner, out=path).run(request, resume=True)
     return True

@@ -32,6 +32,7 @@ class AuditPlan(JsonOutput):
     that the answers of a few trials stood for all.
     """
 
+    # trials are what a method asks for, calls what is left of them after the cache
     trials: int
     cached: int
     model_calls: int
@@ -78,6 +79,7 @@ class MatrixRow(Value):
     findings: int | None = None
     lasting: int | None = None
     strongest: str | None = None
+    # one audit that fails is a row, and the others keep theirs
     fault: str | None = None
 
 
@@ -219,6 +221,7 @@ def as_schema(*models: Any) -> dict[str, Any]:
 
     from pydantic import TypeAdapter
 
+    # one schema for all: a command may print one of several forms
     schema = TypeAdapter(reduce(or_, models)).json_schema(mode="serialization")
     opened: dict[str, Any] = _open(schema)
     return opened

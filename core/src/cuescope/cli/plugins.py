@@ -123,6 +123,7 @@ def list_(
         echo(f"No {kind.value} is installed.")
     elif not listed:
         echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
+    # one width for all lines, since columns are read downwards
     width = max([14, *(len(entry.name) for entry in listed)])
     for entry in listed:
         echo(
@@ -158,6 +159,7 @@ def _print_list(
     from cuescope.cli.outputs import PluginList, PluginRow
 
     rows = []
+    # problems are None where nothing was tried: `imported` says which
     for entry, problem in problems.items():
         row = PluginRow(
             kind=entry.kind,
@@ -189,6 +191,7 @@ def info(
 ) -> None:
     """Describe a plugin: what it can do, its options, what fits it, and an example."""
     registry = Registry()
+    # by name alone: a model and a data set may share one
     entries = [entry for entry in registry.entries if entry.name == name]
     of_dist = (registry.of_dist(kind, name) for kind in KINDS)
     entries += filter(None, of_dist)
@@ -267,6 +270,7 @@ def show_description(plugin: "PluginDescription", title: str) -> None:
 def capability_in_words(value: Any) -> str:
     """A value of requirements or capabilities as a person reads it."""
     if isinstance(value, (frozenset, tuple)):
+        # a role is no word: its name is
         return (
             # sets have no order, and the line should be the same each time
             ", ".join(sorted(str(getattr(part, "name", part)) for part in value))

@@ -65,6 +65,7 @@ def run(
         quiet=quiet,
         verbose=verbose,
     ) as runner:
+        # all of them first: the last line of a file would else fail at dawn
         for request in requests:
             Choices.of(request, runner.context)  # a typo ends it before hours of audits
         require_openable_data(requests, runner.context)
@@ -80,6 +81,7 @@ def run(
                 UserError
             ) as error:  # one that fails must not cost the night's others
                 faults[request.slug] = f"failed: {error}"
+    # over all audits at once: more audits find more by luck
     holding = dict(zip(reports, lasting_findings(list(reports.values())), strict=True))
     rows = []
     for request in requests:
@@ -101,6 +103,7 @@ def run(
     else:
         show_matrix(result)
     if faults:
+        # the others are there, but a pipeline must see that one is missing
         raise typer.Exit(1)
 
 
@@ -136,6 +139,7 @@ def lasting_findings(reports: "Sequence[Report]") -> list[int]:
     """
     tested = [
         [s.q_value for s in report.headlines if s.q_value is not None]
+        # sorted by their lowest: Simes compares the n-th with n times the level
         for report in reports
     ]
     lowest = sorted(min(q_values) for q_values in tested if q_values)

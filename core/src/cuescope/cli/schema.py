@@ -49,6 +49,7 @@ def schema(
 
 def write_schemas(folder: Path, group: Any) -> None:
     """Write each schema into a file of its own; `group` is the command line."""
+    # one file each: editors and validators take a schema by its address
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for name, content in schemas(group):

@@ -36,6 +36,7 @@ class Whole:
     def description(self) -> str:
         """`[3/9] trove`."""
         course = self.course
+        # after the last audit a report is written: the bar must not say 10 of 9
         number = min(len(course.done) + 1, len(course.stages))
         name = course.current.name if course.current else "..."
         return f"[{number}/{len(course.stages)}] {name}"
@@ -59,6 +60,7 @@ class Whole:
         all_inputs: int,
     ) -> None:
         """As `responses_progressed` tells it."""
+        # inputs, not trials: a clip takes longer than a still
         self.course.count_asked(inputs, all_inputs)
         if inputs == 0 and total > cached:
             each = all_inputs / (total - cached)

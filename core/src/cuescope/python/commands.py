@@ -63,6 +63,7 @@ def confirm(
     the run; where they were objects, and the report was loaded, they have to be given again.
     `words` are the options of `cuescope confirm` (`interventions`, `features`, `on`, `top` ...).
     """
+    # paths, since a command takes nothing else: a report knows its folder
     more = [Path(_folder_of(other)) for other in others] or None
     given = {"run": _folder_of(run), "others": more, **words}
     return _call("confirm", *_objects_of(run, model, data), given)
@@ -114,6 +115,7 @@ class PythonCall(Call):
     def runner(self, **words: Any) -> Runner:
         """What runs requests, with the caller's objects among the plugins."""
         context = replace(self.context, allowed=frozenset(words["allow"] or ()))
+        # built before the first audit: a misspelled observer is told at once
         observers = [context.build("observer", spec) for spec in words["observe"]]
         if self.bars is not None:
             observers.append(self.bars)
@@ -137,6 +139,7 @@ class PythonCall(Call):
                 expected="SPECs for model and data",
                 remedy="Leave executor out: an object answers in this process",
             )
+        # fields as they are: validation would ask for what the caller may leave out
         fields = {name: getattr(request, name) for name in Request.model_fields}
         objects = {item.name: item.fingerprint for item in self.held.values()}
         return PythonRequest(**fields, objects=objects)
@@ -150,7 +153,9 @@ class PythonCall(Call):
 
 def _call(name: str, model: Any, data: Any, words: Words) -> Any:
     """What a command gives: its report, or what it would print as JSON."""
+    # None is what a caller passes who means the default
     given = {key: value for key, value in words.items() if value is not None}
+    # these never reach the command
     of_objects = {key: given.pop(key) for key in OF_OBJECTS if key in given}
     registry = Registry()
     callback = _function_of(name, registry)
@@ -193,6 +198,7 @@ def _call(name: str, model: Any, data: Any, words: Words) -> Any:
 def _function_of(name: str, registry: Registry) -> Callable[..., Any]:
     """The function of a command that a package brings; raises UserError where none does."""
     command = registry.load(registry.find("command", name))
+    # a package brings one command an entry point, so there is one to take
     (registered,) = command.registered_commands
     callback: Callable[..., Any] = registered.callback
     return callback
@@ -228,6 +234,7 @@ def _values(name: str, callback: Callable[..., Any], words: Words) -> dict[str, 
 def _value(name: str, word: str, value: Any, hint: Any) -> Any:
     """A value as the command line would hand it over."""
     if isinstance(value, Mapping):
+        # a mapping is Python's word for KEY=VALUE
         value = _pairs(value)
     elif isinstance(value, (list, tuple)):
         # one option takes several names with commas between them
@@ -237,6 +244,7 @@ def _value(name: str, word: str, value: Any, hint: Any) -> Any:
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
+        # the first is enough: the caller has given one value
         first = error.errors()[0]
         raise UserError(
             f"{name}: {word}", expected=first["msg"], got=repr(value)

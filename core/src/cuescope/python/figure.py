@@ -31,6 +31,7 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
             expected=f"one of {', '.join(metrics)}",
             remedy=nearest(name, metrics),
         )
+    # a score without a value has no place on an axis
     of_metric = [
         score
         for score in report.scores
@@ -49,6 +50,7 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
             axes.scatter(score.value, row, color=colour)
     axes.axvline(0, color="#cccccc", linewidth=1, zorder=0)
     axes.set_yticks(range(len(shown)), [_row_name(report, score) for score in shown])
+    # matplotlib counts from below, and the first of a ranking stands on top
     axes.invert_yaxis()
     axes.set_xlabel(metrics[name].title)
     more = (

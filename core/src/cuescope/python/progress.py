@@ -77,6 +77,7 @@ class NotebookBars:
         """Of what the model is asked."""
         if self._whole is not None:
             self._whole.count_asked(audit, total, cached, inputs, all_inputs)
+        # nothing is asked yet: the pace begins here, not when the last bar did
         if inputs == 0:
             self._started = time.monotonic()
         self._show("the model answers", done, total, inputs, all_inputs)
@@ -95,6 +96,7 @@ class NotebookBars:
         all_effort: int,
     ) -> None:
         now = time.monotonic()
+        # the last one is always shown, or a bar would end short of its end
         if now - self._shown < PAUSE and done < total:
             return
         self._shown = now
@@ -106,6 +108,8 @@ class NotebookBars:
             text = f"{self._whole.description}{of_all}: {text}"
         if self._line is None:
             display: Any = import_module("IPython.display").display
+            # display makes one line with a number of its own, and what comes later changes that
+            # line
             self._line = display({"text/plain": text}, raw=True, display_id=True)
         else:
             self._line.update({"text/plain": text}, raw=True)

@@ -46,6 +46,7 @@ class StoredReport(Report):
         data: Any = None,
     ) -> Self:
         """The same report, of the run in `folder`; `model` and `data` are the caller's objects."""
+        # copied field by field: what is checked once is not checked again in another way
         stored = cls(**{name: getattr(report, name) for name in Report.model_fields})
         stored._folder = folder
         stored._objects = Objects(model, data)
@@ -64,6 +65,7 @@ class StoredReport(Report):
     @property
     def page(self) -> Path:
         """The report as one HTML file that needs nothing else."""
+        # the page lies beside the report, wherever the folder was moved
         return self._folder / "report.html"
 
     def open(self) -> None:

@@ -20,9 +20,9 @@ SCHEMA = "0.3.0"
 class EveryEvalEverOptions(Options):
     """What the format wants to know and a run does not."""
 
+    # the format requires these texts, and a run does not know them
     organization: Annotated[str, Words()] = Field(
         "unknown", description="who ran the audit"
-    # the format requires both texts, and a run names neither
     )
     relationship: Literal["first_party", "third_party", "collaborative", "other"] = (
         Field("third_party", description="of whoever ran it to the model's developer")

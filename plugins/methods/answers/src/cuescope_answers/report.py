@@ -22,6 +22,7 @@ def features(audit: Audit) -> Iterator[Feature]:
     """A feature a candidate that was tested, with the samples that show it."""
     result_of = audit.once(study, audit)
     # one may be tested for errors, and for each answer
+    # by key: a dict has each once
     candidates = {
         result.candidate.key: result.candidate for result in result_of.results
     }
@@ -40,6 +41,7 @@ def _occurrences(answers: Answered, candidate: Candidate) -> Iterator[Occurrence
     strength = np.ones(len(numbers))
     if candidate.strength is not None:
         strength = candidate.strength[numbers]
+    # clear cases first, and among equals the wrong answers: those are what a reader looks for
     order = np.lexsort((numbers, answers.right[numbers], -strength))
     for row in order.tolist():
         sample = answers.outcomes[numbers[row]].trial.sample
@@ -100,6 +102,7 @@ def _note(audit: Audit, result_of: Study) -> None:
     answers = result_of.answers
     count = len(answers.right)
     if count:
+        # means of groups: ten questions of one clip are not ten
         low, high = mean_interval(
             answers.right, answers.groups, confidence=audit.options.confidence
         )
@@ -112,6 +115,7 @@ def _note(audit: Audit, result_of: Study) -> None:
     kinds: dict[str, int] = {}
     for result in result_of.results:
         kinds[result.candidate.kind] = kinds.get(result.candidate.kind, 0) + 1
+    # what was tried and found nothing counts too: that is why p-values were corrected
     tried = ", ".join(f"{number:,} of kind '{kind}'" for kind, number in kinds.items())
     audit.note("tried", tried or "nothing: no candidate is in enough samples")
     if any(is_finding(result, audit.options) for result in result_of.results):

@@ -28,6 +28,7 @@ def preference(
     counts: Int[np.ndarray, " sample"],
 ) -> Float[np.ndarray, " sample"]:
     """Of each question, whether `option` was chosen, less how likely `even_choices` makes it."""
+    # of the model itself: whoever is right more often has fewer errors to spread
     accuracy = float((choice == label).mean())
     expected = even_choices(label, option, counts, accuracy)
     return np.asarray((choice == option) - expected)

@@ -40,6 +40,7 @@ def ask(audit: Audit) -> Sequence[Outcome]:
         outputs.add("embedding")
     trials = []
     for sample in audit.samples:
+        # a question with one choice has nothing to choose: what counts is the text
         closed = len(sample.choices) > 1 and "logits" in audit.capabilities.outputs
         answer: Output = "logits" if closed else "text"
         # a log may lack the pictures, and then there is nothing to embed
@@ -61,6 +62,7 @@ def answers_of(audit: Audit) -> Answered:
         sample = outcome.trial.sample
         prediction = outcome.response.prediction
         choices.append(-1 if prediction is None else prediction)
+        # a label that is no choice can only be wrong, and is no preference
         is_closed = prediction is not None and sample.label in sample.choices
         labels.append(sample.choices.index(str(sample.label)) if is_closed else -1)
         embeddings.append(outcome.response.embedding)
@@ -79,6 +81,7 @@ def _stack(
 ) -> Float[np.ndarray, "sample dim"]:
     """The embeddings, one a row; no columns where a sample has none."""
     rows = [row for row in embeddings if row is not None]
+    # rows of some samples only cannot be clustered with the others
     if not rows or len(rows) < len(embeddings):
         return np.empty((len(embeddings), 0))
     return np.stack(rows)

@@ -70,6 +70,7 @@ class Row:
     @property
     def fullest(self) -> list[Vote]:
         """The kinds that change all of the cue, else its inside, a part of it, or all frames."""
+        # the best standing that any kind has: weaker ones do not dilute it
         for standing in ("full", "inside", "partial", "coarse"):
             of_standing = [vote for vote in self.votes if vote.standing == standing]
             if of_standing:
@@ -98,6 +99,7 @@ class Row:
     @property
     def decisive(self) -> Testimony | None:
         """The witness with the clearest effect; of whole frames where no finer one decides."""
+        # the clearest by itself is what a table of one figure shows
         return min(self.fine or self.measured, key=_clearness, default=None)
 
     @property
@@ -153,6 +155,7 @@ def measure(dossier: Dossier) -> Results:
     """The effect of each kind, and of several together; p-values are corrected (Holm)."""
     study = dossier.study
     tested: dict[Target, list[Witness]] = {target: [] for target in dossier.targets}
+    # all tests are known before any is corrected
     for witness in dossier.witnesses:
         # placebos are no tests of their own, and cost no correction
         if witness.target in tested and is_tested(study, witness):
@@ -167,12 +170,14 @@ def measure(dossier: Dossier) -> Results:
         if joined:
             together[target] = party_of(joined)
         kinds += of_target
+    # a test of several kinds is a test more, and all pay for it
     parties = [*(kind.party for kind in kinds), *together.values()]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
     effects = correct(
         [effect_of_party(dossier, party, confidence) for party in parties]
     )
+    # effects come in the order of the parties: kinds first
     votes: dict[Target, list[Vote]] = {target: [] for target in tested}
     for kind, effect in zip(kinds, effects[: len(kinds)], strict=True):
         votes[kind.party[0].target].append(_vote(study, kind, effect))
@@ -304,10 +309,12 @@ def _by_all(
 ) -> Ruling:
     """A cause by several kinds of a size worth the name, where each alone has too few samples."""
     options = study.options
+    # what is sure but too small is no cause, however sure
     is_sure = together.corrected <= 1 - options.confidence
     is_small = together.high < max(options.margin, _claim(row.target))
     if not is_sure or is_small or not row.target.direction.shown:
         return row.ruling
+    # each has to carry a part: one that does nothing adds a voice, and no evidence
     telling = [
         vote
         for vote in jointly_telling(row.votes)

@@ -85,6 +85,7 @@ def with_interval(effect: Effect) -> str:
 
 def power_line(study: Study, interventions: int) -> str:
     """How many samples are enough, and how many there probably are."""
+    # every cue times every kind of change: Holm's first step pays for all of them
     tests = len(study.cues) * interventions
     needed = samples_needed(SHOWN_EFFECT, tests, level=1 - study.options.confidence)
     words = (
@@ -110,6 +111,7 @@ def scores(results: Results) -> Iterator[Score]:
     audit.note("rule", RULE_OF_PAIRS if is_of_pairs else RULE)
     step = MISSING
     if results.count("causes"):
+        # a cause asks for a remedy, and nothing else does
         step = NEXT
     elif not results.rows:
         step = NONE
@@ -134,6 +136,7 @@ def scores(results: Results) -> Iterator[Score]:
             audit.notes.get(NO_CUE)
             or "No method has a finding, so there is no cue to test."
         )
+        # why a method has found nothing may be its own doubt, and stands in its report
         doubts: dict[str, None] = {}
         for run in results.study.reports.values():
             doubts |= dict.fromkeys(run.doubts)
@@ -162,6 +165,7 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
     if row.decisive is None or row.effect is None:
         yield headline(value=None)
     else:
+        # the p-value is of the clearest change, the size of all of them
         decisive = row.decisive.effect
         yield headline(
             **vars(row.effect),
@@ -183,6 +187,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
     labels = ", ".join(f"'{label}'" for label in cue.labels)
     # the report puts the feature's name in
     where = "{feature}" + (f" on {labels}" if labels else "")
+    # three endings: what is missing, what does no more, what moves answers
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
         beyond = f" Beyond their placebos: {effects}." if effects else ""
@@ -201,6 +206,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
             f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"
             f"{_inside(row)}{_hanging_together(row, options)}"
         )
+    # both directions where both are shown: taking it out, and putting it in
     ways = []
     if row.ruling.necessary:
         ways.append(f"taking it out {without} ({_clearest(row, removes=True)})")
@@ -221,7 +227,9 @@ def how_many(row: Row, options: ConfirmOptions) -> str:
     # the nearer verdict: an effect above 0, or one below the margin
     distance = max(row.effect.value, options.margin - row.effect.value)
     reach = (row.effect.high - row.effect.low) / 2
+    # the middle of the kinds: each could change another number of samples
     count = int(np.median([vote.effect.n for vote in row.fullest]))
+    # an interval narrows with the root of the number
     needed = count * (reach / distance) ** 2
     if needed <= count:
         return ""
@@ -232,6 +240,7 @@ def _too_few(witnesses: Sequence[Witness], least: int) -> str:
     """Which of these had samples to change, but not enough."""
     counts = {}
     for witness in witnesses:
+        # those that show it: the others are controls, of which there are always enough
         count = int(witness.answers.with_cue.sum())
         if 0 < count < least:
             counts[witness.spec] = count
@@ -287,6 +296,7 @@ def _hanging_together(row: Row, options: ConfirmOptions) -> str:
     for comparison in row.discordant:
         if comparison.alone < options.least:
             companion = comparison.companion
+            # what is missing is samples, and a person can take them
             return (
                 f" It goes with {companion.words}. Only {comparison.alone} samples of the label "
                 f"show one of the two alone: collect such samples, or give pairs "
@@ -297,6 +307,7 @@ def _hanging_together(row: Row, options: ConfirmOptions) -> str:
 
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
+    # the finer changes: one of whole frames says least about this cue
     first, *others = row.clearest(removes=removes)
     names = ", ".join(testimony.spec for testimony in others)
     also = f"; also {names}" if names else ""
@@ -316,6 +327,7 @@ def _effects(row: Row, decisions: Decisions) -> str:
 
 def tables(results: Results) -> dict[str, Callable[[], Table | None]]:
     """The dossier, the matrix of cues and witnesses, what each did, and what does not apply."""
+    # each by itself: a table that fails costs itself
     tables = {
         "table of cues": dossier_table,
         "table of cues and witnesses": matrix,
@@ -374,6 +386,7 @@ def places_table(results: Results) -> Table:
 
 def matrix(results: Results) -> Table:
     """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
+    # all witnesses of all rows, so that rows have the same columns
     names = {}
     for row in results.rows:
         for testimony in row.measured:
@@ -401,6 +414,7 @@ def figures_table(results: Results) -> Table:
     for row in results.rows:
         for testimony in row.measured:
             effect = testimony.effect
+            # three columns: as it is, changed, placebo
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
             taken = None if testimony.taken is None else 100 * testimony.taken
@@ -433,6 +447,7 @@ def controls_table(results: Results) -> Table:
     for row in results.rows:
         for testimony in row.measured:
             effect = testimony.effect
+            # what it does with the cue stands beside what it does where a cause would do nothing
             cells: list[str | None] = [points(effect.value)]
             for control in CONTROLS:
                 value = effect.controls.get(control)
@@ -475,6 +490,7 @@ def companions_table(results: Results) -> Table | None:
     for row in results.rows:
         for comparison in row.discordant:
             companion = comparison.companion
+            # shares of samples: how closely the two go together
             shares = f"{companion.with_cue:.0%}", f"{companion.without:.0%}"
             effects = map(_of_run, (comparison.of_cue, comparison.of_companion))
             own = (*_name(row), companion.name, *shares, comparison.alone)
@@ -522,6 +538,7 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
     for row in results.rows:
         for witness in row.unmeasured:
             reason = witness.reason or _why_unmeasured(witness)
+            # one line a reason: a kind of change rarely fits one cue alone
             of_reason = cues.setdefault((witness.spec, reason), [])
             of_reason.append(results.name_of(row))
     reasons = []

@@ -90,6 +90,7 @@ def effect_of(
     less what the cue may do there all the same (`allowances`).
     The p-value is the largest one of all (an intersection-union test; Berger, 1982).
     """
+    # the sign is that of a cause, so a positive mean speaks for one
     low, high = change_interval(with_cue, groups, confidence=confidence)
     p_values = []
     means = {}
@@ -120,6 +121,7 @@ def effect_of(
 
 def correct(effects: Sequence[Effect]) -> list[Effect]:
     """With the p-values of Holm over all of them: any false one at all is rare."""
+    # over all cues and kinds: whoever looks at many finds some by luck
     p_values = holm([effect.p_value for effect in effects])
     pairs = zip(effects, p_values, strict=True)
     return [replace(effect, corrected=p_value) for effect, p_value in pairs]
@@ -143,6 +145,7 @@ def decide(
     sure = effect.corrected <= level
     if effect.high < margin or (effect.high < claimed and not sure):
         return NO_MORE
+    # per part: half of the cue does half of what all of it does
     confirmed = sure and effect.value / part >= margin and effect.high >= claimed
     return "confirms" if confirmed else "undecided"
 
@@ -187,6 +190,7 @@ def rule(
     necessary = _most_confirm(removing)
     sufficient = _most_confirm(inserting)
     everything = [*removing, *inserting]
+    # either direction is enough: a cue may be necessary and not sufficient
     if necessary or sufficient:
         confirming = [*everything, *partial].count("confirms")
         if confirming < 2 and not exact:

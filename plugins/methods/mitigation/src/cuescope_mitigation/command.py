@@ -88,6 +88,7 @@ def mitigate(
     """
     report = StoredRun(run).report
     plugin = Spec.parse(mitigator).name
+    # another mitigator has another folder: both can be compared
     folder = asked.out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
@@ -108,6 +109,7 @@ def mitigate(
             "placebos": placebos,
         }
         fields = MitigationOptions.model_fields
+        # defaults are left out, so that the folder of a run does not depend on them
         changed = {
             key: value for key, value in options.items() if value != fields[key].default
         }
@@ -121,6 +123,7 @@ def mitigate(
         if folds is not None:
             for line in foretold:
                 runner.context.announce(line)
+            # beside what is learned, and found there again after a kill
             runs = without_each_fold(request, folds, folder / "found")
             if not make_runs(runner, runs, asked, output):
                 return

@@ -52,6 +52,7 @@ class Folds:
     def shown_features(self) -> Iterator[Feature]:
         """The cues where they are on screen, as the run says that has not seen the sample."""
         found: dict[int, list[Occurrence]] = {}
+        # what shows a cue is told part by part, and the page shows all parts together
         for parts, columns in zip(self.parts, self.columns, strict=True):
             by_key = {feature.key: feature for feature in measured_features(parts)}
             for cue, column in zip(parts.cues, columns, strict=True):
@@ -62,6 +63,7 @@ class Folds:
             # a cue may hurt several labels
             if cue.feature.key in told:
                 continue
+            # the clearest first: a page shows only some
             told.add(cue.feature.key)
             occurrences = found.get(column, [])
             occurrences.sort(key=lambda occurrence: -(occurrence.strength or 0.0))
@@ -74,6 +76,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts | Folds:
     if not options.folds:
         return trials.prepare(audit, options)
     run = StoredRun(options.run, audit.context)
+    # a part without findings has nothing to learn from, and tests nothing
     runs = [StoredRun(folder, audit.context) for folder in options.folds]
     found = [fold for fold in runs if fold.report.findings]
     if not found:
@@ -92,8 +95,10 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts | Folds:
     its_cues = cues_of(run.report, options)
     whole = route(audit, options, run, its_cues, samples, lambda shows: everything)
     joined = in_one(whole, parts, cues, [list(of_fold) for of_fold in columns])
+    # about the run that the person named, not about its parts
     note_subject(audit, options, run.report, its_cues)
     counts = ", ".join(str(len(fold.report.findings)) for fold in runs)
+    # all runs are counted, those without a finding too: that is what was tried
     audit.note(
         "parts",
         f"findings: {counts} in {len(runs)} runs, each of which left one part of "
@@ -120,6 +125,7 @@ def part_without(
     groups = {sample.group for sample in seen.values()} - {None}
     kept = []
     for sample in samples:
+        # a sample of a group that was looked at would be an acquaintance, no test
         is_alike = sample.group in groups or frame_keys(sample) in contents
         # the same frames under another key are the same sample
         if sample.key in seen or not is_alike:
@@ -151,6 +157,7 @@ def match(
     found = [cues_of(run.report, options)]
     found += [cues_of(fold.report, unnamed) for fold in folds]
     flat = list(chain.from_iterable(found))
+    # the run on all data is source 0, and folds count from 1
     source = np.repeat(np.arange(len(found)), list(map(len, found))).tolist()
     seen = [seeing.part.keys() for seeing in (run, *folds)]
     cues: list[Cue] = []
@@ -203,6 +210,7 @@ def in_one(
     row_of = {sample.key: row for row, sample in enumerate(whole.samples)}
     shows: list[Bool[np.ndarray, "sample cluster"]] = []
     judged: list[Bool[np.ndarray, "sample cue"]] = []
+    # by fold: a part is judged by its own cues alone
     for part, of_part in zip(parts, columns, strict=True):
         measured = ~part.fitted
         count = int(measured.sum())
@@ -210,6 +218,7 @@ def in_one(
         known = np.zeros((count, len(cues)), bool)
         for column, cluster in zip(of_part, part.columns, strict=True):
             shown[:, column] = part.clusters[measured, cluster]
+            # a cue that a fold did not find is not judged there, which is not the same as absent
             known[:, column] = True
         rows = [row_of[sample.key] for sample in compress(part.samples, measured)]
         shows.append(np.hstack([shown, whole.clusters[np.ix_(rows, others)]]))
@@ -253,6 +262,7 @@ def compare_folds(folds: Folds) -> Comparison:
     # the folder is for what is learned of all parts
     unsaved = folds.joined.options.model_copy(update={"save": None})
     of_parts = [compare(replace(part, options=unsaved)) for part in folds.parts]
+    # all parts have the same mitigator, built anew
     first = of_parts[0]
     if folds.whole.options.save is not None:
         whole = folds.whole

@@ -47,6 +47,7 @@ def scores(comparison: Comparison) -> Iterator[Score]:
             "answers",
             "this mitigator does not change the model: train with its weights",
         )
+    # findings come first, and each of the three groups in the order of what it gains
     audit.note("result", result(results.rows))
     folder = comparison.parts.options.save
     if folder is not None and SAVING not in audit.failures:
@@ -64,6 +65,7 @@ def scores_of_failure(parts: Parts) -> Iterator[Score]:
     """A line a cue, where the remedy could not be tried."""
     reason = parts.audit.failures[part_of(parts.options)]
     parts.audit.note(NOT_TRIED, reason)
+    # a failed remedy is one sentence a cue, and the rest of the report is whole
     for cue in parts.cues:
         where = "{feature}" + (f" on '{cue.label}'" if cue.label else "")
         yield Score(
@@ -78,6 +80,7 @@ def scores_of_failure(parts: Parts) -> Iterator[Score]:
 
 def result(rows: Sequence[Row]) -> str:
     """What came of all cues together."""
+    # counted, not averaged: a remedy may help one cue and harm another
     verdicts = [row.verdict for row in rows]
     sentences = []
     if helped := verdicts.count("helps"):
@@ -116,6 +119,7 @@ def scores_of(row: Row, overall: Change, words: str) -> Iterator[Score]:
         yield headline(value=None)
         return
     yield headline(value=gain.gain, low=gain.low, high=gain.high)
+    # the headline alone decides the finding; these say at what price it comes
     figures = {
         "worst_group_gain": row.worst,
         "groups_gain": row.groups,
@@ -141,6 +145,7 @@ def statement(row: Row, title: str) -> str:
     where = "{feature}" + (f" on '{row.cue.label}'" if row.cue.label else "")
     gain = row.present
     if gain is None:
+        # the side that has fewer samples is the reason
         few = f"show the cue (only {row.n})"
         if row.others < row.n:
             few = f"are without the cue (only {row.others})"
@@ -170,6 +175,7 @@ def credit(row: Row) -> str:
     if not is_remedy or shifted is None or shifted.beyond.low > 0 or row.groups is None:
         return ""
     return (
+        # without a gain nothing is to be credited, and the sentence is long enough
         " A shift of all answers gains as much where the cue is; over all groups with and without "
         f"it the remedy gains {points(row.groups.gain)} points ({between(row.groups)}), the shift "
         f"{points(shifted.groups.gain if shifted.groups else 0)}."
@@ -179,6 +185,7 @@ def credit(row: Row) -> str:
 def of_measured(comparison: Comparison) -> Accuracy:
     """The accuracy of the model as it was, on the measured samples."""
     right = comparison.before
+    # one in so many, as a model does that knows nothing
     chance = 1 / len(comparison.parts.labels)
     return Accuracy(correct=int(right.sum()), answered=len(right), chance=chance)
 
@@ -189,6 +196,7 @@ def of_measured(comparison: Comparison) -> Accuracy:
 def tables(results: Results) -> dict[str, Callable[[], Any]]:
     """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
     comparison = results.comparison
+    # each by itself, so that one that fails costs itself
     parts: dict[str, Callable[[], Any]] = {
         "accuracy before": partial(of_measured, comparison),
         "table of before and after": partial(before_and_after, results),
@@ -208,6 +216,7 @@ def before_and_after(results: Results) -> Table:
     """Accuracies in percent."""
     rows: list[list[Cell]] = []
     for row in results.rows:
+        # without both sides there is no gap to show
         if row.present is None or row.absent is None or row.gap is None:
             continue
         label = row.cue.label or "any"
@@ -273,6 +282,7 @@ def groups_table(results: Results) -> Table:
         remedy = (row.present.after, row.worst.after, row.groups.after)
         cells = [*_percent(remedy, overall.after), _range(row.groups)]
         rows.append([*about, "the remedy", *cells])
+        # two rivals that know no cue, each only where it could be measured
         for name, control, all_after in (
             ("shift of answers", shifted, results.overall_shift),
             ("plain refit", refit, results.overall_refit),

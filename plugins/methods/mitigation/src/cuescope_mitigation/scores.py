@@ -50,6 +50,7 @@ class Precision:
         self, before: PerSample, after: PerSample, among: BoolPerSample
     ) -> Change:
         """The mean before and after among some of the samples, each of which is its own pair."""
+        # the same samples before and after, so the change of each is what varies
         low, high = change_interval(
             (after - before)[among],
             self.groups.take(among),
@@ -72,6 +73,7 @@ class Precision:
         present: BoolPerSample,
     ) -> Change:
         """Accuracy without the cue minus with it, before and after; the interval is after's."""
+        # samples of other labels say nothing of this gap
         among = without | present
         low, high = gap_intervals(
             after[among],
@@ -94,6 +96,7 @@ class Precision:
         """
         worst = float(before.means.min())
         worst_after = float(after.means.min())
+        # limits of each state by itself: the two lowest may be of two groups
         low, high = before.limits_of_worst(self)
         low_after, high_after = after.limits_of_worst(self)
         gain = worst_after - worst
@@ -133,6 +136,7 @@ class CellMeans:
         # bincount takes no negative number
         sizes = np.bincount(cells[cells != NO_CELL])
         enough = np.flatnonzero(sizes >= least)
+        # a single cell is no group beside others
         if len(enough) < 2:
             return None
         among = np.isin(cells, enough)
@@ -151,6 +155,7 @@ class CellMeans:
     def limits_of_worst(self, precision: Precision) -> tuple[float, float]:
         """Of the lowest of the true means."""
         count = len(self.sizes)
+        # all cells are looked at to find the lowest, so all pay (Bonferroni)
         confidence = 1 - (1 - precision.confidence) / count
         groups = precision.groups.take(self.among)
         ends = []
@@ -172,6 +177,7 @@ def shuffle_within(
 ) -> Shows:
     """Which cues are shown, dealt anew among the samples of each label: as many as before."""
     dealt = shows.copy()
+    # within a label: across labels a shuffle would tell labels apart, and not cues
     for target in np.unique(targets):
         rows = np.flatnonzero(targets == target)
         # whole rows: cues that go together still do
@@ -195,6 +201,7 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
     least = np.inf
     for step in range(STEPS):
         answers = (logits + shift).argmax(axis=1)
+        # only answers are known, so the step goes by how often each comes
         frequency = np.bincount(answers, minlength=classes) / len(wanted)
         miss = target - frequency
         error = np.abs(miss).sum()

@@ -30,8 +30,8 @@ class Rule(BaseModel):
         None,
         description="the folder of another run that it is about, beside the policy",
     )
+    # to let the undecided pass is a decision, and stands in the file where all can read it
     undecided: Literal["block", "pass"] = Field(
-        # to let the undecided pass is a decision, and stands in the file where all can read it
         "block", description="what it means that the run cannot tell"
     )
 

@@ -59,12 +59,14 @@ class Axis:
             of_label = names == name
             centred[of_label] -= centred[of_label].mean(axis=0)
             concept[of_label] -= concept[of_label].mean()
+            # of samples without the cue: erasing must lead there, and not to the mean of all
             without = of_label & ~shows
             if without.any():
                 origins[name] = rows[without].mean(axis=0)
         variance = concept @ concept
         if variance == 0 or not origins:
             return None
+        # a label that has no sample without the cue goes by all others
         origins[None] = rows[~shows].mean(axis=0)
         step = concept @ centred / variance
         towards = np.linalg.solve(shrunk_covariance(centred), step)

@@ -43,6 +43,7 @@ def read_scenes(study: Study, folder: Path) -> Scenes:
     """
     require_sides(folder)
     with_cue, without = (_read_side(study, folder / side) for side in SIDES)
+    # each side is asked what the other has and it has not
     lacking = (without.keys() - with_cue.keys(), with_cue.keys() - without.keys())
     for side, names in zip(SIDES, lacking, strict=True):
         if names:
@@ -51,6 +52,7 @@ def read_scenes(study: Study, folder: Path) -> Scenes:
                 expected="each scene in both, under the same name",
                 remedy=f"Add it to {folder / side}, or take it out of the other folder",
             )
+    # before anything is asked: too few pairs decide nothing
     _require_enough(study, folder, len(with_cue), len(with_cue))
     return with_cue, without
 
@@ -80,6 +82,7 @@ def pairs_of_scenes(
         # no cue is tested where it was found
         if content(shown) not in seen and content(changed) not in seen:
             case = Case(shown, Place(), donor=changed)
+            # the placebo is the scene as it is
             pairs.append(Pair(case, replace(case, donor=shown)))
     _require_enough(study, folder, len(pairs), len(with_cue), target.cue.about)
     study.audit.note("pairs", f"{len(pairs)} of {len(with_cue)} in {folder.name}")

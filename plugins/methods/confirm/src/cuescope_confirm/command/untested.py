@@ -54,6 +54,7 @@ def untested(
     folders, left_out = folders_of(ConfirmOptions(run=found))
     runs = [StoredRun(folder, runner.context) for folder in folders]
     reports = {run.path.name: run.report for run in runs}
+    # the runs are of one model and one data set, so any of them tells which
     first, *_ = reports.values()
     origin = first.provenance
     of_test = {
@@ -69,6 +70,7 @@ def untested(
         "command": request.command,
         "part": request.part,
     }
+    # a report needs a score to say that nothing was found
     features = [Feature(key=NOTHING, kind=NOTHING, name="what methods found")]
     scores = []
     for name, report in reports.items():
@@ -108,6 +110,7 @@ def _findings(
     """Each finding with its feature, under a key that no other method has."""
     features = {feature.key: feature for feature in report.features}
     for number, finding in enumerate(report.findings, 1):
+        # two methods may use the same key for two things
         key = f"{name} {number} {finding.feature}"
         update = {"key": key, "name": report.names[finding.feature]}
         about = f" on '{finding.label}'" if finding.label else ""
@@ -128,6 +131,7 @@ def _findings(
 def _methods(reports: dict[str, Report], left_out: LeftOut) -> Table:
     """A method a line, as in a dossier."""
     rows = [(name, len(report.findings), None) for name, report in reports.items()]
+    # what was left out stands beside what was run, each with its reason
     others = [(name, None, why) for name, why in left_out.items()]
     return Table.of(
         "Methods",

@@ -72,6 +72,7 @@ def companions_of(study: Study, cue: Cue) -> list[Companion]:
         keys = list(shown)
         has_cue = np.array([key in listed for key in keys])
         has_it = np.array([shown[key] for key in keys])
+        # too few of either side tell nothing about what goes together
         if min(_rarer(has_cue), _rarer(has_it)) < study.options.least:
             continue
         phi = float(np.corrcoef(has_cue, has_it)[0, 1])
@@ -79,6 +80,7 @@ def companions_of(study: Study, cue: Cue) -> list[Companion]:
             with_cue = float(has_it[has_cue].mean())
             without = float(has_it[~has_cue].mean())
             able.append((phi, Companion(name, shown, with_cue, without)))
+    # by name where they go together alike: the order of the run must not decide
     able.sort(key=lambda pair: (-pair[0], pair[1].name))
     return [companion for _, companion in able[:MOST]]
 
@@ -181,8 +183,10 @@ def _compare(
     cue_alone = int((has_cue & ~has_it).sum())
     companion_alone = int((has_it & ~has_cue).sum())
     groups = Groups.of(samples)
+    # each of the two is weighed where the other is held alike
     of_cue = Estimate.within(values, has_cue, _codes(strata, has_it), groups)
     of_companion = Estimate.within(values, has_it, _codes(strata, has_cue), groups)
+    # the rarer side limits what can be told
     alone = min(cue_alone, companion_alone)
     return Discordant(companion, alone, of_cue, of_companion)
 
@@ -207,5 +211,6 @@ def _difficulty(
     groups = Groups.of(samples)
     size = np.bincount(groups.codes)[groups.codes]
     total = np.bincount(groups.codes, weights=right)[groups.codes]
+    # its own answer is left out, or a sample would be called easy for being right
     share = np.where(size > 1, (total - right) / np.maximum(size - 1, 1), 0.5)
     return np.asarray((share * LEVELS).astype(int).clip(0, LEVELS - 1))

@@ -45,6 +45,7 @@ def moved_companion(study: Study, witness: Witness) -> str | None:
             )
             if recogniser is None:
                 continue
+            # beyond the placebo, which may move the companion as much
             after, placebo = zip(*pairs, strict=True)
             moved = recogniser.share_left(after) - recogniser.share_left(placebo)
             # in the direction in which the cue goes
@@ -95,6 +96,7 @@ def _frames_with_it(
     listed = cue.samples_with_cue(study.seen)
     keys = [key for key in companion.shown if study.seen[key].frames]
     rng = study.rng("companion frames", cue.id, companion.name)
+    # as many of each as can be had: a lopsided training would learn how rare it is
     with_it = [key for key in shuffle(keys, rng) if companion.shown[key]][:FRAMES]
     others = [key for key in shuffle(keys, rng) if not companion.shown[key]][:FRAMES]
     chosen = [*with_it, *others]

@@ -31,6 +31,7 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
         part for part in located if part.target.located and part.target.located.is_sure
     ]
     parts = sure or located or parts
+    # most folds decide the way: one that is alone has a fold's luck
     [(way, _)] = Counter(map(_way, parts)).most_common(1)
     parts = [part for part in parts if _way(part) == way]
     # the folds share most of the samples that tell it: the least sure one stands for all
@@ -45,11 +46,13 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
         first,
         cue=cue,
         direction=direction,
+        # sorted: the order of the folds must not reach a figure
         samples=dict(sorted(samples.items())),
         located=_join_places(
             [part.target.located for part in parts if part.target.located]
         ),
         labels=_common_labels(parts),
+        # the most that any fold allows: a control must not be held against too little
         allowance=max(part.target.allowance for part in parts),
         placebos={role: _join_placebo(cue, parts, role) for role in first.placebos},
         parts=tuple(parts),
@@ -72,6 +75,7 @@ def _join_places(located: Sequence[LocatedCue]) -> LocatedCue | None:
         without |= fold.without
         objects |= fold.objects
         likest |= fold.likest
+    # the least sure fold speaks for all
     aurocs = [fold.auroc for fold in located if fold.auroc is not None]
     weights = [len(fold.places) for fold in located]
     return replace(
@@ -81,6 +85,7 @@ def _join_places(located: Sequence[LocatedCue]) -> LocatedCue | None:
         auroc=min(aurocs, default=None),
         objects=objects,
         likest=likest,
+        # by how many places each has: a fold with three of them says less
         purity=float(np.average([fold.purity for fold in located], weights=weights)),
     )
 
@@ -89,6 +94,7 @@ def _common_labels(parts: Sequence[Part]) -> frozenset[str] | None:
     """The labels that every fold leaves alone; None where the target is about none of its own."""
     labels = [part.target.labels for part in parts]
     if any(of_fold is None for of_fold in labels):
+        # labels that one fold does not restrict are not common to all
         return None
     return frozenset.intersection(*filter(None, labels))
 

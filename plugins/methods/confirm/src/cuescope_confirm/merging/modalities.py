@@ -38,6 +38,7 @@ def modalities(cues: Cues) -> list[list[Cue]]:
     for cue in cues:
         if cue.kind in MODALITIES:
             groups[place_of(cue)].append(cue)
+    # a finding about both is no third cue: it is evidence for the modality that others found
     if len(groups) > 1 and "both" in groups:
         of_both = groups.pop("both")
         groups["video" if "video" in groups else "text"] += of_both
@@ -58,6 +59,7 @@ def no_cues(
         run = groups[0][0].run
         said = next(iter(study.reports[run].statements), "")
         yield f"The video and the question are no cues, since the model needs both. {run}: {said}"
+    # each word once: a tell may be found on several labels
     tells = [f"'{cue.name}' ({cue.run})" for cue in study.cues if cue.kind in TELLS]
     if tells:
         names = ", ".join(dict.fromkeys(tells))

@@ -110,6 +110,7 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
             plugin = witness.plugin
             sort = (standing, plugin.needs, plugin.placebo, plugin.effect)
             by_kind[sort].append(witness)
+    # witnesses of one sort share a vote: three ways to blank a place are one opinion
     kinds = []
     for (standing, *_), party in by_kind.items():
         part = float(np.mean([part_taken(taken[witness]) for witness in party]))
@@ -157,6 +158,7 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
         for witness in witnesses
         if witness.reason is None and is_tested(study, witness)
     ]
+    # told by pictures alone, so that leaving out cannot depend on answers
     taken = shares_taken(study, able)
     kinds = kinds_of(able, taken)
     is_enough = [kind.standing for kind in kinds].count("full") > 1
@@ -167,6 +169,7 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
         if is_enough and kind.standing != "full":
             reasons |= dict.fromkeys(kind.party, ENOUGH)
             continue
+        # the gentlest that still takes the cue, where whole pictures change
         best = _best_of(kind, taken)
         others = [witness for witness in kind.party if witness is not best]
         reasons |= dict.fromkeys(others, f"{best.spec} changes as much in the same way")
@@ -204,6 +207,7 @@ def _standing_of(witness: Witness, taken: Taken) -> Standing | None:
     if plugin.needs == "inside":
         return "inside"
     if plugin.needs != "still":
+        # None: pictures cannot tell, which is not the same as nothing taken
         took_it = share is None or share >= LEAST
         return "full" if took_it and not plugin.partial else "partial"
     # what changes a whole picture is about this cue only as far as pictures show it

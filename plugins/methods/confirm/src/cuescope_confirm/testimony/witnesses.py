@@ -40,6 +40,7 @@ class Answers:
         trials: Sequence[OfPair] = (),
     ) -> "Answers":
         """Nothing is answered yet."""
+        # NaN, not 0: an answer that is not there must not look like one
         values, right = np.full((2, len(pairs), 3), np.nan)
         return cls(pairs, trials, values, right, {})
 
