@@ -296,6 +296,23 @@ def test_planning_counts_and_asks_nothing(ask: Callable[..., ModelRunner]) -> No
     assert len(model.batches) == 1
 
 
+@pytest.mark.parametrize("planning", [True, False])
+def test_what_a_model_would_refuse_is_told_before_anything_is_asked(
+    ask: Callable[..., ModelRunner], planning: bool
+) -> None:
+    model = Recorder()
+
+    def require(trials: Sequence[Trial]) -> None:
+        for asked in trials:
+            if asked.sample.key == "s6":
+                raise UserError("s6 has no question")
+
+    runner = ask(model, batch_size=1, require=require, planning=planning)
+    with pytest.raises(UserError, match="s6 has no question"):
+        runner([trial(1), trial(5), trial(6)])
+    assert model.batches == []
+
+
 def test_long_lists_are_answered_in_windows(
     ask: Callable[..., ModelRunner], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,6 +132,15 @@ class Model(Protocol):
 
 
 @runtime_checkable
+class ChecksTrials(Protocol):
+    """A model that says beforehand what it cannot answer: before weights open, and in a plan."""
+
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for the first trial that it would refuse; opens no weights."""
+        ...
+
+
+@runtime_checkable
 class Dataset(Protocol):
     """Indexable samples. `labels` is the closed label set, () where there is none."""
 

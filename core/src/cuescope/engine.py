@@ -129,6 +129,7 @@ class Session:
             repeats=self.request.repeats,
             executor=executor,
             blaming=partial(self._blaming, model),
+            require=getattr(model.plugin, "require_answerable", lambda trials: None),
             on_progress=self._on_progress,
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,

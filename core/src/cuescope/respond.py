@@ -142,7 +142,8 @@ class ModelRunner:
     at most `batch_size` inputs (`inputs_of`), so that a call takes alike long for clips. Each trial
     is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
     Long texts of a model that `keeps_answers` on the disk itself are not kept here once more.
-    What was `recorded` before is read and not asked: it counts as no call.
+    What was `recorded` before is read and not asked: it counts as no call. `require` raises for
+    trials that the model would refuse, before any of a window is asked.
     """
 
     def __init__(
@@ -157,6 +158,7 @@ class ModelRunner:
         on_progress: OnProgress = lambda *numbers: None,
         on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
+        require: Callable[[Sequence[Trial]], None] = lambda trials: None,
         planning: bool = False,
         keeps_answers: bool = False,
         recorded: bool = False,
@@ -175,6 +177,7 @@ class ModelRunner:
         self.on_progress = on_progress
         self.on_answers = on_answers
         self.blaming = blaming
+        self.require = require
         self.planning = planning
         self.keeps_answers = keeps_answers
         self.recorded = recorded
@@ -213,6 +216,8 @@ class ModelRunner:
             distinct = dict(zip(keys, questions, strict=True))
             responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
+            with self.blaming():
+                self.require([distinct[key] for key in missing])
             inputs = {key: inputs_of(distinct[key]) for key in missing}
             self._count(distinct, inputs)
             waiting = Counter(

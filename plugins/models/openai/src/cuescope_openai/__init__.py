@@ -45,9 +45,17 @@ class OpenAI(ServedPlugin):
         """Whether the server draws its words: at temperature 0 it takes the likeliest."""
         return self.options.temperature != 0
 
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for what is not declared, no question, and too many choices."""
+        refuse_unanswerable("openai", self.capabilities, trials)
+        from cuescope_openai.requests import user_text
+
+        for trial in trials:
+            user_text(self.options, trial.sample)
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         # first: a refusal must cost no request
-        refuse_unanswerable("openai", self.capabilities, trials)
+        self.require_answerable(trials)
         from cuescope_openai.answers import to_responses
         from cuescope_openai.requests import chat_request
 

@@ -53,9 +53,13 @@ class AuthorsModel(Plugin, LazyWeights):
     def load(self) -> Any:
         """Open the files."""
 
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for what is not declared, and for logits over no choices."""
+        refuse_unanswerable(self.owner, self.capabilities, trials)
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """An answer a trial; raises UserError for what cannot be answered."""
-        refuse_unanswerable(self.owner, self.capabilities, trials)
+        self.require_answerable(trials)
         return list(map(self.answer, trials))
 
     @abstractmethod

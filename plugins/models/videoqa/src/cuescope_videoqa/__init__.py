@@ -117,9 +117,13 @@ class VideoQA(Plugin, LazyWeights):
         """As of `HasFusion`; the sizes are those of the checkpoint's tensors."""
         return self.runner.network.fusion
 
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for what is not declared, and for logits over no choices."""
+        refuse_unanswerable(self.owner, self.capabilities, trials)
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and the best answer as text."""
-        refuse_unanswerable(self.owner, self.capabilities, trials)
+        self.require_answerable(trials)
         return self.runner.respond(trials)
 
     def modalities(

@@ -77,10 +77,14 @@ class VLLM(Plugin, LazyWeights):
     def open_weights(self) -> None:
         _ = self.engine
 
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for what is not declared."""
+        refuse_unanswerable(OWNER, self.capabilities, trials)
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         from cuescope_vllm.engine import respond
 
-        refuse_unanswerable(OWNER, self.capabilities, trials)
+        self.require_answerable(trials)
         return respond(self.engine, trials, self.options)
 
 

@@ -190,11 +190,15 @@ class ZeroShotModel(Plugin, LazyWeights):
         if "image_tower" in self.__dict__:
             self._encoder.prefetch(trials)
 
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for what is not declared, and for logits over no choices."""
+        refuse_unanswerable(self.owner, self.capabilities, trials)
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits over the choices and the unit embedding, as each trial asks."""
         from cuescope_sdk.torch._encoding import tower_inputs
 
-        refuse_unanswerable(self.owner, self.capabilities, trials)
+        self.require_answerable(trials)
         inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
         rows = iter(self._encoder.embed(list(chain.from_iterable(inputs))))

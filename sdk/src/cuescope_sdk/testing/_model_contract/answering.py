@@ -267,9 +267,8 @@ class ModelLimits(ModelSetting):
         if not others:
             raise NotApplicable("asks about undeclared outputs, and all are declared")
         for output in others:
-            self.refuses(
-                Trial(sample=self.samples[0], outputs=frozenset({output})), output
-            )
+            trial = Trial(sample=self.samples[0], outputs=frozenset({output}))
+            self.refuses(trial, output, declared=True)
 
     def test_refuses_edits_it_has_not(self) -> None:
         """An edit that is ignored looks like a model that does not care."""
@@ -279,7 +278,8 @@ class ModelLimits(ModelSetting):
         for kind in others:
             # of everything: an empty edit is ignored with reason
             edit = edit_of(kind, self.samples[0], self.token_grid)
-            self.refuses(self.trials(edit=edit)[0], f"the edit '{kind}'")
+            trial = self.trials(edit=edit)[0]
+            self.refuses(trial, f"the edit '{kind}'", declared=True)
 
     def test_refuses_more_frames_than_it_takes(self) -> None:
         """Frames beyond `max_frames` must not be dropped in silence."""

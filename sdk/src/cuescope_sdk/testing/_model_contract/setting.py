@@ -195,16 +195,23 @@ class ModelSetting(ShownContract, FingerprintedContract):
             trials.append(replace(trial, edit=edit))
         return self.model.respond(trials)
 
-    def refuses(self, trial: Trial, what: str) -> None:
-        """Raise ContractViolation unless the trial is refused with a UserError."""
-        with expect_error(
-            UserError,
-            f"a UserError for {what}",
-            got="an answer",
-            remedy="Refuse what `capabilities` does not declare: "
-            "raise UserError(problem, expected=..., got=...)",
-        ):
-            self.model.respond([trial])
+    def refuses(self, trial: Trial, what: str, *, declared: bool = False) -> None:
+        """Raise ContractViolation unless the trial is refused with a UserError.
+
+        What is told by what is `declared`, a model that checks trials beforehand refuses then.
+        """
+        refusing: list[Callable[[list[Trial]], Any]] = [self.model.respond]
+        if declared and hasattr(self.model, "require_answerable"):
+            refusing.append(self.model.require_answerable)
+        for refuse in refusing:
+            with expect_error(
+                UserError,
+                f"a UserError for {what}",
+                got="an answer",
+                remedy="Refuse what `capabilities` does not declare: "
+                "raise UserError(problem, expected=..., got=...)",
+            ):
+                refuse([trial])
 
     def expect_near(
         self,

@@ -131,8 +131,18 @@ class TransformersVLM(Plugin, LazyWeights):
         frames = [frame for trial in trials for frame in trial.sample.frames]
         self._model.ahead.expect({frame.key: frame.load for frame in frames})
 
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+    def require_answerable(self, trials: Sequence[Trial]) -> None:
+        """Raises UserError for what is not declared, and for frames or choices that do not fit."""
         refuse_unanswerable(OWNER, self.capabilities, trials)
+        from cuescope_transformers.generative.inputs import media_of
+        from cuescope_transformers.generative.prompts import user_words
+
+        for trial in trials:
+            media_of(self._model, trial.sample)
+            user_words(trial.sample, self.options)
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        self.require_answerable(trials)
         from cuescope_transformers.generative.readouts import respond
 
         return respond(self._model, trials)
