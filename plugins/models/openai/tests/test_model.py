@@ -222,6 +222,23 @@ def test_large_requests_are_sent_two_at_a_time(
     assert server.busiest == 2
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"question": None}, "has no question"),
+        ({"choices": tuple(map(str, range(27)))}, "more choices than letters"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_beforehand(
+    server: Any, model: Build, changes: dict[str, Any], words: str
+) -> None:
+    asked = [trial(), trial(**changes)]
+    for tell in (model().require_answerable, model().respond):
+        with pytest.raises(UserError, match=words):
+            tell(asked)
+    assert server.asked == []
+
+
 def test_frames_that_no_server_takes(
     server: Any, model: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,9 +187,13 @@ def test_a_model_with_closed_layers_answers_and_refuses_edits(
 
 
 def test_a_choice_without_a_token_is_a_sentence(build: Build, trial: MakeTrial) -> None:
-    line = said(lambda: build("internvl").respond([trial(1, choices=("yes", " "))]))
+    plugin = build("internvl")
+    asked = [trial(1), trial(1, choices=("yes", " "))]
+    # a plan says the same, with weights closed
+    line = said(lambda: plugin.require_answerable(asked))
     assert "has a choice that" in line
     assert "got ' '" in line
+    assert line == said(lambda: plugin.respond(asked))
 
 
 def test_a_model_that_does_not_say_what_is_visual(

@@ -135,11 +135,26 @@ class TransformersVLM(Plugin, LazyWeights):
         """Raises UserError for what is not declared, and for frames or choices that do not fit."""
         refuse_unanswerable(OWNER, self.capabilities, trials)
         from cuescope_transformers.generative.inputs import media_of
-        from cuescope_transformers.generative.prompts import user_words
+        from cuescope_transformers.generative.prompts import (
+            answer_tokens,
+            require_tokens,
+            user_words,
+        )
 
+        seen = set[str]()
         for trial in trials:
-            media_of(self._model, trial.sample)
-            user_words(trial.sample, self.options)
+            sample = trial.sample
+            media_of(self._model, sample)
+            user_words(sample, self.options)
+            # letters stand for choices, whatever these are
+            if "logits" not in trial.outputs or self.options.scoring == "letters":
+                continue
+            for choice in sample.choices:
+                # data sets ask the same choices again and again
+                if choice not in seen:
+                    seen.add(choice)
+                    answer = answer_tokens(self._model.tokenizer, "", "", choice)
+                    require_tokens(self._model.title, sample, choice, answer)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         self.require_answerable(trials)

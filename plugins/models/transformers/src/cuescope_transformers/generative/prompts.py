@@ -111,5 +111,16 @@ def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> Tokens:
     return _ids(tokenizer, answer)
 
 
+def require_tokens(title: str, sample: Sample, choice: str, answer: Tokens) -> None:
+    """Raises UserError for a choice of which no token is left: nothing of it could be scored."""
+    if not answer:
+        raise UserError(
+            f"sample '{sample.key}' has a choice that {title} cannot read",
+            expected="a choice with a token or more",
+            got=f"'{choice}'",
+            remedy="Leave it out, or write it in words.",
+        )
+
+
 def _ids(tokenizer: Any, text: str) -> Tokens:
     return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])

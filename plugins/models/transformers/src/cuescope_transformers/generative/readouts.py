@@ -29,6 +29,7 @@ from cuescope_transformers.generative.prompts import (
     Tokens,
     answer_tokens,
     gap_before_answer,
+    require_tokens,
     with_letters,
 )
 
@@ -129,13 +130,7 @@ def answers_of(model: GenerativeModel, row: Row) -> list[Tokens]:
     gap = gap_before_answer(row.prompt, model.kind, chat, tokenizer.all_special_tokens)
     answers = [answer_tokens(tokenizer, row.prompt, gap, choice) for choice in choices]
     for choice, answer in zip(choices, answers, strict=True):
-        if not answer:
-            raise UserError(
-                f"sample '{row.trial.sample.key}' has a choice that {model.title} cannot read",
-                expected="a choice with a token or more",
-                got=f"'{choice}'",
-                remedy="Leave it out, or write it in words.",
-            )
+        require_tokens(model.title, row.trial.sample, choice, answer)
     return answers
 
 
