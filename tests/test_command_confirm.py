@@ -470,7 +470,7 @@ def test_pairs_that_cannot_be_read_are_told_in_a_line(
         (alone, "red", "there is no folder"),
         (unlike, "red", "is not in 'without'"),
         (few, "red", "of 1 pairs can be asked about"),
-        (scenes, "red --feature blue", "2 findings are to be tested"),
+        (scenes, "red --feature blue", "got 2 findings"),
     ):
         words = ("--feature", *feature.split(), "--pairs", str(folder))
         where = ("--out", str(tmp_path / "x"))

@@ -174,6 +174,9 @@ def test_formulas_do_no_harm_and_are_read_back(tmp_path: Path) -> None:
         ),
         (("export", "run", "--affected", "1", "--out", "x.csv"), "ends in .jsonl"),
         (("export", "run", "--what", "answers"), "no answers at run"),
+        (("export", "run", "--affected", "1", "--what", "scores"), "got --affected"),
+        (("export", "run", "--to", "fiftyone", "--what", "scores"), "got --to"),
+        (("export", "run", "--to", "fiftyone", "--affected", "1"), "expected --to csv"),
     ],
 )
 def test_a_mistake_is_one_line(line: Line, words: tuple[str, ...], said: str) -> None:

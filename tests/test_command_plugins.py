@@ -47,7 +47,7 @@ def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
             main(["plugins", *words])
         out, err = capsys.readouterr()
         assert ended.value.code == code, out + err
-        assert len(err.splitlines()) == (1 if code == 2 else 0)
+        assert len(err.splitlines()) == (1 if code else 0)
         return err if code == 2 else out
 
     return said

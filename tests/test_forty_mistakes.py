@@ -1,4 +1,4 @@
-"""Forty-two mistakes of a first week, over all commands: one line each, exit code 2."""
+"""Forty-five mistakes of a first week, over all commands: one line each, exit code 2."""
 
 from pathlib import Path
 
@@ -16,6 +16,7 @@ MISTAKES = {
     f"investigate {ON_TOY} -O confirm.interventions=shuffle": "no intervention 'shuffle'",
     f"investigate {ON_TOY} --on nosplit": "'train', 'val' or 'test'",
     f"investigate {ON_TOY} --log nothere.jsonl": "nothere.jsonl",
+    f"investigate {ON_TOY} --out text.txt": "expected a folder, got a file",
     "investigate --log empty.jsonl --data scenes": "empty.jsonl",
     "investigate --log text.txt": "Say which: -M format=NAME",
     "audit cci --model toy-clip --data folder:emptydir": "no classes in",
@@ -38,6 +39,8 @@ MISTAKES = {
     "compare emptydir": "two runs or more",
     "export emptydir --affected 1": "no report at emptydir",
     "gate policy.yaml nowhere": "no report at nowhere",
+    "gate kind.yaml stored": "Did you mean 'tested-for'",
+    "gate nokind.yaml stored": "has no 'rule'",
     "report text.txt": "is no report",
     "runs nowhere": "no folder nowhere",
     "view nowhere": "no folder nowhere",
@@ -60,7 +63,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "empty.jsonl": "",
         "text.txt": "hello",
         "bad.json": "{",
-        "policy.yaml": "rules: 3",
+        "policy.yaml": "rules: [{rule: tested-for, points: 5}]",
+        "kind.yaml": "rules: [{rule: testd-for, points: 5}]",
+        "nokind.yaml": "rules: [{points: 5}]",
         "r.yaml": "{models: [toy-clip], methods: [trove], data: ['folder:/nowhere']}",
         "empty.yaml": "{models: [], methods: [trove], data: [scenes]}",
     }

@@ -24,6 +24,7 @@ from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Sample
+from cuescope.whole_files import require_folder
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Runner:
     observers: Sequence[object] = ()
     cache_responses: bool = True
     out: Path | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        # before hours of answers, not after
+        require_folder(self.out or self.runs)
 
     @cached_property
     def cache(self) -> ResponseCache:

@@ -111,8 +111,11 @@ def fault(
         return UserError(
             f"{where} has no option '{name}'",
             expected=f"one of {options}" if options else "no options",
-            remedy=nearest(name, known) or remedy,
+            remedy=nearest(parts[-1] if parts else name, known) or remedy,
         )
+    # what says which of several kinds an entry is
+    if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        return _fault_of_kind(where, name, first, remedy)
     if first["type"] == "missing":
         written = f"{where}:ARG" if name == argument else f"{name}=VALUE"
         return UserError(f"{where} needs '{name}'", expected=written, remedy=remedy)
@@ -130,6 +133,26 @@ def fault(
         expected=message.partition(", unable")[0],
         got=repr(first["input"]) if name else None,
         remedy=remedy,
+    )
+
+
+def _fault_of_kind(where: str, name: str, error: Any, remedy: str | None) -> UserError:
+    """An entry that does not say its kind, or one that there is none of."""
+    context = error["ctx"]
+    word = context["discriminator"].strip("'")
+    if "tag" not in context:
+        return UserError(
+            f"{where}: an entry of '{name}' has no '{word}'",
+            expected=f"`{word}: NAME`",
+            got=repr(error["input"]),
+            remedy=remedy,
+        )
+    tags = re.findall(r"'([^']*)'", context["expected_tags"])
+    return UserError(
+        f"{where}: option '{name}.{word}'",
+        expected=f"one of {', '.join(tags)}",
+        got=repr(context["tag"]),
+        remedy=nearest(context["tag"], tags) or remedy,
     )
 
 

@@ -91,6 +91,27 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         ) from error
 
 
+def require_folder(path: Path) -> None:
+    """Raises UserError for a path that can be no folder to write into; makes none."""
+    # what is not there yet is made within the first folder above it that is
+    there = path.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise UserError(
+            f"cannot write to {path}",
+            expected="a folder",
+            got=f"a file, {there}",
+            remedy="Choose another folder with --out",
+        )
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(
+            f"cannot write to {path}",
+            got=f"{there}, which you may not write to",
+            remedy="Choose another folder with --out",
+        )
+
+
 def read_whole(path: Path, *, most: int) -> bytes:
     """The bytes of a file; raises UserError for one of more than `most`, or that is no file.
 

@@ -42,9 +42,12 @@ def export(
         ),
     ] = None,
     what: Annotated[
-        What,
-        typer.Option("--what", help="A row an answer, a headline score, or any score."),
-    ] = What.findings,
+        What | None,
+        typer.Option(
+            "--what",
+            help="A row an answer, a headline score, or any score. [default: findings]",
+        ),
+    ] = None,
     affected: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +78,18 @@ def export(
     from cuescope.spec import pairs
     from cuescope.stored_run import StoredRun
 
-    if to is not None and to not in [form.value for form in Form]:
+    is_table = to is None or to in [form.value for form in Form]
+    if what is not None and (affected is not None or not is_table):
+        raise UserError(
+            f"--what {what.value}",
+            expected="it for a table alone",
+            got="--affected" if affected is not None else f"--to {to}",
+        )
+    if affected is not None and not is_table:
+        raise UserError(
+            "--affected", expected="--to csv, jsonl or parquet", got=f"--to {to}"
+        )
+    if to is not None and not is_table:
         context = open_context(data, data_option, allow)
         is_made_here(run)  # says so where it is not
         _export_as(StoredRun(run, context), to, pairs("-O", option or ()), out)
@@ -87,6 +101,7 @@ def export(
         _export_affected(stored, affected, Form(to or "jsonl"), out)
         return
     stored = StoredRun(run)
+    what = what or What.findings
     table = _table(stored, what)
     is_made_here(run)
     form = Form(to or "csv")

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
@@ -394,7 +394,22 @@ def install(
         # its own words are no result: standard output may be JSON
         code = subprocess.run(command, check=False, stdout=sys.__stderr__).returncode
     if code:
+        echo(f"cuescope: nothing was installed: see above.{_hints(dists)}", err=True)
         raise typer.Exit(code)
+
+
+def _hints(dists: Sequence[str]) -> str:
+    """Names of the list that are near to those that nobody knows."""
+    # all begin alike, so that any two seem near
+    prefix = "cuescope-"
+    listed = {plugin.dist.removeprefix(prefix) for plugin in shipped_index()}
+    hints = ""
+    for dist in dists:
+        name = dist.removeprefix(prefix)
+        guess = None if name in listed else nearest(name, sorted(listed))
+        if guess is not None:
+            hints += f" {guess}"
+    return hints
 
 
 def _installer() -> list[str]:

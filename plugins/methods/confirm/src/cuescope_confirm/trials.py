@@ -164,7 +164,11 @@ def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:
             remedy="Name it: --feature KEY[@LABEL]",
         )
     # before the cue is located: what is wrong with the folder is told at once
-    scenes = read_scenes(study, folder)
+    # a clip is shown in as many frames as the data show
+    lengths = [len(sample.frames) for sample in study.held.values()]
+    frames = max(lengths, default=1) or 1
+    context = study.audit.context
+    scenes = read_scenes(context, folder, study.options.least, frames=frames)
     target = locate(study, cues[0])
     plugin = OwnPairs(OwnPairs.Options(), study.audit.context)
     witness = Witness(target, NAME, plugin)

@@ -131,10 +131,10 @@ def gate(
         raise UserError(
             "gate", expected="a policy and either a run or --model SPEC, or --schema"
         )
+    text = read_policy(policy)
     for folder in filter(None, (run, baseline)):
         # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
         is_made_here(folder)
-    text = read_policy(policy)
     count = None
     if run is None:
         verdicts, count = judge_model(text, asked, baseline, quiet=quiet)

@@ -9,7 +9,7 @@ from cuescope_confirm.asking import view_of
 from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
 from cuescope_confirm.study import Samples, Study, content
-from cuescope_sdk import Sample, Trial, UserError
+from cuescope_sdk import Context, Sample, Trial, UserError
 from cuescope_sdk.interventions import Case, Intervention, Place
 
 NAME = "pairs"
@@ -35,14 +35,16 @@ class OwnPairs(Intervention):
 Scenes = tuple[Samples, Samples]
 
 
-def read_scenes(study: Study, folder: Path) -> Scenes:
+def read_scenes(
+    context: Context, folder: Path, least: int, *, frames: int = 1
+) -> Scenes:
     """The scenes with the cue and those without it, by equal names.
 
-    `folder` holds `with` and `without`, each as the data set `folder` reads it. Raises UserError
-    for a scene that stands in one of them only, and for too few.
+    `folder` holds `with` and `without`, each as the data set `folder` reads it, a clip in so many
+    `frames`. Raises UserError for a scene that stands in one of them only, and for too few.
     """
     require_sides(folder)
-    with_cue, without = (_read_side(study, folder / side) for side in SIDES)
+    with_cue, without = (_read_side(context, folder / side, frames) for side in SIDES)
     # each side is asked what the other has and it has not
     lacking = (without.keys() - with_cue.keys(), with_cue.keys() - without.keys())
     for side, names in zip(SIDES, lacking, strict=True):
@@ -53,7 +55,7 @@ def read_scenes(study: Study, folder: Path) -> Scenes:
                 remedy=f"Add it to {folder / side}, or take it out of the other folder",
             )
     # before anything is asked: too few pairs decide nothing
-    _require_enough(study, folder, len(with_cue), len(with_cue))
+    _require_enough(folder, least, len(with_cue), len(with_cue))
     return with_cue, without
 
 
@@ -84,15 +86,15 @@ def pairs_of_scenes(
             case = Case(shown, Place(), donor=changed)
             # the placebo is the scene as it is
             pairs.append(Pair(case, replace(case, donor=shown)))
-    _require_enough(study, folder, len(pairs), len(with_cue), target.cue.about)
+    least = study.options.least
+    _require_enough(folder, least, len(pairs), len(with_cue), target.cue.about)
     study.audit.note("pairs", f"{len(pairs)} of {len(with_cue)} in {folder.name}")
     return pairs
 
 
 def _require_enough(
-    study: Study, folder: Path, count: int, total: int, about: str = ""
+    folder: Path, least: int, count: int, total: int, about: str = ""
 ) -> None:
-    least = study.options.least
     if count < least:
         of_label = f", of label '{about}'" if about else ""
         raise UserError(
@@ -102,12 +104,10 @@ def _require_enough(
         )
 
 
-def _read_side(study: Study, folder: Path) -> Samples:
+def _read_side(context: Context, folder: Path, frames: int) -> Samples:
     """Samples by their names without endings, under keys that no sample of the data has."""
-    # a clip is shown in as many frames as the data show
-    frames = max((len(sample.frames) for sample in study.held.values()), default=1)
-    options = {"path": str(folder), "frames": max(frames, 1)}
-    data = study.audit.context.build("dataset", "folder", options)
+    options = {"path": str(folder), "frames": frames}
+    data = context.build("dataset", "folder", options)
     samples = {}
     for number in range(len(data)):
         sample = data[number]

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -32,7 +32,7 @@ from cuescope.application import (
     without_each_fold,
 )
 from cuescope_confirm import Confirm
-from cuescope_confirm.cases.own_pairs import require_sides
+from cuescope_confirm.cases.own_pairs import read_scenes
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
@@ -123,7 +123,9 @@ def confirm(
         tools, settings = _tools(request, pairs("--tool", tool or ()), of_tools)
         typed_options = pairs("-O", option or ())
         # a wrong one is told before anything else, and before the run is made again
-        runner.context.resolve("method", METHOD, {"run": str(run)} | typed_options)
+        words = {"run": str(run)} | typed_options
+        choice = runner.context.resolve("method", METHOD, words)
+        least = cast(ConfirmOptions, choice.options).least
         _require_usable(runner.context, request, interventions or [], tools)
         if not (features or others or report.findings):
             raise UserError(
@@ -139,6 +141,10 @@ def confirm(
         if len({path.resolve() for path in paths}) < len(paths):
             raise UserError("a run is named twice", expected="each run once")
         require_same_data(report, runner, request)
+        if own_pairs is not None:
+            _require_one(report, features, others)
+            # at once, with its scenes: the run would be made again before they are looked at
+            read_scenes(runner.context, own_pairs, least)
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
         if folds is not None:
             # a key of one run may be something else in another
@@ -146,7 +152,6 @@ def confirm(
             require_whole(run, request, asked, next(filter(typed.get, typed), None))
         foretold: Iterable[str] = ()
         if other.finding is not None:
-            least = ConfirmOptions.model_fields["least"].default
             stored = StoredRun(run, runner.context)
             foretold = foretell(stored, top, parts=PARTS, folds=folds, least=least)
         given: dict[str, Any] = {"run": str(other.found)}
@@ -155,7 +160,6 @@ def confirm(
         if features:
             given["features"] = features
         if own_pairs is not None:
-            require_sides(own_pairs)
             # absolute: the test may be asked again from elsewhere
             given["pairs"] = str(own_pairs.resolve())
         if top != 10:
@@ -208,6 +212,21 @@ def _require_features(run: Path, report: Report, texts: Sequence[str]) -> None:
         # a key may have an @ of its own
         if text not in known and text.rpartition("@")[0] not in known:
             raise no_feature(run, text, known)
+
+
+def _require_one(
+    report: Report, features: Sequence[str] | None, others: Sequence[Path] | None
+) -> None:
+    """Raise UserError for pairs beside several cues: they show one."""
+    found = list(dict.fromkeys(score.feature for score in report.findings))
+    count = len(features or found)
+    if others or count > 1:
+        raise UserError(
+            "--pairs show one cue",
+            expected="one finding of one run",
+            got="several runs" if others else f"{count} findings",
+            remedy=f"Name it: --feature KEY, as {found[0]}" if found else None,
+        )
 
 
 def _name_anew(run: Path, found: Path, trial: Request) -> Request:
