@@ -15,6 +15,8 @@ def select_part(dataset: Dataset, part: str, seed: int) -> list[int]:
     numbers, _, total = part.partition("/")
     wanted = {int(number) for number in numbers.split("+")}
     count = int(total)
+    if count < 1:
+        raise UserError(f"part {part}", expected="the number of parts after the /")
     if min(wanted) < 1 or max(wanted) > count:
         raise UserError(
             f"part {part}", expected=f"numbers from 1 to {count} before the /"

@@ -63,6 +63,9 @@ def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> 
     """The plugin's options; raises UserError naming the option, what it takes and what came."""
     given = dict(options)
     help_line = f"`cuescope plugins info {entry.name}` lists the options"
+    # what a command of its own starts is typed as that command
+    if (command := getattr(cls, "started_by", None)) is not None:
+        help_line = f"It is started by `{command}`"
     argument = cls.Options.argument
     if entry.kind == "model":
         given.pop(MITIGATED, None)  # see Context.resolve

@@ -87,7 +87,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise UserError(
             f"cannot write to {path if path.is_dir() else path.parent}",
             got=error.strerror,
-            remedy="Choose another folder with --out",
+            remedy="Choose another folder",
         ) from error
 
 
@@ -102,13 +102,13 @@ def require_folder(path: Path) -> None:
             f"cannot write to {path}",
             expected="a folder",
             got=f"a file, {there}",
-            remedy="Choose another folder with --out",
+            remedy="Choose another folder",
         )
     if not os.access(there, os.W_OK | os.X_OK):
         raise UserError(
             f"cannot write to {path}",
             got=f"{there}, which you may not write to",
-            remedy="Choose another folder with --out",
+            remedy="Choose another folder",
         )
 
 
