@@ -17,7 +17,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.testing import Contract
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
-KINDS += ("intervention", "edit", "log", "tell", "bench", "command")
+KINDS += ("intervention", "edit", "log", "tell", "exporter", "bench", "command")
 WITHOUT_CONTRACT = ("bench", "command")
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
