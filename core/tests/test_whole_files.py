@@ -13,7 +13,13 @@ import pytest
 
 from cuescope import whole_files
 from cuescope.errors import UserError
-from cuescope.whole_files import DRAFT, Draft, read_whole, write_atomically
+from cuescope.whole_files import (
+    DRAFT,
+    Draft,
+    read_whole,
+    require_folder,
+    write_atomically,
+)
 
 CONTENTS = [bytes([letter]) * 20_000 for letter in b"abcdefgh"]
 STOPPED_WRITER = """
@@ -229,3 +235,18 @@ def test_only_files_up_to_a_size_are_read(tmp_path: Path) -> None:
             read_whole(place, most=5)
     with pytest.raises(OSError, match="Is a directory"):
         read_whole(tmp_path, most=5)
+
+
+def test_a_folder_is_asked_for_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_folder(tmp_path / "new" / "deeper")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "deeper"):
+        with pytest.raises(UserError, match="expected a folder, got a file"):
+            require_folder(path)
+    # root may write everywhere, so the answer is given here
+    monkeypatch.setattr(whole_files.os, "access", lambda *_: False)
+    with pytest.raises(UserError, match="which you may not write to"):
+        require_folder(tmp_path / "new")

@@ -41,8 +41,9 @@ class Runner:
     out: Path | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        # before hours of answers, not after
-        require_folder(self.out or self.runs)
+        # before hours of answers, not after; where nobody named a folder a plan may need none
+        if self.out is not None:
+            require_folder(self.out)
 
     @cached_property
     def cache(self) -> ResponseCache:
