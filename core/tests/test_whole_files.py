@@ -247,6 +247,6 @@ def test_a_folder_is_asked_for_before_anything_is_written(
         with pytest.raises(UserError, match="expected a folder, got a file"):
             require_folder(path)
     # root may write everywhere, so the answer is given here
-    monkeypatch.setattr(whole_files.os, "access", lambda *_: False)
+    monkeypatch.setattr("cuescope.whole_files.os.access", lambda *_: False)
     with pytest.raises(UserError, match="which you may not write to"):
         require_folder(tmp_path / "new")
