@@ -28,10 +28,11 @@ from torch import Tensor
 from cuescope.cli import main as cuescope
 from cuescope.context import Context
 from cuescope.runs import load_report
-from cuescope.types import Sample
+from cuescope.types import Output, Sample, Trial
 from cuescope_scenes.objects.composition import compose
 from cuescope_scenes.objects.pictures import frame
 from cuescope_sdk.torch import quiet
+from cuescope_transformers.generative import TransformersVLM, VLMOptions
 
 ANSWERS = ("yes", "no")
 CLASSES = ("cup", "bird", "car", "clock")
@@ -42,6 +43,7 @@ WORLD = {"faint": 0.8, "strength": 0.95, "elsewhere": 0.05, "questions": "presen
 OBJECTS = ("apple", "boat", "clock", "key", "kite", "lamp")
 THINGS = ("cloud", "fence", "rug", "shelf", "window")
 NOISE = 6.0
+DRAWN_ANEW = 60  # pictures, beside a thing and without it
 TELL = "Answer with 'Yes' or 'No'."
 WORDS = (
     *(
@@ -274,7 +276,8 @@ def train(
 def write_data(folder: Path, images: int, photos: int, seed: int) -> None:
     """Pictures in which cues stand by chance: `questions.csv` about scenes, and `photos`.
 
-    `photos` has a folder for each answer to whether there is a cup.
+    `photos` has a folder for each answer to whether there is a cup; `contents.csv` says what was
+    drawn into each of them.
     """
     (folder / "images").mkdir(parents=True)
     table = []
@@ -288,6 +291,7 @@ def write_data(folder: Path, images: int, photos: int, seed: int) -> None:
         rows.writerow(("key", "image", "question", "kind", "a", "b", "answer"))
         rows.writerows(table)
     rng = np.random.default_rng(seed)
+    contents = []
     for label in ANSWERS:
         (folder / "photos" / "val" / label).mkdir(parents=True)
     for number in range(photos):
@@ -309,6 +313,69 @@ def write_data(folder: Path, images: int, photos: int, seed: int) -> None:
         )
         name = f"{number:04d}{'-table' if cue else ''}.png"
         frame(picture).load().save(folder / "photos" / "val" / label / name)
+        contents.append((name, *objects, *things))
+    with (folder / "contents.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(contents)
+
+
+def contents_of(folder: Path) -> dict[str, set[str]]:
+    """What was drawn into each of the photos, by its file's name."""
+    with (folder / "contents.csv").open(newline="") as file:
+        return {name: set(drawn) for name, *drawn in csv.reader(file)}
+
+
+def leaning(
+    model: Path, task: str, asked: str, thing: str, *, writes: bool = True
+) -> float:
+    """How much oftener the model says yes to `asked` beside a thing, on pictures drawn anew.
+
+    In "recognition" pictures show what is asked for, in "hallucination" they do not. The model
+    `writes` its answer, as it is told to, or its choices are scored.
+    """
+    options = VLMOptions(model=str(model), max_new_tokens=2)
+    plugin = TransformersVLM(options, Context(device="cpu"))
+    rng = np.random.default_rng(7)
+    shares = []
+    # without it there is anything else, as in the pictures that a method compares
+    rest = [name for name in (*PLANTED.values(), *THINGS) if name != thing]
+    for is_beside in (True, False):
+        trials = []
+        for number in range(DRAWN_ANEW):
+            others = [name for name in OBJECTS if name not in (asked, thing)]
+            objects = rng.permutation(others)[:2].tolist()
+            things = rng.permutation(rest)[:2].tolist()
+            if task == "recognition":
+                objects[0] = asked
+            if is_beside and thing in OBJECTS:
+                objects[1] = thing
+            elif is_beside:
+                things[0] = thing
+            picture = compose(
+                tuple(objects),
+                tuple(things),
+                frozenset(PLANTED),
+                WORLD["faint"],
+                NOISE,
+                9000 + number,
+            )
+            sample = Sample(
+                key=f"{number}",
+                frames=(frame(picture),),
+                question=f"Is there a {asked} in the image?" + writes * f" {TELL}",
+                choices=() if writes else ANSWERS,
+            )
+            output: Output = "text" if writes else "logits"
+            trials.append(Trial(sample=sample, outputs=frozenset({output})))
+        responses = plugin.respond(trials)
+        said = [
+            str(response.text).lower()
+            if writes
+            else ANSWERS[int(np.argmax(response.logits))]
+            for response in responses
+        ]
+        shares.append(said.count("yes") / len(said))
+    beside, without = shares
+    return beside - without
 
 
 def audits(model: Path, data: Path, out: Path, images: int) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from command_line import run
 
@@ -19,6 +20,7 @@ from cuescope_sdk import Report
 
 PHOTOS = 2400  # half of them find, and the other half decides
 SCENES = 500
+CUES = (("cup", "table"), ("bird", "tree"), ("car", "road"))
 Asked = Callable[[str], Report]
 pytestmark = pytest.mark.long
 
@@ -36,11 +38,25 @@ def benchmark() -> Any:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+def planted() -> Any:
+    return benchmark()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("planted")
+
+
+@pytest.fixture(scope="module")
+def model(planted: Any, place: Path) -> Path:
+    """The folder of the trained model; it is another one on another processor."""
+    folder: Path = planted.train(place / "model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def asked(planted: Any, place: Path, model: Path) -> Iterator[Asked]:
     """`asked("spurlens")`: the report of a command about the trained model."""
-    place = tmp_path_factory.mktemp("planted")
-    planted = benchmark()
-    model = planted.train(place / "model")
     planted.write_data(place / "data", SCENES, PHOTOS, seed=0)
     commands = planted.audits(model, place / "data", place / "runs", SCENES)
 
@@ -55,15 +71,26 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         yield report
 
 
-def test_spurlens_finds_the_cues_and_no_other(asked: Asked) -> None:
+def test_spurlens_finds_the_cues_and_no_other(
+    asked: Asked, planted: Any, model: Path
+) -> None:
+    """What was not planted is found only where the model leans on it, by pictures drawn anew."""
     report = asked("spurlens")
-    cues = (("cup", "table"), ("bird", "tree"), ("car", "road"))
     tasks = ("recognition", "hallucination")
-    expected = {f"{task}/{of}/{cue}" for task in tasks for of, cue in cues}
-    assert {score.feature for score in report.findings} == expected
-    assert min(float(score.value or 0) for score in report.findings) > 0.5
-    checks = [each for each in report.evidence if each.check.startswith("planted cue")]
-    assert {each.verdict for each in checks} == {"supported"}
+    expected = {f"{task}/{of}/{cue}" for task in tasks for of, cue in CUES}
+    found = {score.feature: float(score.value or 0) for score in report.findings}
+    assert found.keys() >= expected
+    assert min(found[feature] for feature in expected) > 0.5
+    for feature in found.keys() - expected:
+        leaning = planted.leaning(model, *feature.split("/"))
+        # a model may have learned more than it was taught: "clock" beside a table, for example
+        assert leaning > 0.2, feature
+    checks = {
+        each.feature: each.verdict
+        for each in report.evidence
+        if each.check.startswith("planted cue of")
+    }
+    assert checks == dict.fromkeys(expected, "supported")
 
 
 def test_trove_finds_the_pictures_that_show_the_cue(asked: Asked) -> None:
@@ -76,17 +103,31 @@ def test_trove_finds_the_pictures_that_show_the_cue(asked: Asked) -> None:
     assert len(with_cue) >= 0.7 * len(shown)
 
 
-def test_confirm_says_that_what_trove_found_is_a_cause(asked: Asked) -> None:
-    """Where the table stands is learned from pictures alone; no other cluster is called a cause."""
+def test_confirm_says_that_what_trove_found_is_a_cause(
+    asked: Asked, planted: Any, place: Path, model: Path
+) -> None:
+    """Where cues stand is learned from pictures alone; what the model leaves alone is no cause."""
     asked("trove")
     report = asked("confirm trove")
-    [cause] = report.findings
-    assert cause.label == "no"
-    found = {feature.key: feature for feature in report.features}[cause.feature]
-    shown = {occurrence.sample for occurrence in found.occurrences}
-    with_table = [sample for sample in shown if sample.endswith("-table.png")]
-    # by chance four in ten
-    assert len(with_table) >= 0.55 * len(shown)
+    features = {feature.key: feature for feature in report.features}
+    contents = planted.contents_of(place / "data")
+    leaned_on = {
+        thing
+        for thing in ("table", *planted.OBJECTS, *planted.THINGS)
+        if planted.leaning(model, "hallucination", "cup", thing, writes=False) > 0.2
+    }
+    assert "table" in leaned_on
+    assert report.findings
+    # several clusters may show the table, or what the model takes for a cup
+    for cause in report.findings:
+        assert cause.label == "no"
+        found = features[cause.feature]
+        shown = {Path(each.sample).name for each in found.occurrences}
+        shares = [
+            np.mean([cue in contents[name] for name in shown]) for cue in leaned_on
+        ]
+        # by chance three or four in ten
+        assert max(shares) >= 0.55
     unsure = [words for words in report.statements if "cannot tell" in words]
     assert all("What is missing:" in words for words in unsure)
 
