@@ -40,7 +40,7 @@ from cuescope.errors import PluginError
 from cuescope.outside_eye import EYE_PATCHES, OutsideEye, ToolAsModel, with_eye
 from cuescope.registry import version_with_code
 from cuescope.request import Request
-from cuescope.respond import ModelRunner
+from cuescope.respond import ModelRunner, check_of
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Trial
@@ -129,7 +129,7 @@ class Session:
             repeats=self.request.repeats,
             executor=executor,
             blaming=partial(self._blaming, model),
-            require=getattr(model.plugin, "require_answerable", lambda trials: None),
+            require=check_of(model.plugin),
             on_progress=self._on_progress,
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
@@ -152,6 +152,7 @@ class Session:
             self.cache,
             batch_size=self.request.batch_size,
             blaming=partial(self._blaming, built),
+            require=check_of(eye),
             on_progress=self._on_progress,
             planning=planning,
             name=f"{EMBEDDER} '{built.spec}'",

@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope.capabilities import Executor, Model, Respond
+from cuescope.capabilities import ChecksTrials, Executor, Model, Respond
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.repeats import agreeing, combine
@@ -92,6 +92,13 @@ class InParts:
             self.model.prefetch(trials)
 
 
+def check_of(model: object) -> Callable[[Sequence[Trial]], None]:
+    """What tells beforehand which trials a model refuses; of one that does not say so, nothing."""
+    return (
+        model.require_answerable if isinstance(model, ChecksTrials) else lambda _: None
+    )
+
+
 def out_of_memory(error: Exception) -> bool:
     """Whether an error of Python, torch or CUDA says that memory did not suffice."""
     # torch has a class for it, which this module cannot import
@@ -158,7 +165,7 @@ class ModelRunner:
         on_progress: OnProgress = lambda *numbers: None,
         on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
-        require: Callable[[Sequence[Trial]], None] = lambda trials: None,
+        require: Callable[[Sequence[Trial]], None] = lambda _: None,
         planning: bool = False,
         keeps_answers: bool = False,
         recorded: bool = False,
