@@ -9,11 +9,18 @@ import pytest
 from cuescope_confirm import companions
 from cuescope_confirm.analysis import Row, _by_companion
 from cuescope_confirm.asking import Direction, RunAnswers
-from cuescope_confirm.companions import Discordant, companions_of, discordant, moved
+from cuescope_confirm.companions import (
+    Discordant,
+    companions_of,
+    discordant,
+    moved,
+    unnamed,
+)
 from cuescope_confirm.report import _hanging_together
 from cuescope_confirm.scores import Ruling
 from cuescope_confirm.study import Cue
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
+from cuescope_sdk.statistics import PrognosticGap
 
 COUNT = 400
 OPTIONS = SimpleNamespace(least=10, margin=0.1, pairs=None)
@@ -58,7 +65,11 @@ class World:
     @property
     def study(self) -> Any:
         """As far as companions ask for it."""
-        audit = SimpleNamespace(once=lambda function, *given: function(*given))
+        audit = SimpleNamespace(
+            once=lambda function, *given: function(*given),
+            options=None,
+            respond=list,
+        )
         return SimpleNamespace(
             seen=self.samples,
             cues=[self.found],
@@ -73,14 +84,34 @@ class World:
         direction = Direction(gap=-0.3, z=-5.0)
         return SimpleNamespace(cue=self.found, direction=direction, parts=())
 
+    def beside_all_else(self, monkeypatch: pytest.MonkeyPatch) -> PrognosticGap | None:
+        """What is left of the finding where all else in the pictures is held alike."""
+        answers = self.answers()
+        monkeypatch.setattr(unnamed, "run_answers", lambda *_: answers)
+        monkeypatch.setattr(unnamed, "prepare", lambda *_: self.study)
+        dossier: Any = SimpleNamespace(study=self.study, witnesses_of=lambda _: [])
+        target: Any = SimpleNamespace(**vars(self.target), by_label=False)
+        return unnamed.beside_all_else(dossier, target)
+
     def compare(self, monkeypatch: pytest.MonkeyPatch) -> Discordant:
         """What the run's answers say of the one companion."""
+        answers = self.answers()
+        monkeypatch.setattr(companions, "run_answers", lambda *_: answers)
+        [found] = discordant(self.study, self.target)
+        return found
+
+    def answers(self) -> RunAnswers:
+        """The run's."""
         labels = np.array([sample.label for sample in self.samples.values()])
         outcomes: Any = [
-            SimpleNamespace(trial=SimpleNamespace(sample=sample))
+            SimpleNamespace(
+                trial=SimpleNamespace(sample=sample),
+                response=SimpleNamespace(logits=None),
+                prediction=sample.label,
+            )
             for sample in self.samples.values()
         ]
-        answers = RunAnswers(
+        return RunAnswers(
             outcomes,
             present=self.cue,
             of_label=labels == "cup",
@@ -88,9 +119,6 @@ class World:
             probability=self.probability,
             labels=labels,
         )
-        monkeypatch.setattr(companions, "run_answers", lambda *_: answers)
-        [found] = discordant(self.study, self.target)
-        return found
 
 
 def ruling(found: Discordant) -> str | None:
@@ -153,3 +181,25 @@ def test_a_change_that_moves_the_companion_too_is_no_witness(
     )
     said = moved.moved_companion(world.study, witness)
     assert said == ("light=dim" if takes_both else None)
+
+
+def test_what_goes_with_a_cue_and_has_no_name_is_set_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decoy = World(0.8, "companion").beside_all_else(monkeypatch)
+    assert decoy is not None
+    assert decoy.plain.low > 0.1
+    assert decoy.alike.value < decoy.plain.value / 3
+    cause = World(0.8, "cue").beside_all_else(monkeypatch)
+    assert cause is not None
+    assert cause.alike.low > 0.1
+    assert cause.alike.low < 0.3 < cause.alike.high
+
+
+def test_what_pictures_do_not_tell_is_not_held_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(0.8, "cue")
+    shuffled = np.random.default_rng(5).permutation(COUNT)
+    world.cue = world.cue[shuffled]
+    assert world.beside_all_else(monkeypatch) is None

@@ -21,6 +21,7 @@ from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_
 from cuescope_sdk.statistics._permutation import Permutation, gap_p_values
 from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
+from cuescope_sdk.statistics._prognosis import PrognosticGap, prognostic_gap
 from cuescope_sdk.statistics._ranked_gaps import GapTest
 from cuescope_sdk.statistics._ranks import Roc
 from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
@@ -54,6 +55,7 @@ __all__ = [
     "PairedFlips",
     "Permutation",
     "Placement",
+    "PrognosticGap",
     "Roc",
     "WeightedMeans",
     "always_valid_bounds",
@@ -71,6 +73,7 @@ __all__ = [
     "most_unseen",
     "multiplicity",
     "paired_flips",
+    "prognostic_gap",
     "share_beyond_chance",
     "student_interval",
 ]

@@ -130,6 +130,35 @@ class Estimate(Generic[Figure]):
         reach = float(student.isf((1 - confidence) / 2, max(fewer - 1, 1))) * error
         return Estimate(value, value - reach, value + reach)
 
+    @staticmethod
+    def drawn_together(
+        estimates: "Sequence[Estimate[float]]",
+        own: Sequence[bool],
+    ) -> "Estimate[float]":
+        """The mean of some, each drawn to the mean of all as far as these are alike (95%).
+
+        Empirical Bayes (Morris, 1983), with the variance beyond the errors by moments (DerSimonian
+        and Laird, 1986). One that is unsure is told mostly by the others; where all are sure or
+        unlike, each stays as it is. Raises ValueError where none is its `own`.
+        """
+        if not any(own):
+            raise ValueError("expected one estimate or more of its own, got none")
+        values = np.array([estimate.value for estimate in estimates])
+        widths = np.array([estimate.high - estimate.low for estimate in estimates])
+        variances = (widths / 2 / NORMAL).clip(min=1e-9) ** 2
+        beyond = _variance_beyond(values, variances)
+        weights = 1 / (variances + beyond)
+        middle = float(weights @ values / weights.sum())
+        # how much of each is its own: all of it, where there is no other
+        share = beyond / (variances + beyond) if len(values) > 1 else np.ones(1)
+        chosen = np.array(own, bool)
+        value = float((middle + share * (values - middle))[chosen].mean())
+        # what they share is no surer for being taken several times
+        alone = (share**2 * variances)[chosen].sum() / chosen.sum() ** 2
+        shared = (1 - share[chosen].mean()) ** 2 / weights.sum()
+        reach = NORMAL * float(np.sqrt(alone + shared))
+        return Estimate(value, value - reach, value + reach)
+
     def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
         """The sum of both figures."""
         value = self.value + other.value
@@ -173,6 +202,17 @@ class Estimate(Generic[Figure]):
         # an observed rate below the judge's own errors would give a share below 0
         ends = (share, share - math.sqrt(down), share + math.sqrt(up))
         return Estimate(*(min(max(end, 0.0), 1.0) for end in ends))
+
+
+def _variance_beyond(values: PerFigure, variances: PerFigure) -> float:
+    """By how much values vary beyond their errors (DerSimonian and Laird, 1986)."""
+    if len(values) < 2:
+        return 0.0
+    weights = 1 / variances
+    middle = weights @ values / weights.sum()
+    unlike = float(weights @ (values - middle) ** 2)
+    scale = float(weights.sum() - (weights @ weights) / weights.sum())
+    return max(unlike - (len(values) - 1), 0.0) / scale
 
 
 def _error_beyond(values: PerFigure, errors: PerFigure) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.companions import Discordant, discordant
+from cuescope_confirm.companions.unnamed import beside_all_else
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
     NO_MORE,
@@ -37,7 +38,7 @@ from cuescope_confirm.testimony.votes import (
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
-from cuescope_sdk.statistics import Estimate
+from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 DIFFERENCE = (
@@ -45,6 +46,10 @@ DIFFERENCE = (
 )
 PAIRS = "power: more pairs"
 UNLIKE = "a second kind of change that does no more than its placebo"
+ALL_ELSE = (
+    "samples without what else is in these pictures: pictures that do not show the cue, and look "
+    "alike in all else, are answered alike"
+)
 UNEXPLAINED = (
     "a difference in the run: there, answers are as often right with the cue as without"
 )
@@ -66,6 +71,7 @@ class Row:
     together: Effect | None = None
     lost: Estimate[float] | None = None
     discordant: Sequence[Discordant] = ()
+    beside: PrognosticGap | None = None
 
     @property
     def fullest(self) -> list[Vote]:
@@ -82,10 +88,16 @@ class Row:
         """The effect beyond all controls: of the kinds that are tested together, else their middle.
 
         The mean of several kinds in each sample; a middle of two is as lucky as the luckier one.
+        Where samples as they are tell it too, with all else alike, it is the mean of both.
         """
         if self.together is not None:
-            return self.together.least
-        return float(np.median([vote.effect.least for vote in self.fullest]))
+            changed = self.together.least
+        else:
+            least = [vote.effect.least for vote in self.fullest]
+            changed = float(np.median(least))
+        if self.beside is None:
+            return changed
+        return (changed + self.beside.alike.value) / 2
 
     @property
     def fine(self) -> list[Testimony]:
@@ -255,19 +267,23 @@ def _row(
         ruling,
         together=together,
         discordant=_come_apart(study, target),
+        beside=_beside_all_else(dossier, target),
     )
     if not votes:
         return row
-    effect = size_of(row.fullest, study)
+    alike = None if row.beside is None else row.beside.alike
+    effect = size_of(row.fullest, study, alike)
     row = replace(row, effect=effect)
     if together is not None and ruling.missing in (POWER, SECOND, DIFFERENCE):
         row = replace(row, ruling=_by_all(study, row, together))
+    if row.ruling.verdict == "cannot tell":
+        row = replace(row, ruling=_with_all_else_alike(study, row))
     if row.ruling.verdict != "causes":
         return row
     # what several kinds cannot tell from nothing is no cause, however sure one of them is
     if effect.low <= 0 or effect.high < study.options.margin:
         return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
-    explained = _by_companion(study, row)
+    explained = _by_companion(study, row) or _by_all_else(study, row)
     if explained is not None:
         return replace(row, ruling=Ruling("cannot tell", missing=explained))
     # what is not shown to cause answers has cost none
@@ -289,6 +305,48 @@ def _by_companion(study: Study, row: Row) -> str | None:
     return None
 
 
+def _by_all_else(study: Study, row: Row) -> str | None:
+    """What is missing where pictures without the cue tell all that it seems to do.
+
+    Or where they may, and the cue is all over the frame.
+    """
+    if row.beside is None or study.options.pairs is not None:
+        return None
+    margin = max(study.options.margin, _claim(row.target))
+    alike = row.beside.alike
+    # a change of the whole picture takes its company along, so samples as they are have to say so
+    is_said = row.target.has_place or alike.low > 0
+    return None if is_said and alike.high >= margin else ALL_ELSE
+
+
+def _with_all_else_alike(study: Study, row: Row) -> Ruling:
+    """A cause by one kind of change, where samples as they are say the same.
+
+    They are a witness of another kind: nothing is changed in them, and all else in their pictures
+    is held alike. It takes a change that confirms, or both inside the model, and none of all of the
+    cue that does nothing.
+    """
+    options = study.options
+    if row.beside is None or not row.target.direction.shown:
+        return row.ruling
+    alike = row.beside.alike
+    says_so = alike.low > 0 and alike.value >= options.margin
+    if not says_so or any(vote.acquits for vote in row.votes):
+        return row.ruling
+    confirming = [vote for vote in row.votes if vote.decision == "confirms"]
+    seen = [vote for vote in confirming if vote.standing in ("full", "partial")]
+    inside = [vote for vote in confirming if vote.standing == "inside"]
+    if not seen and not _goes_both_ways(inside):
+        return row.ruling
+    sides = {vote.removes for vote in seen or inside}
+    return Ruling(
+        "causes",
+        necessary=True in sides,
+        sufficient=False in sides,
+        inside=not seen,
+    )
+
+
 def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
     """What goes with a cue, in the run; of folds, in each."""
     found: list[Discordant] = []
@@ -300,6 +358,12 @@ def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
         for part in target.parts:
             found += study.audit.once(discordant, part.study, part.target)
     return found
+
+
+def _beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
+    with dossier.study.audit.spare(f"what else goes with {target.cue.name}"):
+        return beside_all_else(dossier, target)
+    return None
 
 
 def _by_all(
@@ -425,7 +489,7 @@ def _is_of_one_kind(target: Target, votes: Sequence[Vote]) -> bool:
     saying = [vote for vote in votes if vote.decision == NO_MORE]
     is_learned = target.located is not None and target.located.auroc is not None
     is_exact = all(vote.is_exact or vote.standing == "coarse" for vote in saying)
-    return is_learned and not is_exact and sum(vote.may_acquit for vote in saying) < 2
+    return is_learned and not is_exact and sum(vote.acquits for vote in saying) < 2
 
 
 def rarest_finding(study: Study) -> tuple[int, str] | None:

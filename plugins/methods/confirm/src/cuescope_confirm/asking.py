@@ -181,19 +181,33 @@ class RunAnswers:
         taken = [probability(outcome, answer) for outcome in self.outcomes]
         return np.array(taken)
 
+    def with_more(
+        self,
+        outcomes: Sequence[Outcome],
+        present: Sequence[bool],
+        cue: Cue,
+    ) -> "RunAnswers":
+        """With other samples behind the run's."""
+        both = [*self.outcomes, *outcomes]
+        return _answers_of(cue, both, [*self.present.tolist(), *present])
+
 
 def run_answers(study: Study, cue: Cue) -> RunAnswers:
     """What the run's own samples tell of a cue."""
     views = views_of(_some(study, cue), cue)
     shown = cue.samples_with_cue(views)
-    present = []
-    of_label = []
-    labels = []
-    for key, sample in views.items():
-        present.append(key in shown)
-        of_label.append(is_of_label(cue, sample))
-        labels.append(str(sample.label))
     outcomes = plain_answers(study, list(views.values()))
+    return _answers_of(cue, outcomes, [key in shown for key in views])
+
+
+def _answers_of(
+    cue: Cue,
+    outcomes: Sequence[Outcome],
+    present: Sequence[bool],
+) -> RunAnswers:
+    samples = [outcome.trial.sample for outcome in outcomes]
+    labels = [str(sample.label) for sample in samples]
+    of_label = [is_of_label(cue, sample) for sample in samples]
     right = map(gives, outcomes, labels)
     probabilities = map(probability, outcomes, labels)
     return RunAnswers(

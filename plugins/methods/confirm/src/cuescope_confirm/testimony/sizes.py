@@ -1,6 +1,6 @@
 """How large the effect of a cue is, and what it costs: one figure of all that was measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -23,15 +23,23 @@ from cuescope_sdk.statistics import Estimate, change_interval
 UNSEEN = 0.02
 
 
-def size_of(votes: Sequence[Vote], study: Study) -> Estimate[float]:
-    """What the cue does to the probability of the answer that it moves."""
-    return _middle(votes, study, attrgetter("values"))
+def size_of(
+    votes: Sequence[Vote],
+    study: Study,
+    alike: Estimate[float] | None = None,
+) -> Estimate[float]:
+    """What the cue does to the probability of the answer that it moves.
+
+    What samples as they are say of it, with all else `alike`, counts as one more kind.
+    """
+    return _middle(votes, study, attrgetter("values"), alike)
 
 
 def _middle(
     votes: Sequence[Vote],
     study: Study,
     figures: Callable[[Answers], Float[np.ndarray, "pair 3"]],
+    alike: Estimate[float] | None = None,
 ) -> Estimate[float]:
     """The middle of the kinds, each of which is the middle of its witnesses.
 
@@ -44,8 +52,11 @@ def _middle(
             for witness in vote.party
         ]
         kinds.append(Estimate.pooled(sizes, [vote.removes] * len(sizes)))
-    removes = [vote.removes for vote in votes]
-    return Estimate.pooled(kinds, removes, UNSEEN if len(kinds) > 1 else 0.0)
+    sets: list[Hashable] = [vote.removes for vote in votes]
+    if alike is not None:
+        kinds.append(alike)
+        sets.append("as they are")
+    return Estimate.pooled(kinds, sets, UNSEEN if len(kinds) > 1 else 0.0)
 
 
 def _size_by(

@@ -1,0 +1,193 @@
+"""What goes with a cue and has no name: pictures that do not show the cue tell it.
+
+A companion that nobody annotated and no method found moves answers where the cue is not, too. So
+the answers to samples without the cue tell what pictures with it would be answered, all else alike.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_confirm.asking import RunAnswers, probability, run_answers
+from cuescope_confirm.locating import Target
+from cuescope_confirm.locating.learned import FRAMES, training
+from cuescope_confirm.locating.places import GOOD_AUROC
+from cuescope_confirm.scores import BoolPerSample
+from cuescope_confirm.study import Cue, Study, prepare, shuffle
+from cuescope_confirm.testimony.witnesses import Dossier
+from cuescope_sdk import Frame, Outcome, Sample, Trial
+from cuescope_sdk.locating import Fitting, Linear, Look
+from cuescope_sdk.statistics import Groups, PrognosticGap, Roc, prognostic_gap
+
+LOOKED_AT = 3  # frames of a clip, evenly spread
+MOST_ANSWERS = 100  # among which the one is sought that a cue brings
+Rows = Float[np.ndarray, "sample figure"]
+
+
+@dataclass(frozen=True, eq=False)
+class Eye:
+    """What the run's samples look like, a row a sample, and which look as those with a cue do."""
+
+    look: Look
+    model: Linear
+    rows: Rows
+    shows: BoolPerSample
+
+
+def beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
+    """What a finding does in samples as they are, and with all else in the pictures held alike.
+
+    In the run's, and in those held out that are asked about anyway. Positive is what a cause would
+    do. None where samples have no pictures, where pictures do not tell the cue, or where too few
+    samples of the finding's labels are without it.
+    """
+    study = dossier.study
+    cue = target.cue
+    # where every sample shows the cue, nothing is without it
+    if target.by_label or not cue.feature.occurrences:
+        return None
+    whole = study.audit.once(prepare, study.audit, study.audit.options)
+    eye = study.audit.once(_learn_eye, whole, cue)
+    if eye is None:
+        return None
+    answers = run_answers(study, cue)
+    looks = eye.rows
+    seen = eye.shows
+    held_out, is_shown = _held_out_answers(dossier, target)
+    if held_out:
+        answers = answers.with_more(held_out, is_shown, cue)
+        more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
+        looks = np.concatenate([looks, more])
+        seen = np.concatenate([seen, eye.model.scores(more) >= eye.model.threshold])
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    # where pictures disagree with the run, or with where the cue is located, nobody knows
+    judged = (seen == answers.present) & _alike_labels(target, answers)
+    pulls = target.direction.toward == "the label"
+    values = answers.probability_of(cue.label) if pulls else answers.probability
+    strata = np.unique(answers.labels, return_inverse=True)[1]
+    return prognostic_gap(
+        # as a change that takes the cue out would be signed
+        -target.direction.sign * values[judged],
+        seen[judged],
+        strata[judged],
+        looks[judged],
+        Groups.of(list(compress(samples, judged))),
+        study.rng("all else", cue.id),
+        _own(target, answers)[judged],
+    )
+
+
+def _held_out_answers(
+    dossier: Dossier,
+    target: Target,
+) -> tuple[Sequence[Outcome], Sequence[bool]]:
+    """What held-out samples are answered as they are, and which of them show the cue."""
+    trials: dict[str, Trial] = {}
+    shows: dict[str, bool] = {}
+    for witness in dossier.witnesses_of(target):
+        asked = zip(witness.answers.trials, witness.answers.with_cue, strict=True)
+        for (plain, *_), is_shown in asked:
+            trials[plain.sample.key] = plain
+            shows[plain.sample.key] = bool(is_shown)
+    # from memory: they were asked beside what was changed
+    outcomes = dossier.study.audit.respond(list(trials.values()))
+    return outcomes, list(shows.values())
+
+
+def _learn_eye(study: Study, cue: Cue) -> Eye | None:
+    """By the samples of the run; None where they have no pictures, or these do not tell the cue."""
+    answers = run_answers(study, cue)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    listed = answers.present
+    has_pictures = all(sample.frames for sample in samples)
+    if not has_pictures or listed.all() or not listed.any():
+        return None
+    rng = study.rng("eye", cue.id)
+    frames = [frame for sample in samples for frame in _some_frames(sample)]
+    look = Look.learn(shuffle(frames, rng)[: 2 * FRAMES], rng)
+    rows = _looks(samples, look)
+    by_key = {sample.key: sample for sample in samples}
+    data = training(by_key, [(key, 0) for key in by_key], listed)
+    model = Linear.learn(rows, data, rng, Fitting.MANY)
+    if (model.auroc or 0.0) < GOOD_AUROC:
+        return None
+    # each by a model of other groups: its own would repeat what the run lists
+    scores = data.held_out_scores(rows, rng, Fitting.MANY)
+    return Eye(look, model, rows, scores >= Roc(scores, listed).youden_cut())
+
+
+def _some_frames(sample: Sample) -> Sequence[Frame]:
+    """A few of them, evenly spread."""
+    ends = np.linspace(0, len(sample.frames), LOOKED_AT + 1)
+    middles = ((ends[1:] + ends[:-1]) / 2).astype(int)
+    return [sample.frames[number] for number in np.unique(middles).tolist()]
+
+
+def _looks(samples: Sequence[Sample], look: Look) -> Rows:
+    """A row a sample, the mean of some of its frames."""
+    frames: list[Frame] = []
+    owner: list[int] = []
+    for number, sample in enumerate(samples):
+        some = _some_frames(sample)
+        frames += some
+        owner += [number] * len(some)
+    of_frames = look.read(frames)
+    total = np.zeros((len(samples), of_frames.shape[1]))
+    np.add.at(total, owner, of_frames)
+    return np.asarray(total / np.bincount(owner)[:, None])
+
+
+def _own(target: Target, answers: RunAnswers) -> BoolPerSample:
+    """The samples that the finding is about."""
+    pulls = target.direction.toward == "the label"
+    return ~answers.of_label if pulls else answers.of_label
+
+
+def _alike_labels(
+    target: Target,
+    answers: RunAnswers,
+) -> BoolPerSample:
+    """The samples whose answers the cue may move in the same way.
+
+    A cue that takes answers from a label brings those of another one, and makes that one's answers
+    right: these are left out. One that makes a label's answers right does so there alone.
+    """
+    own = _own(target, answers)
+    if target.direction.sign < 0 or not target.cue.labels:
+        return own
+    brought = _answer_brought(answers, own)
+    return own | (answers.labels != brought)
+
+
+def _answer_brought(answers: RunAnswers, own: BoolPerSample) -> str | None:
+    """The wrong answer of some samples that becomes likeliest with the cue."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    counts = [
+        max((own & ~answers.present).sum(), 1),
+        max((own & answers.present).sum(), 1),
+    ]
+    for row in np.flatnonzero(own):
+        outcome = answers.outcomes[row]
+        side = int(answers.present[row])
+        for answer, share in _shares(outcome):
+            sums[answer][side] += share / counts[side]
+    wrong = {
+        answer: with_cue - without
+        for answer, (without, with_cue) in sums.items()
+        if answer not in set(answers.labels[own])
+    }
+    return max(wrong, key=lambda answer: (wrong[answer], answer), default=None)
+
+
+def _shares(outcome: Outcome) -> Iterator[tuple[str, float]]:
+    """How probable each answer is; of many, or of a text, the one that is given."""
+    choices = outcome.trial.sample.choices
+    if outcome.response.logits is None or len(choices) > MOST_ANSWERS:
+        yield outcome.prediction or "", 1.0
+        return
+    for choice in choices:
+        yield choice, probability(outcome, choice)

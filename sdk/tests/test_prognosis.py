@@ -1,0 +1,102 @@
+"""What is left of a gap with everything held alike that samples look like."""
+
+import numpy as np
+import pytest
+
+from cuescope_sdk.statistics import Estimate, Groups, prognostic_gap
+
+SAMPLES = 900
+
+
+def _world(seed: int, *, together: float, of_cue: float, of_company: float):
+    """A cue, its company that nobody names, and looks that show both among 40 figures."""
+    rng = np.random.default_rng(seed)
+    shows = rng.random(SAMPLES) < 0.4
+    is_together = rng.random(SAMPLES) < together
+    company = np.where(is_together, shows, ~shows)
+    strata = np.arange(SAMPLES) % 5
+    looks = rng.normal(size=(SAMPLES, 40))
+    # in many figures, as in pictures: what one of many tells is set aside in part
+    looks[:, :10] += 3 * shows[:, None]
+    looks[:, 10:20] += 3 * company[:, None]
+    values = 0.7 + 0.02 * strata - of_cue * shows - of_company * company
+    values += rng.normal(0, 0.2, SAMPLES)
+    return -values, shows, strata, looks
+
+
+def _gap(world, seed=0):
+    values, shows, strata, looks = world
+    groups = Groups.single(len(values))
+    rng = np.random.default_rng(seed)
+    return prognostic_gap(values, shows, strata, looks, groups, rng)
+
+
+def test_what_the_company_does_is_no_gap_where_looks_are_held_alike():
+    gaps = [
+        _gap(_world(seed, together=0.85, of_cue=0, of_company=0.25), seed)
+        for seed in range(8)
+    ]
+    plain = np.mean([gap.plain.value for gap in gaps])
+    alike = np.mean([gap.alike.value for gap in gaps])
+    assert plain == pytest.approx(0.17, abs=0.03)
+    assert abs(alike) < 0.06
+
+
+def test_what_the_cue_does_stays():
+    gaps = [
+        _gap(_world(seed, together=0.85, of_cue=0.25, of_company=0), seed)
+        for seed in range(8)
+    ]
+    covered = [gap.alike.low <= 0.25 <= gap.alike.high for gap in gaps]
+    assert np.mean([gap.alike.value for gap in gaps]) == pytest.approx(0.25, abs=0.02)
+    assert sum(covered) >= 7
+
+
+def test_what_only_samples_with_the_cue_look_like_is_no_company():
+    values, shows, strata, looks = _world(1, together=0.5, of_cue=0.3, of_company=0)
+    # nothing without the cue has this look, so nothing tells what it does
+    looks[:, 2] = shows
+    gap = _gap((values, shows, strata, looks))
+    assert gap.alike.value == pytest.approx(0.3, abs=0.04)
+
+
+def test_the_gap_is_that_of_the_strata_that_are_its_own():
+    values, shows, strata, looks = _world(2, together=0.5, of_cue=0, of_company=0)
+    values = values + 0.4 * (shows & (strata == 3))
+    own = strata == 3
+    groups = Groups.single(SAMPLES)
+    gap = prognostic_gap(
+        values, shows, strata, looks, groups, np.random.default_rng(0), own
+    )
+    everywhere = _gap((values, shows, strata, looks))
+    assert gap.alike.value > 0.3
+    assert everywhere.alike.value == pytest.approx(0.08, abs=0.05)
+
+
+def test_too_few_of_a_side_tell_nothing():
+    values, shows, strata, looks = _world(3, together=0.5, of_cue=0.3, of_company=0)
+    few = shows & (np.cumsum(shows) <= 20)
+    assert _gap((values, few, strata, looks)) is None
+
+
+def test_one_that_is_unsure_is_drawn_to_others_that_are_alike():
+    sure = [Estimate(value, value - 0.02, value + 0.02) for value in (0.10, 0.11, 0.09)]
+    unsure = Estimate(0.3, -0.1, 0.7)
+    own = [False, False, False, True]
+    drawn = Estimate.drawn_together([*sure, unsure], own)
+    assert drawn.value == pytest.approx(0.1, abs=0.02)
+    assert drawn.high - drawn.low < 0.1
+
+
+def test_those_that_are_sure_and_unlike_stay_as_they_are():
+    unlike = [Estimate(value, value - 0.01, value + 0.01) for value in (0.0, 0.2, 0.4)]
+    for number, before in enumerate(unlike):
+        own = [other == number for other in range(3)]
+        after = Estimate.drawn_together(unlike, own)
+        assert after.value == pytest.approx(before.value, abs=0.001)
+
+
+def test_the_mean_of_several_is_no_surer_than_all_together():
+    alike = [Estimate(0.1, 0.0, 0.2)] * 4
+    drawn = Estimate.drawn_together(alike, [True] * 4)
+    assert drawn.high - drawn.low == pytest.approx(0.2 / 2, rel=0.01)
