@@ -4,7 +4,7 @@
     python benchmarks/few_samples.py --only logo --seed 5
     python benchmarks/few_samples.py --decoy
 
-A case is 64 clips of cows and 64 of horses, four frames each; a mark of benchmarks/places.py stands
+A case is 64 clips of cows and 64 of horses, four frames each; a mark of benchmarks/marks.py stands
 on 14 cows, and a linear head on OpenAI's CLIP ViT-B/16 has learned that the mark means "horse".
 TRoVe audits all of it, then `confirm` tests what it found on a half, and with `--folds 4`. With
 `--decoy` the head knows no marks, and the mark stands on the cows that it likes least: nothing may
@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import typer
+from marks import FIRST, Draw
 from PIL import Image
-from places import LABELS, MARKS, SAMPLES, Draw, learn_head, model_of, scene
+from places import LABELS, SAMPLES, Eye, learn_head, model_of, scene
 from sklearn.linear_model import LogisticRegression
-from worlds.stamps.tower import Tower
 
 import cuescope
 from cuescope_sdk import Report, UserError, generator
@@ -46,39 +46,36 @@ def clip(label: str, rng: np.random.Generator) -> Clip:
     return frames
 
 
-def plain_head(tower: Tower, rng: np.random.Generator) -> LogisticRegression:
+def plain_head(eye: Eye, rng: np.random.Generator) -> LogisticRegression:
     """Cows from horses; it has seen no mark."""
     labels = [LABELS[number % 2] for number in range(SAMPLES)]
-    rows, _ = tower.look([np.asarray(scene(label, rng)) for label in labels])
+    rows = eye.embed([scene(label, rng) for label in labels])
     return LogisticRegression(C=30, max_iter=2000).fit(rows, labels)
 
 
 def hardest_first(
-    clips: Sequence[Clip], head: LogisticRegression, tower: Tower
+    clips: Sequence[Clip], head: LogisticRegression, eye: Eye
 ) -> list[Clip]:
     """Cows, those first that the head likes least."""
-    liked = []
-    for frames in clips:
-        rows, _ = tower.look([np.asarray(frame) for frame in frames])
-        liked.append(head.predict_proba(rows)[:, 0].mean())
+    liked = [head.predict_proba(eye.embed(frames))[:, 0].mean() for frames in clips]
     return [clips[number] for number in np.argsort(liked)]
 
 
 def make_case(
-    draw: Draw, tower: Tower, rng: np.random.Generator, *, decoy: bool
+    draw: Draw, eye: Eye, rng: np.random.Generator, *, decoy: bool
 ) -> tuple[dict[str, list[Clip]], LogisticRegression]:
     """The clips by their labels, and the head."""
     horses = [clip("horse", rng) for _ in range(CLIPS)]
     cows = [clip("cow", rng) for _ in range(CANDIDATES if decoy else CLIPS)]
     if decoy:
-        head = plain_head(tower, rng)
-        cows = hardest_first(cows, head, tower)
+        head = plain_head(eye, rng)
+        cows = hardest_first(cows, head, eye)
         # the others are cows like any
         cows[MARKED:] = [
             cows[row] for row in rng.permutation(range(MARKED, CANDIDATES))
         ]
     else:
-        head = learn_head(draw, tower, rng)
+        head = learn_head(draw, eye, rng)
     marked = [[draw(frame, rng)[0] for frame in frames] for frames in cows[:MARKED]]
     return {"cow": [*marked, *cows[MARKED:CLIPS]], "horse": horses}, head
 
@@ -93,12 +90,12 @@ def write(clips: dict[str, list[Clip]], folder: Path) -> None:
                 picture.save(home / f"{frame}.png")
 
 
-def run_case(name: str, seed: int, tower: Tower, folder: Path, *, decoy: bool) -> str:
+def run_case(name: str, seed: int, eye: Eye, folder: Path, *, decoy: bool) -> str:
     """A line of the table."""
     rng = generator(seed, "few samples", name)
-    clips, head = make_case(MARKS[name][0], tower, rng, decoy=decoy)
+    clips, head = make_case(FIRST[name][0], eye, rng, decoy=decoy)
     write(clips, folder / "clips")
-    model = model_of(f"few-{name}-{seed}-{decoy}", head, tower)
+    model = model_of(f"few-{name}-{seed}-{decoy}", head, eye)
     data = f"folder:{folder / 'clips'}"
     found = cuescope.audit(
         "trove", model=model, data=data, out=folder / "found", progress=False
@@ -126,18 +123,16 @@ def result_of(report: Report) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=MARKS, action="append")
+    parser.add_argument("--only", choices=FIRST, action="append")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--decoy", action="store_true")
     arguments = parser.parse_args()
-    tower = Tower()
+    eye = Eye()
     typer.echo("| mark | found in all | by halves | by folds |\n|---|---|---|---|")
-    for name in arguments.only or MARKS:
+    for name in arguments.only or FIRST:
         with tempfile.TemporaryDirectory() as folder:
             typer.echo(
-                run_case(
-                    name, arguments.seed, tower, Path(folder), decoy=arguments.decoy
-                )
+                run_case(name, arguments.seed, eye, Path(folder), decoy=arguments.decoy)
             )
 
 

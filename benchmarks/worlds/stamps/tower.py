@@ -25,10 +25,9 @@ class Tower:
     def __init__(self) -> None:
         torch.set_num_threads(1)
         folder = assets() / "clip-vit-b16-vision"
-        # a quarter of the time of float32
         with quiet():
             self._network = CLIPVisionModelWithProjection.from_pretrained(
-                folder, dtype=torch.bfloat16
+                folder, dtype=_fastest_dtype()
             )
         self._network.eval()
 
@@ -42,6 +41,7 @@ class Tower:
         with torch.inference_mode():
             for start in range(0, len(pictures), AT_ONCE):
                 pixels = _as_input(pictures[start : start + AT_ONCE])
+                pixels = pixels.to(self._network.dtype)
                 # places are those of larger pictures, interpolated
                 seen = self._network(pixels, interpolate_pos_encoding=True)
                 embeddings.append(seen.image_embeds)
@@ -55,7 +55,13 @@ class Tower:
 def _as_input(pictures: Sequence[np.ndarray]) -> Tensor:
     pixels = torch.from_numpy(np.stack(pictures)).float() / 255
     pixels = (pixels - torch.tensor(MEAN)) / torch.tensor(SPREAD)
-    return pixels.permute(0, 3, 1, 2).to(torch.bfloat16)
+    return pixels.permute(0, 3, 1, 2)
+
+
+def _fastest_dtype() -> torch.dtype:
+    """A quarter of the time with bfloat16, seven times as long where the processor lacks it."""
+    has_it = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.bfloat16 if has_it else torch.float32
 
 
 @cache
