@@ -12,6 +12,7 @@ from cuescope_sdk import Audit, Context, Frame, Sample
 from cuescope_sdk.locating import (
     Linear,
     Region,
+    Sides,
     Training,
     _cells,
     _location,
@@ -57,8 +58,13 @@ def _mask(where: tuple[slice, slice]) -> np.ndarray:
 def describe(
     draw: Draw,
     seed: int = 0,
+    *,
+    is_ranking: bool = False,
 ) -> tuple[Portrait | None, dict[str, np.ndarray]]:
-    """What the report says of the finding, and where it was drawn in which sample."""
+    """What the report says of the finding, and where it was drawn in which sample.
+
+    Of a ranking the method says which samples show it; its own first ones are those without.
+    """
     rng = np.random.default_rng(seed)
     samples = []
     places = {}
@@ -78,6 +84,15 @@ def describe(
             listed.append(Occurrence(sample=key, frame=0))
         label = ("cow", "horse")[number % 2]
         samples.append(Sample(key=key, frames=(Frame.from_array(pixels),), label=label))
+    sides = None
+    if is_ranking:
+        keys = [sample.key for sample in samples]
+        sides = {"cluster-00": Sides(keys[:LISTED], keys[LISTED:])}
+        listed = [
+            Occurrence(sample=key, frame=0, strength=float(rank))
+            for rank, key in enumerate(keys)
+        ]
+        listed.reverse()
     feature = Feature(key="cluster-00", kind="cluster", occurrences=tuple(listed))
     score = Score(
         feature="cluster-00", label="cow", metric="m", value=1.0, finding=True
@@ -89,7 +104,7 @@ def describe(
         context=Context(seed=seed),
         samples=tuple(samples),
     )
-    attach_portraits(audit, [feature], [score])
+    attach_portraits(audit, [feature], [score], sides)
     assert not audit.failures
     portraits = [item for item in audit.attachments if isinstance(item, Portrait)]
     return (portraits[0] if portraits else None), places
@@ -124,6 +139,14 @@ def test_a_cue_is_outlined_and_named(draw: Draw, where: str, words: str) -> None
     assert words in portrait.name
     assert overlap(portrait, places) >= 0.5
     assert portrait.auroc > 0.75
+
+
+def test_of_a_ranking_the_method_says_who_shows_it() -> None:
+    portrait, _ = describe(corner, is_ranking=True)
+    assert portrait is not None
+    # by its first places these would be darker: the ranking is upside down
+    assert "brighter" in portrait.what
+    assert portrait.where == "top right"
 
 
 def test_what_is_everywhere_has_no_outline() -> None:

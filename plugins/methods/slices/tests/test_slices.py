@@ -11,7 +11,14 @@ from cuescope_sdk import Report
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.testing import Setup
 from cuescope_slices import Confidence, DistillingFailures, Domino, George
-from cuescope_slices.analysis import Pair, compare, is_clear, is_finding, retest_labels
+from cuescope_slices.analysis import (
+    Pair,
+    compare,
+    is_clear,
+    is_finding,
+    retest_labels,
+    sides,
+)
 from cuescope_slices.options import (
     DistillingFailuresOptions,
     DominoOptions,
@@ -131,13 +138,10 @@ def test_confidence_ranks_frames_by_how_sure_a_still_is() -> None:
     assert 1 / 3 <= min(strengths) < max(strengths) <= 1
 
 
-def audited(points: Points) -> list[Pair]:
-    """What Distilling Failures says of these points, half of which make the slices."""
+def ranked_of(points: Points, slices: list[Slice]) -> Ranked:
+    """Each point is a sample of its own."""
     samples = len(points)
-    options = DistillingFailuresOptions()
-    rng = np.random.default_rng(1)
-    slices = distilling_failures(points, options, 1, rng)
-    ranked = Ranked(
+    return Ranked(
         points=points,
         sequence=np.arange(samples),
         frame=np.full(samples, -1),
@@ -146,6 +150,38 @@ def audited(points: Points) -> list[Pair]:
         groups=Groups.single(samples),
         slices=tuple(slices),
     )
+
+
+def test_a_cue_is_learned_from_errors_on_the_side_of_errors() -> None:
+    points, cue = scene()
+    # class "c" looks even more like the errors of "a" than these do
+    points.embedding[points.label == 2, 5] += 6
+    options = DistillingFailuresOptions()
+    rng = np.random.default_rng(1)
+    [part, *_] = distilling_failures(points, options, 1, rng)
+    assert (points.label[part.points[:100]] == 2).all()
+    found = sides(ranked_of(points, [part]), part)
+    assert found is not None
+    shown = np.array(found.shown, int)
+    others = np.array(found.others, int)
+    assert set(points.label[[*shown, *others]]) == {0}
+    assert cue[shown].mean() > 0.95
+    assert cue[others].mean() < 0.1
+    assert len(shown) >= 12
+
+
+def test_a_slice_that_lists_its_points_has_no_sides() -> None:
+    points, _ = scene()
+    part = make_slice("slice", np.arange(9), np.ones(9), {0: 1.0})
+    assert sides(ranked_of(points, [part]), part) is None
+
+
+def audited(points: Points) -> list[Pair]:
+    """What Distilling Failures says of these points, half of which make the slices."""
+    options = DistillingFailuresOptions()
+    rng = np.random.default_rng(1)
+    slices = distilling_failures(points, options, 1, rng)
+    ranked = ranked_of(points, slices)
     pairs = compare(ranked, slices, options, rng)
     assert any(is_clear(pair, options) for pair in pairs)
     retest_labels(ranked, pairs, options, rng)

@@ -1,11 +1,12 @@
 """What the frames of findings show: attached to every report whose method calls it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
+from numpy.random import Generator
 
 from cuescope.auditing import Audit
 from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
@@ -61,17 +62,33 @@ class Views:
         return key, min(occurrence.frame or 0, len(self.samples[key].frames) - 1)
 
 
+@dataclass(frozen=True)
+class Sides:
+    """The samples that show a feature best, and those that lack it: by their keys."""
+
+    shown: Sequence[str]
+    others: Sequence[str]
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether a place can be learned from them."""
+        return min(len(self.shown), len(self.others)) >= FEWEST
+
+
 def attach_portraits(
     audit: Audit,
     features: Sequence[Feature],
     scores: Iterable[Score],
+    sides: Mapping[str, Sides] | None = None,
 ) -> None:
     """Where the cue of each finding is, what changes there, and how sure that is.
 
     Every method with findings about frames calls it in `verify`. Frames that a feature lists are
     held against others of the same labels, by their pixels alone: the model is not asked. What is
-    learned is judged on groups that it was not learned from.
+    learned is judged on groups that it was not learned from. Of a feature that only ranks, the
+    method may name the `sides` itself, by the feature's key.
     """
+    sides = sides or {}
     by_key = {feature.key: feature for feature in features}
     findings: dict[str, Score] = {}
     for score in scores:
@@ -85,7 +102,9 @@ def attach_portraits(
         for score in strongest:
             # a picture that cannot be read costs its portrait
             with audit.spare(f"the portrait of {score.feature}"):
-                portrait = draw_portrait(audit, views, by_key[score.feature], score)
+                feature = by_key[score.feature]
+                of_feature = sides.get(score.feature)
+                portrait = draw_portrait(audit, views, feature, score, of_feature)
                 if portrait is not None:
                     audit.attach(portrait)
             advance(1)
@@ -96,9 +115,10 @@ def draw_portrait(
     views: Views,
     feature: Feature,
     score: Score,
+    sides: Sides | None = None,
 ) -> Portrait | None:
     """None where too few frames are with or without the feature, or nothing tells them apart."""
-    frames, data = training_frames(audit, views, feature)
+    frames, data = training_frames(audit, views, feature, sides)
     if not data.has_both(np.ones(len(frames), bool)):
         return None
     pictures = Pictures([views.frame(at) for at in frames])
@@ -146,12 +166,43 @@ def training_frames(
     audit: Audit,
     views: Views,
     feature: Feature,
+    sides: Sides | None = None,
 ) -> tuple[list[FrameId], Training]:
-    """Frames that the feature lists, the strongest first, and frames of samples without it.
+    """Frames that show the feature, and frames of samples without it.
 
     They are held against each other within each label, so others are of labels that it lists;
     nothing where there are too few.
     """
+    rng = audit.rng("portrait", "others", feature.key)
+    if sides is not None and sides.are_enough:
+        listed = _some_frames(views, sides.shown, rng)
+        without = list(sides.others)
+    else:
+        listed, without = _by_list(views, feature)
+    shuffled = [without[row] for row in rng.permutation(len(without))]
+    others = _some_frames(views, shuffled, rng)
+    frames = [*listed[:FRAMES], *others[:FRAMES]]
+    shows = np.arange(len(frames)) < len(listed[:FRAMES])
+    samples = [views.samples[key] for key, _ in frames]
+    keys = np.array([key for key, _ in frames])
+    few = min(len(set(keys[shows])), len(set(keys[~shows]))) < FEWEST
+    if few:
+        frames, samples, shows = [], [], shows[:0]
+    of_frames = np.array([str(sample.label) for sample in samples])
+    return frames, Training(shows, of_frames, Groups.of(samples))
+
+
+def _some_frames(views: Views, keys: Iterable[str], rng: Generator) -> list[FrameId]:
+    """A few frames of each sample."""
+    frames: list[FrameId] = []
+    for key in keys:
+        numbers = rng.permutation(len(views.samples[key].frames))
+        frames += [(key, int(number)) for number in numbers[:OF_SAMPLE]]
+    return frames
+
+
+def _by_list(views: Views, feature: Feature) -> tuple[list[FrameId], list[str]]:
+    """The frames that a feature lists, the strongest first, and the samples without it."""
     total = sum(len(sample.frames) for sample in views.samples.values())
     typical = typical_occurrences(feature, total)
     listed = _listed_frames(views, typical)
@@ -162,21 +213,7 @@ def training_frames(
         # all of these labels are ranked: its lower half is what has least of the feature
         upper = feature.occurrences[: len(feature.occurrences) // 2]
         without = _samples_without(views, upper, labels)
-    rng = audit.rng("portrait", "others", feature.key)
-    shuffled = [without[row] for row in rng.permutation(len(without))]
-    others: list[FrameId] = []
-    for key in shuffled:
-        numbers = rng.permutation(len(views.samples[key].frames))
-        others += [(key, int(number)) for number in numbers[:OF_SAMPLE]]
-    frames = [*listed[:FRAMES], *others[:FRAMES]]
-    shows = np.arange(len(frames)) < len(listed[:FRAMES])
-    samples = [views.samples[key] for key, _ in frames]
-    keys = np.array([key for key, _ in frames])
-    few = min(len(set(keys[shows])), len(set(keys[~shows]))) < FEWEST
-    if few:
-        frames, samples, shows = [], [], shows[:0]
-    of_frames = np.array([str(sample.label) for sample in samples])
-    return frames, Training(shows, of_frames, Groups.of(samples))
+    return listed, without
 
 
 def _samples_without(

@@ -93,11 +93,17 @@ class Slices(Plugin):
         """Other explanations of what was found, label noise, and the null."""
         from cuescope_sdk.data import independent_samples, other_explanations
         from cuescope_sdk.locating import attach_portraits
-        from cuescope_slices.verify import check_labels, comparisons, evidence
+        from cuescope_slices.verify import (
+            check_labels,
+            comparisons,
+            evidence,
+            sides_by_feature,
+        )
 
         if audit.options is self.options:  # else another method's audit
             yield from independent_samples(audit)
-            attach_portraits(audit, features, scores)
+            sides = sides_by_feature(audit, self.name, self.options, features)
+            attach_portraits(audit, features, scores, sides)
             about = audit, self.name, self.options, features, scores
             yield from other_explanations(audit, list(comparisons(*about)))
             if self.options.label_noise:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from cuescope_sdk.locating import Sides
 from cuescope_sdk.statistics import (
     Answered,
     GapPlan,
@@ -56,6 +57,25 @@ def inside(ranked: Ranked, part: Slice) -> Mask:
     is_inside = np.zeros(len(ranked.keys), dtype=bool)
     is_inside[ranked.sequence[part.points[part.core]]] = True
     return is_inside
+
+
+def sides(ranked: Ranked, part: Slice) -> Sides | None:
+    """Of a ranking of everything about one label: errors on its side, right answers on the other.
+
+    Its first points alone would be what the ranking happens to like, other labels among them.
+    None for a slice that lists its own points.
+    """
+    if len(part.points) < len(ranked.points) or len(part.value) != 1:
+        return None
+    [code] = part.value
+    mine = ranked.points.label[ranked.first] == code
+    correct = ranked.points.correct[ranked.first]
+    is_inside = inside(ranked, part)
+    keys = np.array(ranked.keys)
+    return Sides(
+        shown=keys[mine & is_inside & ~correct].tolist(),
+        others=keys[mine & ~is_inside & correct].tolist(),
+    )
 
 
 def compare(

@@ -9,8 +9,9 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
 from cuescope_sdk.data import Comparison, mislabelled_samples
+from cuescope_sdk.locating import Sides
 from cuescope_sdk.statistics import exceeds_rate_p_value
-from cuescope_slices.analysis import compare, inside, label_noise
+from cuescope_slices.analysis import compare, inside, label_noise, sides
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
 
 SIGNIFICANT = 0.05
@@ -45,6 +46,19 @@ def comparisons(
             values=right[mine],
             answers=[audit.labels[answer] for answer, _ in wrong],
         )
+
+
+def sides_by_feature(
+    audit: Audit, name: str, options: Any, features: Sequence[Feature]
+) -> dict[str, Sides]:
+    """What each feature that ranks everything is learned from."""
+    ranked = audit.once(rank, audit, name, options)
+    found = {}
+    for feature, part in zip(features, ranked.slices, strict=True):
+        of_part = sides(ranked, part)
+        if of_part is not None:
+            found[feature.key] = of_part
+    return found
 
 
 def check_labels(
