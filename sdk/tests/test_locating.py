@@ -45,6 +45,10 @@ def cast(pixels: np.ndarray, rng: np.random.Generator) -> None:
     pixels[:] = np.uint8(pixels * (1.0, 0.85, 0.6))
 
 
+def colourless(pixels: np.ndarray, rng: np.random.Generator) -> None:
+    pixels[:] = pixels.mean(axis=-1, keepdims=True)
+
+
 def nothing(pixels: np.ndarray, rng: np.random.Generator) -> None:
     """All pictures are alike."""
 
@@ -159,6 +163,14 @@ def test_what_is_everywhere_has_no_outline() -> None:
     )
     assert "darker" in portrait.what
     assert describe(cast)[0] == portrait  # the same name in the next run
+
+
+def test_what_loses_its_colours_is_not_called_bluer() -> None:
+    portrait, _ = describe(colourless)
+    assert portrait is not None
+    assert portrait.where == "everywhere"
+    assert "less colourful" in portrait.what
+    assert not {"blue", "red"} & set(portrait.what.split())
 
 
 class Cut(NamedTuple):

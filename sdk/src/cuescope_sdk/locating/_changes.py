@@ -15,6 +15,7 @@ SEEN = 0.04  # of the range of a colour: a smaller change is not seen
 SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
 GREY = 0.08  # red and blue of what has no colour
+PALE = 0.02  # of it in most cells: nothing is left
 LIGHT = 0.66
 DARK = 0.33
 # brightness, red less green, blue less brightness
@@ -33,7 +34,8 @@ COLOURS = {
 class Change:
     """What frames with a cue have more of at its place, each in units of its range.
 
-    `colour` names what stands there where it is alike in most frames that show it.
+    `colour` names what stands there where it is alike in most frames that show it. What
+    `loses_colour` is greyer than the same place of others, whatever their colours are.
     """
 
     brightness: float
@@ -41,6 +43,7 @@ class Change:
     blue: float
     contrast: float
     colour: str | None = None
+    loses_colour: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -48,7 +51,9 @@ class Change:
         words = []
         if self.brightness:
             words.append("brighter" if self.brightness > 0 else "darker")
-        if self.red or self.blue:
+        if self.loses_colour:
+            words.append("less colourful")
+        elif self.red or self.blue:
             words.append(f"more {colour_of(self.red, self.blue)}")
         if self.contrast:
             words.append("more edges" if self.contrast > 0 else "fewer edges")
@@ -62,12 +67,15 @@ def change_at(
 ) -> Change:
     """What differs inside of each frame's mask, or in all of it."""
     rows = []
+    chroma = []
     for number, frame in enumerate(cells):
         if masks is None:
             inside = frame.reshape(-1, len(FEATURES))
         else:
             inside = frame[stretch(masks[number], (GRID, GRID))]
         rows.append(inside.mean(axis=0))
+        # of each cell: red and green side by side are colours, and grey on average
+        chroma.append(float(np.hypot(inside[:, 1], inside[:, 2]).mean()))
     values = np.array(rows, np.float64)
     weights = data.weights()
     clear = {}
@@ -82,7 +90,15 @@ def change_at(
         blue=clear["blue"],
         contrast=clear["contrast"],
         colour=_common_colour(values, data),
+        loses_colour=_loses_colour(np.array(chroma), data, weights),
     )
+
+
+def _loses_colour(chroma: PerFrame, data: Training, weights: PerFrame) -> bool:
+    """Whether frames with the cue are mostly grey where others are not."""
+    difference, spread = _difference(chroma, data, weights)
+    is_clear = -difference >= max(SEEN, CLEAR * spread)
+    return bool(is_clear and np.median(chroma[data.shows]) < PALE)
 
 
 def _difference(
