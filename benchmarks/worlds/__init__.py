@@ -12,6 +12,7 @@ MODULES = {
     "5": "worlds.stalls",
     "6": "worlds.cloths",
     "7": "worlds.gardens",
+    "8": "worlds.tanks",
 }
 
 
