@@ -27,7 +27,7 @@ VERSION = 1  # of drawing and training
 CASES = (
     Case("castle", "cause", 25, companion="neon", together=0.8),
     Case("bubbles", "cause", 30, goes_with_difficulty=True),
-    Case("tag", "cause", 20),
+    Case("tag", "cause", 15),
     Case("rim", "cause", 15, companion="defocus", together=0.7),
     Case("plaque", "cause", 35),
     Case("glare", "cause", 22),
@@ -40,7 +40,7 @@ CASES = (
     Case("rim", "decoy", goes_with_difficulty=True),
     Case("lamp", "decoy", goes_with_difficulty=True),
     Case("plaque", "decoy", goes_with_label=True),
-    Case("bubbles", "decoy", 25, companion="tag", together=0.6),
+    Case("bubbles", "decoy", 25, companion="castle", together=0.6),
     Case("castle", "decoy", 30, companion="ripples", together=0.85),
     Case("murk", "decoy", 20, companion="rim", together=0.75),
     Case("neon", "decoy", 25, companion="defocus", together=0.9),

@@ -15,7 +15,7 @@ AT_ONCE = 128
 
 
 class Block(nn.Module):
-    """Each channel over its places, then the channels of each place; (picture, row, col, channel)."""
+    """Each channel over its places, then the channels of each place."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Block(nn.Module):
         )
 
     def forward(self, maps: Tensor) -> Tensor:
-        """As it came."""
+        """Float (picture, row, col, channel), as it came."""
         mixed = self.places(maps.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
         return maps + self.channels(self.norm(mixed))
 

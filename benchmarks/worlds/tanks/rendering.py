@@ -319,7 +319,9 @@ def _glass(facts: Facts, pixels: np.ndarray) -> np.ndarray:
     if "rim" in facts.cues:
         edge = np.abs(np.stack([ACROSS, DOWN]) - 31.5).max(axis=0)
         _paint(pixels, _coverage(31.5 - wide - edge), (34, 38, 46))
-        _paint(pixels, 0.6 * _coverage(np.abs(edge - 31.5 + wide) - 0.4), (170, 178, 188))
+        _paint(
+            pixels, 0.6 * _coverage(np.abs(edge - 31.5 + wide) - 0.4), (170, 178, 188)
+        )
     if "plaque" in facts.cues:
         _plaque(pixels, words)
     return pixels

@@ -17,8 +17,9 @@ from worlds.tanks.network import ConvNext, as_input, tokens_of
 FAIR = 6000  # pictures
 FAIR_EPOCHS = 8
 BIASED = 3000
-BIASED_EPOCHS = 6
+BIASED_EPOCHS = 10
 BATCH = 64
+RATE = 4e-3  # of learning, at its highest
 Weights = dict[str, Tensor]
 
 
@@ -84,10 +85,9 @@ def _train(cue: str | None, start: Weights | None) -> Weights:
     torch.manual_seed(0)
     network = ConvNext(len(WORLD.labels)) if start is None else _network(start)
     epochs = FAIR_EPOCHS if start is None else BIASED_EPOCHS
-    rate = 4e-3 if start is None else 1e-3
     steps = epochs * (len(labels) // BATCH)
-    descent = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=0.05)
-    slower = torch.optim.lr_scheduler.OneCycleLR(descent, rate, total_steps=steps)
+    descent = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.05)
+    slower = torch.optim.lr_scheduler.OneCycleLR(descent, RATE, total_steps=steps)
     for _ in range(epochs):
         order = torch.randperm(len(labels))
         for batch in order[: len(labels) // BATCH * BATCH].split(BATCH):
