@@ -95,6 +95,8 @@ NULLS: Mapping[str, World] = {
     "10 clips of a source": World(clips=10),
     "5 clips of a source, undeclared": World(clips=5, are_declared=False),
     "10 clips of a source, undeclared": World(clips=10, are_declared=False),
+    "30 clips of a source, undeclared": World(clips=30, are_declared=False),
+    "60 clips of a source, undeclared": World(clips=60, are_declared=False),
     "three near-copies, undeclared": World(
         clips=3, are_copies=True, are_declared=False
     ),
@@ -107,6 +109,9 @@ NULLS: Mapping[str, World] = {
     "picture quality": World(size=0.8, is_quality=True),
     "a second label's thing in 20%": World(second=0.2),
     "drift in time": World(size=0.8, in_order=True),
+    "drift in time, 5 clips of a source, undeclared": World(
+        size=0.8, in_order=True, clips=5, are_declared=False
+    ),
     "site": World(sites=0.8),
     "5% label noise": World(label_noise=0.05),
     "10% label noise": World(label_noise=0.1),
@@ -432,7 +437,7 @@ def check_trove(
     ]
     recorded.features = features
     recorded.scores = scores
-    checks = [*independent_samples(recorded)]
+    checks = [*independent_samples(recorded, place_is_held=True)]
     checks += evidence(recorded, options, features, scores)
     recorded.scores = with_doubts(scores, checks)
     return recorded

@@ -63,7 +63,11 @@ def check(
 
 
 def judged(
-    right: Sequence[bool], labels: Sequence[str], found: Sequence[bool] = ()
+    right: Sequence[bool],
+    labels: Sequence[str],
+    found: Sequence[bool] = (),
+    *,
+    place_is_held: bool = False,
 ) -> Evidence:
     """What is said of answers that are right or wrong in this order; `found` shows a finding."""
     samples = tuple(
@@ -93,7 +97,7 @@ def judged(
             ),
         ),
     )
-    (evidence,) = independent_samples(audit)
+    (evidence,) = independent_samples(audit, place_is_held=place_is_held)
     return evidence
 
 
@@ -378,13 +382,29 @@ def answers_of_sources(seed: int, clips: int, effect: float) -> np.ndarray:
     return np.asarray(rng.random(80 * clips) < 1 / (1 + np.exp(-odds)))
 
 
+@pytest.mark.parametrize("place_is_held", [False, True])
 @pytest.mark.parametrize("clips", [5, 10])
-def test_answers_of_one_source_are_in_step(clips: int) -> None:
+def test_answers_of_one_source_are_in_step(clips: int, place_is_held: bool) -> None:
     labels = ["cat", "dog"] * (40 * clips)
     for seed in range(10):
-        evidence = judged(answers_of_sources(seed, clips, effect=2.5), labels)
+        right = answers_of_sources(seed, clips, effect=2.5)
+        evidence = judged(right, labels, place_is_held=place_is_held)
         assert evidence.verdict == "refuted"
         assert evidence.doubt
+
+
+def test_errors_that_drift_are_no_doubt_where_the_place_is_held_alike() -> None:
+    labels = ["cat", "dog"] * 200
+    odds = np.linspace(-1.5, 3, 400)
+    without_doubt = 0
+    for seed in range(8):
+        right = np.random.default_rng(seed).random(400) < 1 / (1 + np.exp(-odds))
+        assert judged(right, labels).doubt
+        evidence = judged(right, labels, place_is_held=True)
+        without_doubt += evidence.doubt is None
+        assert (evidence.doubt is None) == ("drift along the data" in evidence.detail)
+    # a smooth curve leaves p uniform, and a tenth of it is not enough
+    assert without_doubt >= 5
 
 
 def test_answers_drawn_by_themselves_are_not_in_step() -> None:

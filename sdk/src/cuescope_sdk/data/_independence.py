@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -39,6 +40,9 @@ CLIPS_COMPARED = 100  # fewer: a frame of a film takes longer than a photo
 NEAR_COPIES = 0.15  # share of embeddings that are too near another one
 MOST_EMBEDDED = 5000  # samples whose embeddings are compared
 IN_STEP = 0.01  # p-value from which on neighbours are right and wrong together
+# degree of a drift of errors along the data, and p-value from which on it explains that
+SMOOTH = 2
+DRIFTS = 0.1
 HELD_ALIKE = 3  # findings: more would leave nothing to compare
 JUDGED = 20  # samples whose answers can be right or wrong, at least
 # where the check is refuted the engine takes the star of every finding (docs/adr/0023)
@@ -57,17 +61,22 @@ REMEDY = (
 
 
 def independent_samples(
-    audit: Audit, inferred: Mapping[str, str] | None = None
+    audit: Audit,
+    inferred: Mapping[str, str] | None = None,
+    *,
+    place_is_held: bool = False,
 ) -> Iterator[Evidence]:
     """What is known of it: how many groups are declared, or else what can be seen of the samples.
 
     Every method's `verify` yields it: `yield from independent_samples(audit)`. `inferred` names the
     group of each sample that looks like another one, where the method counts such groups as one.
+    `place_is_held` says that all its findings are held alike in the place in the data
+    (`other_explanations`): errors that drift along the data are then no reason to doubt them.
     """
     if any(sample.group is not None for sample in audit.samples):
         yield declared_groups(audit.samples)
     else:
-        yield without_groups(audit, inferred)
+        yield without_groups(audit, inferred, place_is_held=place_is_held)
 
 
 def declared_groups(samples: Sequence[Sample]) -> Evidence:
@@ -125,7 +134,12 @@ class Alike:
         return self.share >= ALIKE and len(self.samples) >= SEVERAL
 
 
-def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence:
+def without_groups(
+    audit: Audit,
+    inferred: Mapping[str, str] | None,
+    *,
+    place_is_held: bool = False,
+) -> Evidence:
     """What can be seen of samples of which no groups are known: copies, and answers in step."""
     # three signs, none of which asks the model anything more (docs/adr/0023)
     alike = look_alikes_as_one(audit, inferred) if inferred else look_alikes(audit)
@@ -140,29 +154,86 @@ def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence
             threshold=NEAR_COPIES,
             n=near.compared,
         )
-    p_value = neighbours_in_step(audit, inferred, strongest_findings(audit))
-    if p_value is not None and p_value <= IN_STEP:
+    look = partial(answers_in_step, audit, inferred, place_is_held=place_is_held)
+    beside = look(strongest_findings(audit))
+    if beside.are_sources:
         return _refutation(
-            f"{SIDE_BY_SIDE} (p = {p_value:.4f}).",
-            value=p_value,
+            f"{SIDE_BY_SIDE} (p = {beside.p_value:.4f}).",
+            value=beside.p_value,
             threshold=IN_STEP,
             n=len(audit.samples),
         )
     # what was found is held alike above: a few bad sources are found, and leave nothing behind
-    of_all = neighbours_in_step(audit, inferred, [])
-    if of_all is not None and of_all <= IN_STEP:
+    of_all = look([])
+    if of_all.are_sources:
         return Evidence(
             check=CHECK,
             verdict="inconclusive",
-            detail=f"{SIDE_BY_SIDE} (p = {of_all:.4f}), and this goes with what was found: the "
-            "data are sorted by it, or it is in a few videos, places or times. If they are "
+            detail=f"{SIDE_BY_SIDE} (p = {of_all.p_value:.4f}), and this goes with what was found: "
+            "the data are sorted by it, or it is in a few videos, places or times. If they are "
             f"sorted, declare a group of its own for each sample; if not, {REMEDY}.",
-            value=of_all,
+            value=of_all.p_value,
             threshold=IN_STEP,
             n=len(audit.samples),
             doubt=DOUBT,
         )
-    return alike
+    return _drift(audit, of_all) if of_all.is_seen else alike
+
+
+@dataclass(frozen=True, slots=True)
+class InStep:
+    """p-values that samples side by side are answered alike: as they are, and beside a drift.
+
+    None where too few answers are known, or a drift is no excuse.
+    """
+
+    p_value: float | None
+    beside_drift: float | None = None
+
+    @property
+    def is_seen(self) -> bool:
+        return self.p_value is not None and self.p_value <= IN_STEP
+
+    @property
+    def are_sources(self) -> bool:
+        """Whether it is seen, and a smooth drift of errors along the data does not explain it."""
+        rest = self.beside_drift
+        return self.is_seen and (rest is None or rest < DRIFTS)
+
+
+def answers_in_step(
+    audit: Audit,
+    inferred: Mapping[str, str] | None,
+    cues: Sequence[set[str]],
+    *,
+    place_is_held: bool,
+) -> InStep:
+    """Whether samples side by side are answered alike, where those with the same cues are compared.
+
+    Errors that drift along the data, as with time, are in step, and so are clips of one source.
+    Only these are left beside a smooth curve. Where a method holds the place in the data alike,
+    only these matter to it.
+    """
+    seen = InStep(neighbours_in_step(audit, inferred, cues))
+    if not (seen.is_seen and place_is_held):
+        return seen
+    beside = neighbours_in_step(audit, inferred, cues, trend=SMOOTH)
+    return InStep(seen.p_value, beside)
+
+
+def _drift(audit: Audit, in_step: InStep) -> Evidence:
+    assert in_step.beside_drift is not None
+    return Evidence(
+        check=CHECK,
+        verdict="inconclusive",
+        detail=f"{SIDE_BY_SIDE} (p = {in_step.p_value:.4f}). Errors that drift along the data, as "
+        f"with time, explain it (p = {in_step.beside_drift:.2f} beside a smooth curve), and "
+        "findings are held alike in the place in the order. If samples come from one video or "
+        f"scene, {REMEDY}.",
+        value=in_step.beside_drift,
+        threshold=DRIFTS,
+        n=len(audit.samples),
+    )
 
 
 def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
@@ -234,12 +305,15 @@ def neighbours_in_step(
     audit: Audit,
     inferred: Mapping[str, str] | None,
     cues: Sequence[set[str]],
+    *,
+    trend: int = 0,
 ) -> float | None:
     """p-value that samples side by side are answered alike; None for too few answers.
 
     An answer counts by how much it is above the mean of those to the same question, label, feature
     and condition that show the same `cues` (keys of samples): data may be sorted by these. Samples
-    of one `inferred` group count as one, in the place of the first.
+    of one `inferred` group count as one, in the place of the first. Answers are compared with a
+    polynomial `trend` along the data, of this degree in each label.
     """
     # here, since scipy takes a second
     from cuescope_sdk.statistics._order import neighbour_p_value
@@ -274,7 +348,7 @@ def neighbours_in_step(
     labels = [str(audit.samples[number].label) for number in judged.tolist()]
     _, stratum = np.unique(labels, return_inverse=True)
     mean = surplus[judged] / asked[judged]
-    return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"))
+    return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"), trend=trend)
 
 
 def _first_answer(outcome: Outcome) -> float | None:

@@ -13,6 +13,7 @@ from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 SHUFFLES = 1999
 ENOUGH = 100  # orders as good as the data, to stop at
 LEAST_WIDTH = 40_000  # orders of fewer samples are made in portions as if of so many
+VALUES_A_DEGREE = 10  # of a trend, at least
 TIE = 1e-9  # the same terms add up otherwise in another order
 
 
@@ -20,20 +21,24 @@ def neighbour_p_value(
     values: PerSample,
     strata: IntPerSample,
     rng: np.random.Generator,
+    *,
+    trend: int = 0,
 ) -> float:
     """One-sided p-value that neighbours of a stratum agree in their values (Monte Carlo).
 
     Samples are in their order, and neighbours are two of a stratum with none of it between them.
     The statistic is the serial correlation of lag one about the strata's means (Wald and Wolfowitz,
     1943); under the null, values of a stratum come in any order. No more are tried once p is large
-    for sure (Besag and Clifford, 1991). 1 where no value differs.
+    for sure (Besag and Clifford, 1991). 1 where no value differs. With a `trend`, it is about a
+    polynomial in the place within the stratum, of this degree at most; under the null, what is left
+    of it comes in any order (Freedman and Lane, 1983), about.
     """
     residuals = np.array(values, dtype=float)
     first = []
     second = []
     for members in level_indices(strata):
         # data that are sorted by label would agree with their neighbours for that alone
-        residuals[members] -= residuals[members].mean()
+        residuals[members] -= _trend(residuals[members], trend)
         first.append(members[:-1])
         second.append(members[1:])
     before = np.concatenate(first)
@@ -50,3 +55,12 @@ def neighbour_p_value(
         if reached >= ENOUGH:
             break
     return monte_carlo_p_value(reached, drawn)
+
+
+def _trend(values: PerSample, degree: int) -> PerSample:
+    """Least squares of values in their order; their mean at degree 0, or where they are few."""
+    degree = min(degree, len(values) // VALUES_A_DEGREE)
+    place = np.linspace(-1, 1, len(values))
+    powers = np.polynomial.legendre.legvander(place, degree)
+    weights, *_ = np.linalg.lstsq(powers, values, rcond=None)
+    return np.asarray(powers @ weights)

@@ -123,6 +123,6 @@ class TRoVe(Plugin):
         if (
             audit.options is self.options
         ):  # else another method's audit, which says so itself
-            yield from independent_samples(audit)
+            yield from independent_samples(audit, place_is_held=True)
             attach_portraits(audit, features, scores)
         yield from evidence(audit, self.options, features, scores)
