@@ -42,7 +42,8 @@ RULE = (
     "the cue needs no locating). What destroys a place, what another sample gives and what puts "
     "the cue in are three kinds. A change counts in full if pictures show that it takes half of "
     "the cue or more. Where none does, what the embedding says of the cue is erased and put in, "
-    "and both have to confirm. Its effect is also larger than in three controls: samples without "
+    "and both have to confirm. Samples as they are, with all else in their pictures held alike, "
+    "can be the second kind. Its effect is also larger than in three controls: samples without "
     "the cue, another cue that is no finding, and labels that the cue does not affect. All tests "
     "are corrected together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is "
     "shown"
@@ -164,6 +165,8 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
     # a cue without a figure keeps its line, which says what is missing
     if row.decisive is None or row.effect is None:
         yield headline(value=None)
+        if row.beside is not None:
+            yield score(metric="excess", value=row.beside.alike.value)
     else:
         # the p-value is of the clearest change, the size of all of them
         decisive = row.decisive.effect
@@ -336,6 +339,7 @@ def tables(results: Results) -> dict[str, Callable[[], Table | None]]:
         "table of controls": controls_table,
         "table of placebos": placebo_table,
         "table of companions": companions_table,
+        "table of samples as they are": as_they_are_table,
         "table of what does not apply": inapplicable_table,
     }
     return {part: partial(table, results) for part, table in tables.items()}
@@ -512,6 +516,26 @@ def companions_table(results: Results) -> Table | None:
         "it beside others, alike in label, in difficulty and in the companion (overlap weights; Li "
         "et al., 2018). The companion: the same, alike in the cue. Samples apart: those that show "
         "one of the two alone, the rarer ones.",
+    )
+
+
+def as_they_are_table(results: Results) -> Table | None:
+    """What each cue does where nothing is changed, and with all else in pictures held alike."""
+    rows = []
+    for row in results.rows:
+        if row.beside is not None:
+            figures = map(_of_run, (row.beside.plain, row.beside.alike))
+            rows.append((*_name(row), *figures))
+    if not rows:
+        return None
+    return Table.of(
+        "Samples as they are: with the cue beside without it",
+        ("cue", "label", "gap", "all else held alike"),
+        rows,
+        "In points of probability, positive as a cause would be. Gap: samples with the cue beside "
+        "others of the same label. All else held alike: beyond what pictures without the cue tell "
+        "of the answers (prognostic score; Hansen, 2008). A gap that is gone there is the work of "
+        "something else in the pictures.",
     )
 
 
