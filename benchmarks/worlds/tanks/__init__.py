@@ -35,16 +35,16 @@ CASES = (
     Case("neon", "cause", 18),
     Case("murk", "cause", 28, goes_with_difficulty=True),
     Case("lamp", "cause", 20, companion="castle", together=0.6),
-    Case("ripples", "cause", 32),
+    Case("ripples", "cause", 12),
     Case("stream", "cause", 14),
     Case("rim", "decoy", goes_with_difficulty=True),
     Case("lamp", "decoy", goes_with_difficulty=True),
     Case("plaque", "decoy", goes_with_label=True),
     Case("bubbles", "decoy", 25, companion="castle", together=0.6),
-    Case("castle", "decoy", 30, companion="ripples", together=0.85),
+    Case("castle", "decoy", 30, companion="murk", together=0.85),
     Case("murk", "decoy", 20, companion="rim", together=0.75),
     Case("neon", "decoy", 25, companion="defocus", together=0.9),
-    Case("stream", "decoy", 30, companion="glare", together=0.95),
+    Case("ripples", "decoy", 30, companion="glare", together=0.95),
 )
 
 
