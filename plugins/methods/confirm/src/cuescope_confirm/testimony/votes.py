@@ -50,12 +50,6 @@ class Kind:
         """Whether it changes what nobody has to locate."""
         return self.party[0].plugin.needs in EXACT
 
-    @property
-    def leaves_nothing(self) -> bool:
-        """Whether nothing of the cue is left that could still move answers."""
-        is_still = self.party[0].plugin.needs == "still"
-        return self.standing == "full" and (not is_still or self.part >= NEARLY_ALL)
-
 
 AnyKind = TypeVar("AnyKind", bound=Kind)
 
@@ -70,7 +64,11 @@ class Vote(Kind):
     @property
     def acquits(self) -> bool:
         """Whether all of the cue was changed, and this does no more than the placebo."""
-        return self.leaves_nothing and self.decision == NO_MORE
+        is_still = self.party[0].plugin.needs == "still"
+        leaves_nothing = self.standing == "full" and (
+            not is_still or self.part >= NEARLY_ALL
+        )
+        return leaves_nothing and self.decision == NO_MORE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -182,14 +180,14 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
 
 
 def is_taken_out(study: Study, witnesses: Party) -> bool:
-    """Whether any of these leaves nothing of the cue in pictures."""
+    """Whether any of these changes all of the cue in pictures."""
     able = [
         witness
         for witness in witnesses
         if witness.reason is None and is_tested(study, witness)
     ]
     kinds = kinds_of(able, shares_taken(study, able))
-    return any(kind.leaves_nothing for kind in kinds)
+    return any(kind.standing == "full" for kind in kinds)
 
 
 def _best_of(kind: Kind, taken: Taken) -> Witness:
