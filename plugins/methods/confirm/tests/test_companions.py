@@ -1,5 +1,6 @@
 """What goes with a cue: which of the two moves answers, and what a change moves."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,7 +8,13 @@ import numpy as np
 import pytest
 
 from cuescope_confirm import companions
-from cuescope_confirm.analysis import Row, _by_companion
+from cuescope_confirm.analysis import (
+    Row,
+    _by_all_else,
+    _by_companion,
+    _ruling,
+    _with_all_else_alike,
+)
 from cuescope_confirm.asking import Direction, RunAnswers
 from cuescope_confirm.companions import (
     Discordant,
@@ -17,10 +24,11 @@ from cuescope_confirm.companions import (
     unnamed,
 )
 from cuescope_confirm.report import _hanging_together
-from cuescope_confirm.scores import Ruling
+from cuescope_confirm.scores import SECOND, Decision, Effect, Ruling
 from cuescope_confirm.study import Cue
+from cuescope_confirm.testimony.votes import Standing, Vote
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
-from cuescope_sdk.statistics import PrognosticGap
+from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 COUNT = 400
 OPTIONS = SimpleNamespace(least=10, margin=0.1, pairs=None)
@@ -203,3 +211,114 @@ def test_what_pictures_do_not_tell_is_not_held_alike(
     shuffled = np.random.default_rng(5).permutation(COUNT)
     world.cue = world.cue[shuffled]
     assert world.beside_all_else(monkeypatch) is None
+
+
+def said(value: float, low: float, high: float) -> PrognosticGap:
+    """By samples as they are."""
+    return PrognosticGap(Estimate(0.2, 0.15, 0.25), Estimate(value, low, high))
+
+
+SURE = said(0.2, 0.1, 0.3)
+
+
+def one_vote(decision: Decision, standing: Standing, *, removes: bool = True) -> Vote:
+    effect = "removes" if removes else "inserts"
+    witness: Any = SimpleNamespace(
+        plugin=SimpleNamespace(effect=effect, needs="region")
+    )
+    measured = Effect(0.2, 0.1, 0.3, 40, 0.001)
+    return Vote(standing, [witness], 1.0, effect=measured, decision=decision)
+
+
+def undecided(
+    votes: list[Vote], beside: PrognosticGap | None, *, has_place: bool = True
+) -> tuple[Any, Row]:
+    """A study, and a row of it to which something is missing."""
+    target: Any = SimpleNamespace(
+        direction=Direction(gap=-0.3, z=-5.0), has_place=has_place
+    )
+    ruling = Ruling("cannot tell", missing=SECOND)
+    study: Any = SimpleNamespace(options=OPTIONS)
+    return study, Row(target, [], [], votes, ruling, beside=beside)
+
+
+@pytest.mark.parametrize(
+    ("votes", "beside", "verdict"),
+    [
+        ([one_vote("confirms", "full")], SURE, "causes"),
+        ([one_vote("confirms", "partial")], SURE, "causes"),
+        ([one_vote("confirms", "full")], said(0.2, -0.1, 0.5), "cannot tell"),
+        ([one_vote("confirms", "full")], said(0.05, 0.02, 0.08), "cannot tell"),
+        ([one_vote("confirms", "full")], None, "cannot tell"),
+        ([one_vote("undecided", "full")], SURE, "cannot tell"),
+        ([one_vote("confirms", "inside")], SURE, "cannot tell"),
+        (
+            [
+                one_vote("confirms", "inside"),
+                one_vote("confirms", "inside", removes=False),
+            ],
+            SURE,
+            "causes",
+        ),
+        # what changes all of the cue and does nothing is heard before all else
+        (
+            [
+                one_vote("confirms", "partial"),
+                one_vote("placebo does as much", "full"),
+            ],
+            SURE,
+            "cannot tell",
+        ),
+    ],
+)
+def test_samples_as_they_are_second_a_change_that_confirms(
+    votes: list[Vote], beside: PrognosticGap | None, verdict: str
+) -> None:
+    study, row = undecided(votes, beside)
+    assert _with_all_else_alike(study, row).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("beside", "has_place", "is_cause"),
+    [
+        (SURE, True, True),
+        (said(0.02, -0.03, 0.07), True, False),
+        (said(0.1, -0.02, 0.22), True, True),
+        # all over the frame the company is changed with it
+        (said(0.1, -0.02, 0.22), False, False),
+        (SURE, False, True),
+        (None, False, True),
+    ],
+)
+def test_what_all_else_explains_is_no_cause(
+    beside: PrognosticGap | None, has_place: bool, is_cause: bool
+) -> None:
+    study, row = undecided([], beside, has_place=has_place)
+    assert (_by_all_else(study, row) is None) is is_cause
+
+
+@pytest.mark.parametrize(
+    ("least", "alike", "excess"),
+    [(0.2, 0.2, 0.2), (0.01, 0.25, 0.05), (-0.1, 0.2, -0.1), (0.2, -0.05, -0.05)],
+)
+def test_both_witnesses_have_to_say_that_there_is_an_effect(
+    least: float, alike: float, excess: float
+) -> None:
+    _, row = undecided([], said(alike, alike - 0.1, alike + 0.1))
+    together = Effect(least, least - 0.1, least + 0.1, 40, 0.001, alone=least)
+    row = replace(row, together=together)
+    assert row.excess == pytest.approx(excess)
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_what_moves_answers_the_other_way_is_not_acquitted(is_shown: bool) -> None:
+    votes = []
+    for removes in (True, False):
+        vote = one_vote("placebo does as much", "full", removes=removes)
+        votes.append(replace(vote, effect=Effect(-0.2, -0.3, -0.1, 40, 1.0)))
+    target: Any = SimpleNamespace(
+        direction=Direction(gap=-0.03, z=-0.5, shown=is_shown),
+        located=SimpleNamespace(is_sure=True, auroc=None),
+    )
+    verdict = _ruling(target, votes, [], 0.1).verdict
+    assert verdict == ("accompanies" if is_shown else "cannot tell")

@@ -33,7 +33,9 @@ METRICS = (
         name="excess",
         title="Effect beyond all controls",
         meaning="the same, minus the largest effect of a control, where a cause would have none "
-        "(-1 to 1): the placebo, samples without the cue, a cue that is no finding, other labels",
+        "(-1 to 1): the placebo, samples without the cue, a cue that is no finding, other labels. "
+        "Where samples as they are tell it too, all else in their pictures held alike, it is the "
+        "geometric mean of both",
     ),
     Metric(
         name="accuracy_lost",

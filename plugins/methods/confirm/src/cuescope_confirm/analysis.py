@@ -50,6 +50,10 @@ ALL_ELSE = (
     "samples without what else is in these pictures: pictures that do not show the cue, and look "
     "alike in all else, are answered alike"
 )
+DIRECTION = (
+    "a direction: in the run, answers are as often right with the cue as without, and here they "
+    "change the other way than was assumed"
+)
 UNEXPLAINED = (
     "a difference in the run: there, answers are as often right with the cue as without"
 )
@@ -88,7 +92,7 @@ class Row:
         """The effect beyond all controls: of the kinds that are tested together, else their middle.
 
         The mean of several kinds in each sample; a middle of two is as lucky as the luckier one.
-        Where samples as they are tell it too, with all else alike, it is the mean of both.
+        Where samples as they are tell it too, with all else alike, both have to say so.
         """
         if self.together is not None:
             changed = self.together.least
@@ -97,7 +101,11 @@ class Row:
             changed = float(np.median(least))
         if self.beside is None:
             return changed
-        return (changed + self.beside.alike.value) / 2
+        alike = self.beside.alike.value
+        if min(changed, alike) <= 0:
+            return min(changed, alike)
+        # the geometric mean: where one says next to nothing, the other is no reason to believe it
+        return float(np.sqrt(changed * alike))
 
     @property
     def fine(self) -> list[Testimony]:
@@ -452,6 +460,8 @@ def _ruling(
         return Ruling("cannot tell", missing=UNEXPLAINED)
     if ruling.verdict == "accompanies" and _is_of_one_kind(target, votes):
         return Ruling("cannot tell", missing=UNLIKE)
+    if ruling.verdict == "accompanies" and _goes_the_other_way(target, votes, margin):
+        return Ruling("cannot tell", missing=DIRECTION)
     # beyond its placebo but not its controls: more samples need not help
     if ruling.missing == POWER and any(
         vote.decision == "undecided" and vote.effect.low > 0 and vote.effect.controls
@@ -465,6 +475,13 @@ def _goes_both_ways(votes: Sequence[Vote]) -> bool:
     """Whether what the model makes of the cue takes answers as it goes, and as it comes."""
     confirming = [vote for vote in votes if vote.decision == "confirms"]
     return len({vote.removes for vote in confirming}) > 1
+
+
+def _goes_the_other_way(target: Target, votes: Sequence[Vote], margin: float) -> bool:
+    """Whether answers surely move, and against a direction that the run does not surely show."""
+    if target.direction.shown:
+        return False
+    return any(vote.effect.high < 0 and vote.effect.value <= -margin for vote in votes)
 
 
 def _by_pairs(votes: Sequence[Vote]) -> Ruling:
