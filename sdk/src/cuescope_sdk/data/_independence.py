@@ -249,7 +249,9 @@ def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
     )
 
 
-def _refutation(what: str, *, value: float, threshold: float, n: int) -> Evidence:
+def _refutation(
+    what: str, *, value: float | None, threshold: float, n: int
+) -> Evidence:
     detail = (
         f"{what} Do they come from one video, place or time? Then {REMEDY}. If not, say that: "
         "declare a group of its own for each sample."

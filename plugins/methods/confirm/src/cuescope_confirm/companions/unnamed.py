@@ -160,7 +160,7 @@ def _alike_labels(
     if target.direction.sign < 0 or not target.cue.labels:
         return own
     brought = _answer_brought(answers, own)
-    return own | (answers.labels != brought)
+    return np.asarray(own | (answers.labels != brought), bool)
 
 
 def _answer_brought(answers: RunAnswers, own: BoolPerSample) -> str | None:
@@ -170,7 +170,7 @@ def _answer_brought(answers: RunAnswers, own: BoolPerSample) -> str | None:
         max((own & ~answers.present).sum(), 1),
         max((own & answers.present).sum(), 1),
     ]
-    for row in np.flatnonzero(own):
+    for row in np.flatnonzero(own).tolist():
         outcome = answers.outcomes[row]
         side = int(answers.present[row])
         for answer, share in _shares(outcome):
