@@ -100,3 +100,16 @@ def test_the_mean_of_several_is_no_surer_than_all_together():
     alike = [Estimate(0.1, 0.0, 0.2)] * 4
     drawn = Estimate.drawn_together(alike, [True] * 4)
     assert drawn.high - drawn.low == pytest.approx(0.2 / 2, rel=0.01)
+
+
+def test_answers_or_looks_that_are_all_alike_leave_the_gap_as_it_is():
+    values, shows, strata, looks = _world(4, together=0.5, of_cue=0, of_company=0)
+    alike = _gap((np.where(shows, 0.5, 0.2), shows, strata, looks))
+    assert alike.alike.value == pytest.approx(alike.plain.value)
+    blind = _gap((values, shows, strata, np.ones_like(looks)))
+    assert blind.alike == blind.plain
+    # all of one source: no model of other groups can be learned
+    one_source = Groups(np.zeros(SAMPLES, int), 1, declared=True)
+    rng = np.random.default_rng(0)
+    gap = prognostic_gap(values, shows, strata, looks, one_source, rng)
+    assert gap.alike.value == pytest.approx(gap.plain.value)

@@ -60,7 +60,10 @@ def prognostic_gap(
     rows = sides.less_those_without(looks[kept])
     # what is alike in all tells nothing
     spread = rows.std(axis=0)
-    rows = rows[:, spread > 0] / spread[spread > 0]
+    telling = spread > 0
+    if not telling.any():
+        return PrognosticGap(plain, plain)
+    rows = rows[:, telling] / spread[telling]
     expected, error = sides.prognosis(rows, names, rng)
     alike = sides.gap(sides.values - expected, names)
     reach = NORMAL * error
@@ -126,13 +129,16 @@ class _Sides:
         variances = []
         for fold in range(FOLDS):
             learned = ~self.shows & (folds != fold)
+            # of one source, or answers that are all alike, nothing is told
+            if learned.sum() < LEAST or np.ptp(centred[learned]) == 0:
+                continue
             model = BayesianRidge(fit_intercept=False)
             model.fit(rows[learned], centred[learned])
             scores[folds == fold] = rows[folds == fold] @ model.coef_
             # of the posterior: directions that few samples without the thing have are unsure
             variances.append(float(apart @ model.sigma_ @ apart))
         slope = _calibration_slope(scores[~self.shows], centred[~self.shows])
-        return slope * scores, slope * float(np.sqrt(np.mean(variances)))
+        return slope * scores, slope * float(np.sqrt(np.mean(variances or [0.0])))
 
 
 def _calibration_slope(scores: PerSample, values: PerSample) -> float:

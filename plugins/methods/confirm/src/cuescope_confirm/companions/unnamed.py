@@ -91,8 +91,11 @@ def _held_out_answers(
     for witness in dossier.witnesses_of(target):
         asked = zip(witness.answers.trials, witness.answers.with_cue, strict=True)
         for (plain, *_), is_shown in asked:
-            trials[plain.sample.key] = plain
-            shows[plain.sample.key] = bool(is_shown)
+            key = plain.sample.key
+            # of folds every sample is one of the runs'
+            if key not in dossier.study.seen:
+                trials[key] = plain
+                shows[key] = bool(is_shown)
     # from memory: they were asked beside what was changed
     outcomes = dossier.study.audit.respond(list(trials.values()))
     return outcomes, list(shows.values())
