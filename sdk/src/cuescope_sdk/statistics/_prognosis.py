@@ -20,7 +20,7 @@ Strata = Int[np.ndarray, " sample"]
 
 @dataclass(frozen=True)
 class PrognosticGap:
-    """Mean value of samples that show something, less that of others, in some strata.
+    """Mean value of samples that show something, less that of others, in some strata: -1 to 1.
 
     `plain` is that gap, `alike` what is left of it where samples are held alike in what they would
     be worth without it.
@@ -48,7 +48,7 @@ def prognostic_gap(
     groups that the sample is none of. Its own error is in the interval.
 
     The gap is that of the strata that `own` marks, each drawn to all others as far as they are
-    alike (`Estimate.drawn_together`). None where no such stratum has ten samples of each side.
+    alike (`Estimate.drawn_together`). Values are shares. None where no such stratum has ten samples of each side.
     """
     kept = _in_full_strata(shows, strata)
     own = kept if own is None else kept & own
@@ -70,7 +70,8 @@ def prognostic_gap(
     # how sure the prognosis is has nothing to do with how sure the mean of what is left is
     down = float(np.hypot(alike.value - alike.low, reach))
     up = float(np.hypot(alike.high - alike.value, reach))
-    alike = Estimate(alike.value, alike.value - down, alike.value + up)
+    low, high = np.clip([alike.value - down, alike.value + up], -1, 1).tolist()
+    alike = Estimate(alike.value, low, high)
     return PrognosticGap(plain, alike)
 
 

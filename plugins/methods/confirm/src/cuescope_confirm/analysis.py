@@ -47,8 +47,12 @@ DIFFERENCE = (
 PAIRS = "power: more pairs"
 UNLIKE = "a second kind of change that does no more than its placebo"
 ALL_ELSE = (
-    "samples without what else is in these pictures: pictures that do not show the cue, and look "
-    "alike in all else, are answered alike"
+    "samples that tell it from what else is in its pictures: with that held alike, answers are the "
+    "same with the cue and without it"
+)
+PERHAPS_ALL_ELSE = (
+    "samples that tell it from what else is in its pictures: with that held alike, answers may be "
+    "the same with the cue and without it"
 )
 DIRECTION = (
     "a direction: in the run, answers are as often right with the cue as without, and here they "
@@ -322,9 +326,11 @@ def _by_all_else(study: Study, row: Row) -> str | None:
         return None
     margin = max(study.options.margin, _claim(row.target))
     alike = row.beside.alike
+    if alike.high < margin:
+        return ALL_ELSE
     # a change of the whole picture takes its company along, so samples as they are have to say so
     is_said = row.target.has_place or alike.low > 0
-    return None if is_said and alike.high >= margin else ALL_ELSE
+    return None if is_said else PERHAPS_ALL_ELSE
 
 
 def _with_all_else_alike(study: Study, row: Row) -> Ruling:

@@ -207,7 +207,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         return (
             f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
             f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"
-            f"{_inside(row)}{_hanging_together(row, options)}"
+            f"{_as_they_are(row, options)}{_inside(row)}{_hanging_together(row, options)}"
         )
     # both directions where both are shown: taking it out, and putting it in
     ways = []
@@ -217,7 +217,8 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
     return (
         f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
-        f"placebo.{_cost(row)}{_inside(row)}{_hanging_together(row, options)}"
+        f"placebo.{_cost(row)}{_as_they_are(row, options)}{_inside(row)}"
+        f"{_hanging_together(row, options)}"
     )
 
 
@@ -287,6 +288,16 @@ def _cost(row: Row) -> str:
     # with the sign turned, the ends have changed places
     interval = f"{min(ends):.1f} to {max(ends):.1f}"
     return f" It {verb} {value:.1f} points of accuracy over all samples ({interval})."
+
+
+def _as_they_are(row: Row, options: ConfirmOptions) -> str:
+    """What samples say that nothing was changed in, where they say the same."""
+    if row.beside is None or row.beside.alike.value < options.margin:
+        return ""
+    return (
+        " Samples as they are say the same, with all else in their pictures held alike: "
+        f"{_of_run(row.beside.alike)} points."
+    )
 
 
 def _inside(row: Row) -> str:
