@@ -48,7 +48,8 @@ def prognostic_gap(
     groups that the sample is none of. Its own error is in the interval.
 
     The gap is that of the strata that `own` marks, each drawn to all others as far as they are
-    alike (`Estimate.drawn_together`). Values are shares. None where no such stratum has ten samples of each side.
+    alike (`Estimate.drawn_together`). Values are shares, 0 to 1 or 0 to -1. None where no such
+    stratum has ten samples of each side.
     """
     kept = _in_full_strata(shows, strata)
     own = kept if own is None else kept & own
@@ -70,8 +71,8 @@ def prognostic_gap(
     # how sure the prognosis is has nothing to do with how sure the mean of what is left is
     down = float(np.hypot(alike.value - alike.low, reach))
     up = float(np.hypot(alike.high - alike.value, reach))
-    low, high = np.clip([alike.value - down, alike.value + up], -1, 1).tolist()
-    alike = Estimate(alike.value, low, high)
+    figures = np.array([alike.value, alike.value - down, alike.value + up])
+    alike = Estimate(*figures.clip(-1, 1).tolist())
     return PrognosticGap(plain, alike)
 
 
