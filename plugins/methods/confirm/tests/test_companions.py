@@ -10,6 +10,7 @@ import pytest
 from cuescope_confirm import companions
 from cuescope_confirm.analysis import (
     Row,
+    _beside_all_else,
     _by_all_else,
     _by_companion,
     _ruling,
@@ -322,3 +323,11 @@ def test_what_moves_answers_the_other_way_is_not_acquitted(is_shown: bool) -> No
     )
     verdict = _ruling(target, votes, [], 0.1).verdict
     assert verdict == ("accompanies" if is_shown else "cannot tell")
+
+
+def test_pairs_of_the_users_own_are_not_mixed_with_samples_as_they_are() -> None:
+    options = SimpleNamespace(pairs="folder")
+    # nothing else of the study is looked at
+    dossier: Any = SimpleNamespace(study=SimpleNamespace(options=options))
+    target: Any = SimpleNamespace()
+    assert _beside_all_else(dossier, target) is None

@@ -322,7 +322,7 @@ def _by_all_else(study: Study, row: Row) -> str | None:
 
     Or where they may, and the cue is all over the frame.
     """
-    if row.beside is None or study.options.pairs is not None:
+    if row.beside is None:
         return None
     margin = max(study.options.margin, _claim(row.target))
     alike = row.beside.alike
@@ -375,6 +375,9 @@ def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
 
 
 def _beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
+    # pairs of the user's own decide alone, on the size as well
+    if dossier.study.options.pairs is not None:
+        return None
     with dossier.study.audit.spare(f"what else goes with {target.cue.name}"):
         return beside_all_else(dossier, target)
     return None
