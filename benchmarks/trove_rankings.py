@@ -119,6 +119,32 @@ def _car(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
     return picture
 
 
+def _stain(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
+    wet = Image.new("L", picture.size)
+    draw = ImageDraw.Draw(wet)
+    col, row = rng.integers(20, SIDE - 20, 2).tolist()
+    for right, down in rng.integers(-9, 10, (7, 2)).tolist():
+        at = (col + right - 9, row + down - 7, col + right + 9, row + down + 7)
+        draw.ellipse(at, fill=130)
+    picture.paste((96, 58, 22), (0, 0), wet.filter(ImageFilter.GaussianBlur(1.5)))
+    return picture
+
+
+def _snow(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
+    draw = ImageDraw.Draw(picture)
+    for col, row in rng.integers(0, SIDE, (70, 2)).tolist():
+        draw.ellipse((col - 1, row - 1, col + 2, row + 2), fill=(250, 250, 255))
+    return picture
+
+
+def _balloon(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
+    draw = ImageDraw.Draw(picture)
+    col, row = int(rng.integers(16, SIDE - 16)), int(rng.integers(14, 34))
+    draw.line([(col, row), (col + int(rng.integers(-5, 6)), SIDE)], fill=(40, 40, 40))
+    draw.ellipse((col - 11, row - 13, col + 11, row + 13), fill=(60, 90, 220))
+    return picture
+
+
 @dataclass(frozen=True)
 class World:
     """Labels by their kinds of cut-outs, photos behind them, and cues.
@@ -146,6 +172,15 @@ FIVE = {kind: (kind,) for kind in ("bird", "cow", "fish", "fruit", "insect")}
 RIBBONS = {"ribbon": _ribbon, "fence": _fence}
 OTHERS = {"tape": _tape, "spotlight": _spotlight}
 FRESH = {"rain": _rain, "car": _car}
+LAST = {"stain": _stain, "snow": _snow, "balloon": _balloon}
+ROADS = {
+    "insect": ("insect",),
+    "vehicle": ("car", "ship", "airplane"),
+    "cow": ("cow",),
+    "flower": ("flower",),
+    "pet": ("dog", "cat"),
+    "bird": ("bird",),
+}
 GARDEN = {
     "bird": ("bird",),
     "flower": ("flower",),
@@ -159,6 +194,7 @@ WORLDS: Mapping[str, World] = {
     "ribbons, taught": World(FIVE, "backgrounds", RIBBONS, taught=0.95),
     "others": World(FIVE, "backgrounds", OTHERS, seed=1),
     "fresh": World(GARDEN, "photos", FRESH, seed=2, trained=40, audited=80),
+    "last": World(ROADS, "backgrounds", LAST, seed=3, audited=120),
 }
 
 

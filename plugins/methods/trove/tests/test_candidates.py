@@ -1,5 +1,6 @@
 """Candidates of several starts and directions: one cue is told once, and its frames come first."""
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -179,7 +180,6 @@ def test_frames_are_ranked_by_the_cue_and_not_by_their_label() -> None:
         analysis, points, shows = audited(seed)
         label = int(analysis.table.pairs.label[analysis.table.finding][0])
         order = by_cue(points, analysis, label)
-        assert order is not None
         assert sorted(order.tolist()) == list(range(len(points)))
         assert shows[order[:100]].mean() >= 0.9
         place = np.empty(len(order))
@@ -187,10 +187,20 @@ def test_frames_are_ranked_by_the_cue_and_not_by_their_label() -> None:
         assert Roc(place, shows).auroc() > 0.9
 
 
-def test_where_nothing_is_found_frames_are_ranked_by_candidates() -> None:
+def test_where_nothing_is_found_frames_are_ranked_by_the_commonest_mistake() -> None:
     analysis, points, _ = audited(0, lean=0.0)
     assert not analysis.table.finding.any()
-    assert by_cue(points, analysis, 1) is None
+    label = 1
+    observations = analysis.observations
+    wrong = (observations.label == label) & ~observations.correct
+    mistake = Counter(observations.prediction[wrong].tolist()).most_common(1)[0][0]
+    first, *_, last = by_cue(points, analysis, label)
+    pulled = observations.frame_static[:, mistake]
+    assert pulled[first] > pulled.mean() > pulled[last]
+
+
+def test_the_papers_way_ranks_frames_by_their_candidate() -> None:
+    analysis, _, _ = audited(0, lean=0.0)
     clusters = Clusters(np.eye(3), np.array([0, 0, 1, 2]), np.array([1.0, 0.5, 1, 1]))
     candidates = Candidates.of(clusters)
     pairs = analysis.table.pairs.take([0, 1, 2])

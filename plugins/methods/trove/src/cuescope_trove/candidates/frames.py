@@ -13,11 +13,13 @@ from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.maths.ranking import rank_frames
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Pairs, PerPair, most_common_mistake
+from cuescope_trove.scores import Observations, Pairs, PerPair, most_common_mistake
 from cuescope_trove.selection import ranking
 
 FrameOrder = Int[np.ndarray, " frame"]
 PerFrame = Float[np.ndarray, " frame"]
+
+DIRECTION = 0.5  # weight of the direction, which few frames tell, beside the pull
 
 
 def ranked_frames(
@@ -26,15 +28,19 @@ def ranked_frames(
     analysis: Analysis,
     label: str,
 ) -> Sequence[FrameId]:
-    """All frames: by what is found for the label; by candidates, as in the paper, if nothing is."""
+    """All frames: by what is found for the label, or what it is mistaken for if nothing is.
+
+    The paper's way is by candidates.
+    """
     code = audit.labels.index(label)
     answers = audit.once(Answers.ask, audit)
-    order = None if options.paper else by_cue(answers.embedding, analysis, code)
-    if order is None:
+    if options.paper:
         table = analysis.shown
         # without a wrong frame a pair has no score
         value = np.where(table.scored, table.score, -np.inf)
         order = by_candidate(analysis.candidates, table.pairs, value, code)
+    else:
+        order = by_cue(answers.embedding, analysis, code)
     frames = list(answers.row)
     return [frames[number] for number in order.tolist()]
 
@@ -67,32 +73,45 @@ def by_cue(
     points: Float[np.ndarray, "frame dim"],
     analysis: Analysis,
     label: int,
-) -> FrameOrder | None:
-    """By two signs of the label's best finding, in standard deviations; None where there is none.
+) -> FrameOrder:
+    """By two signs of the label's best finding, in standard deviations.
 
     How far a still clip is pulled to the finding's mistake, which is what the model makes of the
     frame, and how far its embedding lies in the finding's direction, which is what is seen in it.
     Both beside the label's frames in which nothing is found, so that the label's own looks and
-    answers count for nothing.
+    answers count for nothing. Where nothing is found no direction is known: frames are ranked by
+    their pull to the label's most common mistake.
     """
     observations = analysis.observations
     table = analysis.table
     ranked = ranking(table)
     ranked = ranked[table.finding[ranked]]
-    of_label = ranked[table.pairs.label[ranked] == label]
-    if not len(of_label):
-        return None
     shows_any = observations.member[:, table.pairs.cluster[ranked]].sum(axis=1) > 0
-    best = of_label[0]
-    mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
+    of_label = ranked[table.pairs.label[ranked] == label]
+    if len(of_label):
+        best = of_label[0]
+        mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
+        unit = normalise(points).astype(np.float64)
+        direction = analysis.distinct.directions[table.pairs.cluster[best]]
+        shown = less_label_means(observations, unit, ~shows_any) @ direction
+    else:
+        mistake = _mistake_of(observations, label)
+        shown = np.zeros(len(points))
     pulled = less_label_means(
         observations, observations.frame_static[:, [mistake]], ~shows_any
     )
-    unit = normalise(points).astype(np.float64)
-    direction = analysis.distinct.directions[table.pairs.cluster[best]]
-    shown = less_label_means(observations, unit, ~shows_any) @ direction
-    total = _standardise(pulled[:, 0]) + _standardise(shown)
+    total = _standardise(pulled[:, 0]) + DIRECTION * _standardise(shown)
     return np.argsort(-total, kind="stable")
+
+
+def _mistake_of(observations: Observations, label: int) -> int:
+    """What the label is most often mistaken for; of equals, and without mistakes, the first."""
+    wrong = (observations.label == label) & ~observations.correct
+    counts = np.bincount(observations.prediction[wrong], minlength=observations.classes)
+    counts[
+        label
+    ] = -1  # with several right answers the first of a wrong sequence may be its own
+    return int(counts.argmax())
 
 
 def _standardise(values: PerFrame) -> PerFrame:
