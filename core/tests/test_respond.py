@@ -282,6 +282,25 @@ def test_all_wanted_outputs_are_needed(ask: Callable[..., ModelRunner]) -> None:
         ask(model)([trial(1, outputs=wanted)])
 
 
+def test_an_answer_with_an_embedding_is_one_without_it_too(
+    ask: Callable[..., ModelRunner],
+) -> None:
+    both: frozenset[Output] = frozenset({"logits", "embedding"})
+    model = Recorder()
+    runner = ask(model)
+    model.respond = lambda trials: [  # type: ignore[assignment, method-assign]
+        Response(logits=np.full(2, 7.0), embedding=np.ones(3)) for _ in trials
+    ]
+    runner([trial(1, outputs=both)])
+    [outcome] = runner([trial(1)])
+    assert outcome.response.embedding is None
+    assert outcome.response.logits.tolist() == [7, 7]
+    assert (runner.model_calls, runner.cache_hits) == (1, 1)
+    # text is another question, and an embedding is not known from less
+    runner([trial(2), trial(2, outputs=both)])
+    assert runner.model_calls == 3
+
+
 # ---------------------------------------------------------------------- planning and other places
 
 

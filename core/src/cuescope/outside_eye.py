@@ -12,11 +12,10 @@ import numpy as np
 
 from cuescope.capabilities import Capabilities, Embedder, EmbedsPatches
 from cuescope.errors import PlanStopped, UserError
-from cuescope.respond import ModelRunner
+from cuescope.respond import EMBEDDING, ModelRunner
 from cuescope.spool import Shared, Spool
 from cuescope.types import Outcome, Output, Response, Trial
 
-EMBEDDING: frozenset[Output] = frozenset({"embedding"})
 # what compares a model's own embedding with its own texts
 OF_OWN_EMBEDDING = frozenset({"choices", "text-tower"})
 # of the eye, by a readout `of_embedding`; "patches" are the model's own, which edits go by

@@ -18,7 +18,7 @@ from cuescope.repeats import agreeing, combine
 from cuescope.seen_keys import SeenKeys
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
-from cuescope.types import Outcome, Readout, Response, Trial
+from cuescope.types import Outcome, Output, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int, int, int], None]
 # trials looked up together: keys and answers of more need not be in memory
@@ -26,6 +26,7 @@ WINDOW = 20_000
 LONG = (
     2**14
 )  # characters: a model that keeps its answers itself is asked for longer ones again
+EMBEDDING: frozenset[Output] = frozenset({"embedding"})
 # of its identity begin its keys, so that a cache can tell models apart
 MODEL_LETTERS = 8
 
@@ -223,6 +224,8 @@ class ModelRunner:
             distinct = dict(zip(keys, questions, strict=True))
             responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
+            responses |= self._told_with_embedding(missing, distinct)
+            missing = [key for key in missing if key not in responses]
             with self.blaming():
                 self.require([distinct[key] for key in missing])
             inputs = {key: inputs_of(distinct[key]) for key in missing}
@@ -251,6 +254,23 @@ class ModelRunner:
         if self.planning and asked:
             raise PlanStopped("the answers of the model")
         return outcomes
+
+    def _told_with_embedding(
+        self,
+        missing: Iterable[str],
+        trials: Mapping[str, Trial],
+    ) -> dict[str, Response]:
+        """What is known already of trials that ask for no embedding: from answers with one."""
+        narrower: dict[str, str] = {}
+        for key in missing:
+            trial = trials[key]
+            if trial.outputs and "embedding" not in trial.outputs:
+                wider = replace(trial, outputs=trial.outputs | EMBEDDING)
+                narrower[trial_key(self.identity, wider)] = key
+        return {
+            narrower[wider]: replace(response, embedding=None)
+            for wider, response in self.cache.get(narrower).items()
+        }
 
     def answers_now(self, trial: Trial) -> bool:
         """Whether the model answers this trial now, whatever is stored of it; true in a plan."""
