@@ -110,6 +110,11 @@ def out_of_memory(error: Exception) -> bool:
     return isinstance(error, RuntimeError) and says_so
 
 
+def model_name(spec: str) -> str:
+    """What a model is called in messages; its pace is kept by this name as well."""
+    return f"model '{spec}'"
+
+
 def inputs_of(trial: Trial) -> int:
     """How many pictures a model looks at for a trial, each counted once; 1 where there is none.
 
