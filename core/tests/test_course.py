@@ -13,7 +13,14 @@ from cuescope.cli.progress import Bars
 from cuescope.cli.whole import following
 from cuescope.conclusions import Cost
 from cuescope.context import Context
-from cuescope.course import ASKED, OWN_SECONDS, Course, Stage, share_asked
+from cuescope.course import (
+    ASKED,
+    FRAME_SECONDS,
+    OWN_SECONDS,
+    Course,
+    Stage,
+    share_asked,
+)
 from cuescope.planning import Plan
 from cuescope.request import Request
 from cuescope.runner import Runner
@@ -111,7 +118,7 @@ def test_work_that_takes_longer_than_foreseen_is_not_nearly_done(clock: Clock) -
     course = Course([Stage("a", 0, 10)], clock)
     course.begin("a")
     clock.now += 100
-    assert course.seconds_left == pytest.approx(10)
+    assert course.seconds_left == pytest.approx(30)
 
 
 def test_a_plan_becomes_a_stage_and_an_audit_a_memory(cache: ResponseCache) -> None:
@@ -121,7 +128,7 @@ def test_a_plan_becomes_a_stage_and_an_audit_a_memory(cache: ResponseCache) -> N
     stage = Stage.of_plan("cci", plan, cache, request)
     assert stage.most == 200 + 2 * 300
     assert stage.inputs == pytest.approx(ASKED * 800)
-    assert stage.seconds == pytest.approx(200 * OWN_SECONDS)
+    assert stage.seconds == pytest.approx(OWN_SECONDS + 200 * FRAME_SECONDS)
     stage.remember(cache, 400.0, 60.0)
     again = Stage.of_plan("cci", plan, cache, request)
     assert (again.inputs, again.seconds) == pytest.approx((400, 60))
@@ -213,3 +220,21 @@ def test_a_run_that_is_made_again_takes_as_it_took(cache: ResponseCache) -> None
     assert (stage.inputs, stage.seconds) == (0.0, 10.0)
     other = request.model_copy(update={"model": "another"})
     assert Stage.of_run("trove", report, cache, other).inputs == 60
+
+
+def test_the_opening_of_a_model_says_nothing_of_a_method(clock: Clock) -> None:
+    stages = [Stage("a", 0, 5), Stage("b", 0, 5)]
+    course = Course(stages, clock)
+    course.begin("a")
+    clock.now += 60
+    course.open()
+    clock.now += 5
+    assert course.end() == (0.0, 5.0)
+    assert course.seconds_left == pytest.approx(5)
+
+
+def test_a_test_of_fewer_cues_still_locates_them(clock: Clock) -> None:
+    course = Course([Stage("test", 600, 0, most=600, cues=3, pace=1.0)], clock)
+    course.scale("test", 1)
+    # two thirds, not one: half of it is for all cues
+    assert course.seconds_left == pytest.approx(400)

@@ -75,7 +75,7 @@ from cuescope.cli.progress import duration
 from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, following, plan_each
 from cuescope.context import cache_folder
-from cuescope.course import Stage, own_seconds, share_asked
+from cuescope.course import SHARED, Stage, own_seconds, share_asked
 from cuescope.errors import reason_of
 from cuescope.given_names import read_names, renamed
 from cuescope.parts import share_of_part
@@ -102,6 +102,7 @@ __all__ = [
     "MODEL",
     "ROLES",
     "RUNS",
+    "SHARED",
     "Allow",
     "AsJson",
     "Asked",

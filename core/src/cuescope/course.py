@@ -20,7 +20,10 @@ from cuescope.respond import model_name
 from cuescope.store import ResponseCache
 
 Clock = Callable[[], float]
-OWN_SECONDS = 0.02  # of a method beside the model, for each frame of its samples
+# of a method beside the model: of each, and more for each frame of its samples
+OWN_SECONDS, FRAME_SECONDS = 2.0, 0.001
+LONGER = 0.3  # of what took longer than foreseen so far: so long it takes on
+SHARED = 3  # cues: to locate them takes as much as so many take by themselves
 KNOWN = 200  # inputs that the pace of earlier audits counts as,
 SURE = 50  # until so many of this course say that it is
 UNLIKE = 3  # times faster or slower
@@ -65,7 +68,7 @@ class Stage:
         share = share_asked(request.method, request.data, cache)
         inputs = max(float(plan.model_inputs), share * most)
         size = float(plan.frames)
-        seconds = size * own_seconds(request.method, request.data, cache)
+        seconds = own_seconds(request.method, request.data, cache, size)
         stage = cls(name, inputs, seconds, most, size, share)
         return replace(stage.about(request, cache), pace=plan.pace)
 
@@ -115,11 +118,20 @@ def share_asked(
 
 
 def own_seconds(
-    name: str, data: str, cache: ResponseCache, default: float = OWN_SECONDS
+    name: str,
+    data: str,
+    cache: ResponseCache,
+    size: float,
+    default: float | None = None,
 ) -> float:
-    """What a method has taken here beside the model, for each of what it grows with."""
+    """What a method takes beside the model, by what it has taken here for each of its `size`.
+
+    Before its first time that is the `default`, or what most methods took of so many frames.
+    """
     own = cache.pace(*(f"{kept} own" for kept in _memory_key(name, data)))
-    return default if own is None else own
+    if own is not None:
+        return size * own
+    return OWN_SECONDS + FRAME_SECONDS * size if default is None else default
 
 
 def _memory_key(name: str, data: str) -> tuple[str, str]:
@@ -146,12 +158,13 @@ class Course:
         # by model: inputs and their seconds, without first batches
         self._timed: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])
         self._own = [0.0, 0.0]  # seconds beside the model: foreseen, and taken
+        self.opening: float | None = None  # seconds until the first audit began to work
 
     def scale(self, name: str, cues: int) -> None:
         """A stage is about so many cues, which was a guess before."""
         stage = self.stages[name]
         if stage.cues:
-            by = cues / stage.cues
+            by = (cues + SHARED) / (stage.cues + SHARED)
             self.stages[name] = replace(
                 stage,
                 inputs=by * stage.inputs,
@@ -168,6 +181,15 @@ class Course:
         self._inputs = self._of_call = self._all_of_call = 0
         self._model_seconds = 0.0
         self._more = None
+
+    def open(self) -> None:
+        """The audit of this stage begins to work: its model is open.
+
+        The first time in a process that takes longest, and says nothing of the method.
+        """
+        if self.opening is None:
+            self.opening = self._clock() - self._stage_begun
+            self._stage_begun = self._clock()
 
     def foresee(self, more: float | None) -> None:
         """The audit says how many inputs follow this call at most; None: it does not."""
@@ -244,8 +266,8 @@ class Course:
             own = slower * stage.seconds
             if self.current is not None and stage.name == self.current.name:
                 inputs = self._inputs_left(self.current)
-                # what takes longer than foreseen takes a little longer still
-                own = max(own - self._own_seconds, 0.1 * self._own_seconds)
+                # what takes longer than foreseen takes longer still
+                own = max(own - self._own_seconds, LONGER * self._own_seconds)
             seconds += own
             if not inputs:
                 continue

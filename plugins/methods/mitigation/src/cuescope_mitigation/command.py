@@ -228,6 +228,6 @@ def _stage(run: StoredRun, rest: Request, runner: Runner) -> Stage:
     is_known = (origin.model.spec, origin.data.spec) == (rest.model, rest.data)
     default = 0.0 if is_known and origin.part is None else 1.0
     share = share_asked(METHOD, rest.data, runner.cache, default)
-    seconds = size * own_seconds(METHOD, rest.data, runner.cache)
+    seconds = own_seconds(METHOD, rest.data, runner.cache, size)
     stage = Stage(METHOD, share * size, seconds, size, size, share)
     return stage.about(test, runner.cache)

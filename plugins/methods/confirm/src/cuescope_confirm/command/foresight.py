@@ -1,11 +1,13 @@
 """How long an investigation takes: its methods by their plans, its test by earlier ones."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
 from cuescope.application import (
+    SHARED,
     Plan,
     Runner,
     SeenKeys,
@@ -18,16 +20,16 @@ from cuescope.application import (
 )
 from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
-from cuescope_sdk import Request, StoredRun
+from cuescope_sdk import Context, Request, StoredRun
 
 WEAK = (
     "weak data"  # a note of `cuescope_sdk.data`: too few samples for what is not strong
 )
 CUES = 3  # before the methods have run
-KINDS = 6  # of change that apply to a cue, of all that are installed
-# of what a test so foreseen asks for at most: how much it asks, and the seconds beside each input
+KINDS = 6  # of change that apply to a cue, of all that the model can be asked for
+# of what a test so foreseen asks for at most: how much it asks
 TEST_ASKED = 0.7
-TEST_SECONDS = 0.005
+TEST_SECONDS = 3.0  # beside the model, of each cue and of as many more to locate them
 
 
 class Investigation(Protocol):
@@ -116,8 +118,24 @@ def most_of_test(runner: Runner, test: Request) -> tuple[int, int, int]:
     context = runner.context
     method = context.resolve("method", METHOD, test.method_options)
     given = method.options.model_dump()
-    ways = given["interventions"] or context.registry.of_kind("intervention")
-    return given["top"], len(ways), given["samples"]
+    ways = len(given["interventions"]) or _count_usable(context, test)
+    return given["top"], ways, given["samples"]
+
+
+def _count_usable(context: Context, test: Request) -> int:
+    """The installed interventions that this model and these tools can serve."""
+    model = context.resolve("model", test.model, test.model_options).plugin
+    declared = getattr(model, "capabilities", None)
+    entries = context.registry.of_kind("intervention")
+    usable = len(entries)
+    if declared is None:
+        return usable
+    for entry in entries:
+        # one that fails costs itself, and the dossier says so
+        with suppress(Exception):
+            kind = context.resolve("intervention", entry.name).plugin
+            usable -= bool(kind.lacks(declared, list(test.tools)))
+    return usable
 
 
 def stage_of_test(
@@ -127,10 +145,14 @@ def stage_of_test(
     top, ways, most_samples = most_of_test(runner, test)
     changed = min(most_samples, samples or most_samples)
     # each beside its placebo
-    most = 2.0 * min(top, cues) * min(ways, KINDS) * changed * frames_each
+    most = 2.0 * min(ways, KINDS) * changed * frames_each
     cache = runner.cache
     share = share_asked(METHOD, test.data, cache, TEST_ASKED)
-    own = own_seconds(METHOD, test.data, cache, TEST_SECONDS)
-    inputs, seconds = share * most, own * most
-    stage = Stage(METHOD, inputs, seconds, most, most, share, min(top, cues))
+    cues = min(top, cues)
+    # as a course scales it, when the cues are known
+    most *= (cues + SHARED) / 2.0
+    seconds = own_seconds(
+        METHOD, test.data, cache, most, TEST_SECONDS * (cues + SHARED)
+    )
+    stage = Stage(METHOD, share * most, seconds, most, most, share, cues)
     return stage.about(test, cache)
