@@ -224,9 +224,11 @@ def test_a_run_that_is_made_again_takes_as_it_took(cache: ResponseCache) -> None
 
 def test_the_opening_of_a_model_says_nothing_of_a_method(clock: Clock) -> None:
     stages = [Stage("a", 0, 5), Stage("b", 0, 5)]
-    course = Course(stages, clock)
+    course = Course(stages, clock, opening=60)
     course.begin("a")
-    clock.now += 60
+    clock.now += 10
+    assert course.seconds_left == pytest.approx(50 + 10)
+    clock.now += 50
     course.open()
     clock.now += 5
     assert course.end() == (0.0, 5.0)

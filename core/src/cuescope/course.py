@@ -140,9 +140,17 @@ def _memory_key(name: str, data: str) -> tuple[str, str]:
 
 
 class Course:
-    """Where a row of stages is, and how long the rest takes."""
+    """Where a row of stages is, and how long the rest takes.
 
-    def __init__(self, stages: Iterable[Stage], clock: Clock = time.monotonic) -> None:
+    To open the model took `opening` seconds last time.
+    """
+
+    def __init__(
+        self,
+        stages: Iterable[Stage],
+        clock: Clock = time.monotonic,
+        opening: float = 0.0,
+    ) -> None:
         self.stages = {stage.name: stage for stage in stages}
         self.done: list[str] = []
         self.current: Stage | None = None
@@ -158,7 +166,8 @@ class Course:
         # by model: inputs and their seconds, without first batches
         self._timed: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])
         self._own = [0.0, 0.0]  # seconds beside the model: foreseen, and taken
-        self.opening: float | None = None  # seconds until the first audit began to work
+        self.opened: float | None = None  # seconds until the first audit began to work
+        self._opening = opening
 
     def scale(self, name: str, cues: int) -> None:
         """A stage is about so many cues, which was a guess before."""
@@ -187,9 +196,16 @@ class Course:
 
         The first time in a process that takes longest, and says nothing of the method.
         """
-        if self.opening is None:
-            self.opening = self._clock() - self._stage_begun
+        if self.opened is None:
+            self.opened = self._clock() - self._stage_begun
             self._stage_begun = self._clock()
+
+    @property
+    def _opening_left(self) -> float:
+        if self.opened is not None:
+            return 0.0
+        begun = self._begun if self.current is None else self._stage_begun
+        return max(0.0, self._opening - (self._clock() - begun))
 
     def foresee(self, more: float | None) -> None:
         """The audit says how many inputs follow this call at most; None: it does not."""
@@ -230,7 +246,10 @@ class Course:
 
     @property
     def _own_seconds(self) -> float:
-        return max(0.0, self._clock() - self._stage_begun - self._model_seconds)
+        since = self._clock() - self._stage_begun
+        if self.opened is None:
+            since -= min(since, self._opening)
+        return max(0.0, since - self._model_seconds)
 
     def pace(self, stage: Stage) -> float | None:
         """Seconds of an input of its model: of this course, as soon as it says something."""
@@ -254,7 +273,7 @@ class Course:
     @property
     def seconds_left(self) -> float | None:
         """Of all stages; None where nothing tells how fast the model is."""
-        seconds = 0.0
+        seconds = self._opening_left
         # a computer that is slower than foreseen is so in later stages; one stage says little of
         # the others
         all_own = sum(stage.seconds for stage in self.stages.values()) + 1.0

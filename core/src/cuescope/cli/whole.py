@@ -125,7 +125,9 @@ def following(
         stages = foresee(replace(runner, context=silenced))
     except Exception:  # what fails here fails in its turn, with its reason
         stages = [Stage.unknown(name) for name in names]
-    course = Course(stages, bars.clock)
+    first = next((stage for stage in stages if stage.model), None)
+    opening = None if first is None else runner.cache.pace(_opening_key(first))
+    course = Course(stages, bars.clock, opening or 0.0)
     with bars.following(course):
         yield partial(_step, runner, course)
 
@@ -145,4 +147,12 @@ def _step(
     except BaseException:
         course.end()
         raise
-    course.stages[name].remember(runner.cache, *course.end())
+    stage = course.stages[name]
+    if course.opened is not None and len(course.done) == 0 and stage.model:
+        # not a mean: the first time of all it may be downloaded, or trained
+        runner.cache.add_first_pace(_opening_key(stage), 1, course.opened)
+    stage.remember(runner.cache, *course.end())
+
+
+def _opening_key(stage: Stage) -> str:
+    return f"opening of {stage.model}"
