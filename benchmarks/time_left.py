@@ -23,6 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import typer
@@ -82,6 +83,7 @@ def clock() -> float:
 
 def record(words: list[str]) -> list[Row]:
     """Run a command here; the time left that was shown, ten times a second."""
+    from cuescope import respond
     from cuescope.cli import main, progress, whole
     from cuescope.course import Course
 
@@ -110,6 +112,8 @@ def record(words: list[str]) -> list[Row]:
                 look()
 
     whole.Course = Watched  # type: ignore[attr-defined]
+    # the pace that is kept for the next time too, or it would be that of a busy computer
+    respond.time = SimpleNamespace(perf_counter=clock)  # type: ignore[attr-defined]
     progress.Bars.__init__.__kwdefaults__["clock"] = clock
     Thread(target=watch, daemon=True).start()
     try:
@@ -124,7 +128,10 @@ def record(words: list[str]) -> list[Row]:
 
 
 def judge(rows: list[Row]) -> dict[str, float | bool | None]:
-    """The time left at a tenth beside the true one, and the worst ratio from there on."""
+    """The time left at a tenth beside the true one, and the worst ratio from there on.
+
+    Where none is said there, `first` is the ratio of the first that is said after, at `first at`.
+    """
     end = rows[-1]["at"] or 0.0
 
     def ratio(row: Row) -> float | None:
@@ -134,6 +141,8 @@ def judge(rows: list[Row]) -> dict[str, float | bool | None]:
     later = [row for row in rows if 0.1 * end <= (row["at"] or 0.0) <= 0.9 * end]
     ratios = [found for row in later if (found := ratio(row)) is not None]
     first = ratio(later[0]) if later else None
+    said = [(row["at"] or 0.0, found) for row in later if (found := ratio(row))]
+    first_at, first_said = said[0] if said else (end, None)
     return {
         "seconds": round(end, 1),
         "said at a tenth": None if not later else later[0]["left"],
@@ -141,6 +150,8 @@ def judge(rows: list[Row]) -> dict[str, float | bool | None]:
         "ratio": first,
         "lowest": min(ratios, default=None),
         "highest": max(ratios, default=None),
+        "first at": round(first_at / end, 2),
+        "first": first_said,
         "right": first is not None and 2 / 3 <= first <= 4 / 3,
     }
 

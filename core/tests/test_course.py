@@ -11,9 +11,22 @@ import pytest
 from cuescope.cli import progress
 from cuescope.cli.progress import Bars
 from cuescope.cli.whole import following
-from cuescope.course import ASKED, OWN_SECONDS, Course, Stage, share_asked
+from cuescope.conclusions import Cost
+from cuescope.context import Context
+from cuescope.course import (
+    ASKED,
+    FRAME_SECONDS,
+    OWN_SECONDS,
+    Course,
+    Stage,
+    share_asked,
+)
 from cuescope.planning import Plan
+from cuescope.request import Request
+from cuescope.runner import Runner
 from cuescope.store import ResponseCache
+
+from .reports import make_report
 
 
 class Clock:
@@ -46,8 +59,8 @@ def ask(course: Course, clock: Clock, inputs: int, pace: float) -> None:
 
 
 def test_the_time_left_is_that_of_all_stages(clock: Clock) -> None:
-    stages = [Stage("a", 100, 20), Stage("b", 300, 40)]
-    course = Course(stages, pace=0.1, clock=clock)
+    stages = [Stage("a", 100, 20, pace=0.1), Stage("b", 300, 40, pace=0.1)]
+    course = Course(stages, clock)
     assert course.seconds_left == pytest.approx(400 * 0.1 + 60)
     course.begin("a")
     ask(course, clock, 100, 0.1)
@@ -59,7 +72,8 @@ def test_the_time_left_is_that_of_all_stages(clock: Clock) -> None:
 
 
 def test_a_slower_model_and_a_slower_computer_are_seen(clock: Clock) -> None:
-    course = Course([Stage("a", 100, 20), Stage("b", 300, 40)], 0.2, clock)
+    stages = [Stage("a", 100, 20, pace=0.2), Stage("b", 300, 40, pace=0.2)]
+    course = Course(stages, clock)
     course.begin("a")
     ask(course, clock, 100, 0.4)
     clock.now += 60
@@ -68,20 +82,21 @@ def test_a_slower_model_and_a_slower_computer_are_seen(clock: Clock) -> None:
     pace = (90 * 0.4 + 200 * 0.2) / 290
     # three times as long as foreseen beside the model, in one of two stages
     slower = (60 + 61) / (20 + 61)
-    assert course.pace == pytest.approx(pace)
+    assert course.pace(stages[1]) == pytest.approx(pace)
     assert course.seconds_left == pytest.approx(300 * pace + 40 * slower)
 
 
 def test_a_pace_that_cannot_be_true_is_forgotten(clock: Clock) -> None:
     """As of a model that was timed while its weights were opened."""
-    course = Course([Stage("a", 100, 0)], 5.0, clock)
+    stage = Stage("a", 100, 0, pace=5.0)
+    course = Course([stage], clock)
     course.begin("a")
     ask(course, clock, 100, 0.1)
-    assert course.pace == pytest.approx(0.1)
+    assert course.pace(stage) == pytest.approx(0.1)
 
 
 def test_without_any_pace_there_is_no_time(clock: Clock) -> None:
-    course = Course([Stage("a", 100, 1)], None, clock)
+    course = Course([Stage("a", 100, 1)], clock)
     course.begin("a")
     assert course.seconds_left is None
     assert course.share == 0
@@ -90,7 +105,7 @@ def test_without_any_pace_there_is_no_time(clock: Clock) -> None:
 
 
 def test_what_an_audit_says_of_its_later_calls_counts(clock: Clock) -> None:
-    course = Course([Stage("a", 1000, 0, share=0.5)], 1.0, clock)
+    course = Course([Stage("a", 1000, 0, share=0.5, pace=1.0)], clock)
     course.begin("a")
     course.count_asked(0, 20)
     course.foresee(40)
@@ -100,46 +115,50 @@ def test_what_an_audit_says_of_its_later_calls_counts(clock: Clock) -> None:
 
 
 def test_work_that_takes_longer_than_foreseen_is_not_nearly_done(clock: Clock) -> None:
-    course = Course([Stage("a", 0, 10)], None, clock)
+    course = Course([Stage("a", 0, 10)], clock)
     course.begin("a")
     clock.now += 100
-    assert course.seconds_left == pytest.approx(10)
+    assert course.seconds_left == pytest.approx(30)
 
 
 def test_a_plan_becomes_a_stage_and_an_audit_a_memory(cache: ResponseCache) -> None:
     plan = Plan(model_calls=100, model_inputs=200, more=300, frames=200)
-    stage = Stage.of_plan("cci", plan, cache, "scenes")
+    request = Request(method="cci", model="toy-clip", data="scenes")
+    elsewhere = request.model_copy(update={"data": "other data"})
+    stage = Stage.of_plan("cci", plan, cache, request)
     assert stage.most == 200 + 2 * 300
     assert stage.inputs == pytest.approx(ASKED * 800)
-    assert stage.seconds == pytest.approx(200 * OWN_SECONDS)
+    assert stage.seconds == pytest.approx(OWN_SECONDS + 200 * FRAME_SECONDS)
     stage.remember(cache, 400.0, 60.0)
-    again = Stage.of_plan("cci", plan, cache, "scenes")
+    again = Stage.of_plan("cci", plan, cache, request)
     assert (again.inputs, again.seconds) == pytest.approx((400, 60))
     assert share_asked("cci", "other data", cache) == pytest.approx(0.5)
-    stage = Stage.of_plan("cci", plan, cache, "other data")
+    stage = Stage.of_plan("cci", plan, cache, elsewhere)
     stage.remember(cache, 800.0, 60.0)
     assert share_asked("cci", "scenes", cache) == pytest.approx(0.5)
     assert share_asked("another", "scenes", cache) == ASKED
 
 
 def test_one_bar_stands_over_all_steps(
-    clock: Clock, cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
+    clock: Clock,
+    cache: ResponseCache,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(progress.Bars, "_watch", lambda self, idle: None)
     said: list[str] = []
     bars = Bars(clock=clock, say=said.append)
     audit: Any = SimpleNamespace(samples=range(20), labels=("a",), more_trials=None)
-    runner: Any = SimpleNamespace(context=SimpleNamespace(progress=bars), cache=cache)
-
-    def foresee() -> tuple[list[Stage], float]:
-        return [Stage("a", 20, 0, most=20), Stage("b", 200, 0)], 1.0
+    runner = Runner(Context(progress=bars), tmp_path)
+    monkeypatch.setitem(runner.__dict__, "cache", cache)
+    stages = [Stage("a", 20, 0, most=20, pace=1.0), Stage("b", 200, 0, pace=1.0)]
 
     def told(done: int) -> None:
         bars.responses_progressed(
             audit=audit, done=done, total=20, cached=0, inputs=done, all_inputs=20
         )
 
-    with following(runner, foresee) as step, step("a"):
+    with following(runner, ["a", "b"], lambda silenced: stages) as step, step("a"):
         told(0)
         clock.now += 10
         told(10)
@@ -155,5 +174,69 @@ def test_where_nobody_looks_nothing_is_planned() -> None:
         yield None
 
     runner: Any = SimpleNamespace(context=SimpleNamespace(progress=silent))
-    with following(runner, lambda: pytest.fail("it was planned")) as step, step("a"):
+
+    def foresee(silenced: Any) -> list[Stage]:
+        pytest.fail("it was planned")
+
+    with following(runner, ["a"], foresee) as step, step("a"):
         pass
+
+
+def test_each_model_has_a_pace_of_its_own(clock: Clock) -> None:
+    stages = [
+        Stage("a", 100, 0, model="fast"),
+        Stage("b", 100, 0, model="slow", pace=2.0),
+        Stage("c", 100, 0, model="fast"),
+    ]
+    course = Course(stages, clock)
+    assert course.seconds_left is None
+    course.begin("a")
+    ask(course, clock, 100, 0.1)
+    course.end()
+    assert course.seconds_left == pytest.approx(100 * 2.0 + 100 * 0.1)
+
+
+def test_nothing_is_said_of_what_cannot_be_foreseen(
+    clock: Clock, tmp_path: Path
+) -> None:
+    course = Course([Stage.unknown("a"), Stage("b", 10, 0, pace=1.0)], clock)
+    course.begin("a")
+    assert course.seconds_left is None
+    course.end()
+    assert course.seconds_left == pytest.approx(10)
+
+
+def test_a_run_that_is_made_again_takes_as_it_took(cache: ResponseCache) -> None:
+    whole = make_report()
+    cost = Cost(
+        trials=90, model_calls=90, cache_hits=0, seconds=50, model_seconds=30, shown=120
+    )
+    report = whole.model_copy(update={"cost": cost})
+    origin = report.provenance
+    request = Request(
+        method="trove", model=origin.model.spec, data=origin.data.spec, part="1/2"
+    )
+    stage = Stage.of_run("trove", report, cache, request)
+    assert (stage.inputs, stage.seconds) == (0.0, 10.0)
+    other = request.model_copy(update={"model": "another"})
+    assert Stage.of_run("trove", report, cache, other).inputs == 60
+
+
+def test_the_opening_of_a_model_says_nothing_of_a_method(clock: Clock) -> None:
+    stages = [Stage("a", 0, 5), Stage("b", 0, 5)]
+    course = Course(stages, clock, opening=60)
+    course.begin("a")
+    clock.now += 10
+    assert course.seconds_left == pytest.approx(50 + 10)
+    clock.now += 50
+    course.open()
+    clock.now += 5
+    assert course.end() == (0.0, 5.0)
+    assert course.seconds_left == pytest.approx(5)
+
+
+def test_a_test_of_fewer_cues_still_locates_them(clock: Clock) -> None:
+    course = Course([Stage("test", 600, 0, most=600, cues=3, pace=1.0)], clock)
+    course.scale("test", 1)
+    # two thirds, not one: half of it is for all cues
+    assert course.seconds_left == pytest.approx(400)

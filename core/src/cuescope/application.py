@@ -17,12 +17,15 @@ from cuescope.building import (
 from cuescope.capabilities import ROLES
 from cuescope.cli.asked_again import (
     AskedAgain,
+    OtherPart,
     Run,
     apart,
     ask_again,
     beside,
     complement,
     find_then_test,
+    follow_test,
+    name_again,
     require_same_data,
 )
 from cuescope.cli.audit import audit_and_show, show_report
@@ -33,6 +36,7 @@ from cuescope.cli.folds import (
     Folds,
     foretell,
     make_runs,
+    parts_of_folds,
     require_whole,
     without_each_fold,
 )
@@ -69,11 +73,12 @@ from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.progress import duration
 from cuescope.cli.terminal import stdout
-from cuescope.cli.whole import Step, following
-from cuescope.context import cache_folder, silent
-from cuescope.course import Stage, own_seconds, share_asked
+from cuescope.cli.whole import Step, following, plan_each
+from cuescope.context import cache_folder
+from cuescope.course import SHARED, Stage, own_seconds, share_asked
 from cuescope.errors import reason_of
 from cuescope.given_names import read_names, renamed
+from cuescope.parts import share_of_part
 from cuescope.planning import Plan
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
@@ -86,7 +91,7 @@ from cuescope.report.pictures import draw_occurrence
 from cuescope.report.steps import command_words, next_steps
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
-from cuescope.runs import RunFolder, exhibit_key, picture_key, source_of
+from cuescope.runs import RunFolder, exhibit_key, load_report, picture_key, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.types import Value
@@ -97,6 +102,7 @@ __all__ = [
     "MODEL",
     "ROLES",
     "RUNS",
+    "SHARED",
     "Allow",
     "AsJson",
     "Asked",
@@ -115,6 +121,7 @@ __all__ = [
     "JsonOutput",
     "ListedRun",
     "ModelOptions",
+    "OtherPart",
     "Output",
     "Pairs",
     "Plan",
@@ -155,19 +162,24 @@ __all__ = [
     "fault",
     "figure",
     "find_then_test",
+    "follow_test",
     "following",
     "foretell",
     "find_installed",
     "is_made_here",
     "list_run",
+    "load_report",
     "make_runs",
     "model_time",
+    "name_again",
     "next_steps",
     "open_registry",
     "open_runner",
     "own_seconds",
     "pairs",
+    "parts_of_folds",
     "picture_key",
+    "plan_each",
     "prints",
     "prints_lines",
     "program",
@@ -184,9 +196,9 @@ __all__ = [
     "root",
     "safe_text",
     "share_asked",
+    "share_of_part",
     "show_plan",
     "show_report",
-    "silent",
     "source_of",
     "spread",
     "stdout",

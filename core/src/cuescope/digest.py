@@ -30,10 +30,12 @@ def _feed(add: Callable[[bytes], None], value: object) -> None:
             content = value.encode()
             add(b"s%d:" % len(content))  # as `_tag`, without a call
             add(content)
+        case None:
+            add(b"c4:None")  # as `_tag`; most trials have no edit and no readout
         case bytes():
             add(b"b%d:" % len(value))
             add(value)
-        case None | bool():
+        case bool():
             _tag(add, b"c", repr(value).encode())  # before int: a bool is one
         case tuple() | list():
             _tag(add, b"l", b"%d" % len(value))

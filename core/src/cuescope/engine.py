@@ -40,7 +40,7 @@ from cuescope.errors import PluginError
 from cuescope.outside_eye import EYE_PATCHES, OutsideEye, ToolAsModel, with_eye
 from cuescope.registry import version_with_code
 from cuescope.request import Request
-from cuescope.respond import ModelRunner, check_of
+from cuescope.respond import ModelRunner, check_of, model_name
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Trial
@@ -135,7 +135,7 @@ class Session:
             planning=planning,
             keeps_answers=getattr(model.plugin, "keeps_answers", False),
             recorded="recorded" in model.plugin.capabilities.exposes,
-            name=f"model '{model.spec}'",
+            name=model_name(model.spec),
             shared=self._shared,
         )
 

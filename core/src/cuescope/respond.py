@@ -4,7 +4,7 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -16,7 +16,7 @@ from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.repeats import agreeing, combine
 from cuescope.seen_keys import SeenKeys
-from cuescope.spool import Shared, Spool
+from cuescope.spool import Shared, Spool, no_collection
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Output, Readout, Response, Trial
 
@@ -109,6 +109,11 @@ def out_of_memory(error: Exception) -> bool:
     message = str(error).lower()
     says_so = "out of memory" in message or "can't allocate memory" in message
     return isinstance(error, RuntimeError) and says_so
+
+
+def model_name(spec: str) -> str:
+    """What a model is called in messages; its pace is kept by this name as well."""
+    return f"model '{spec}'"
 
 
 def inputs_of(trial: Trial) -> int:
@@ -205,6 +210,7 @@ class ModelRunner:
         self.model_seconds = 0.0
         self.seen = SeenKeys()
         self._frames = SeenKeys()
+        self._shown_now: set[str] = set()
         self._is_open = False
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
@@ -217,12 +223,13 @@ class ModelRunner:
         # an executor's workers wait for the last of what is handed over together
         size = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
         for start in range(0, len(trials), size):
-            window = list(trials[start : start + size])
-            questions = self._repeat(window)
-            keys = [trial_key(self.identity, question) for question in questions]
-            # labels make no other trial: each is asked once
-            distinct = dict(zip(keys, questions, strict=True))
-            responses = self.cache.get(distinct)
+            with no_collection():
+                window = list(trials[start : start + size])
+                questions = self._repeat(window)
+                keys = [trial_key(self.identity, question) for question in questions]
+                # labels make no other trial: each is asked once
+                distinct = dict(zip(keys, questions, strict=True))
+                responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
             responses |= self._told_with_embedding(missing, distinct)
             missing = [key for key in missing if key not in responses]
@@ -250,7 +257,8 @@ class ModelRunner:
                 self.on_progress(looked_up - left, total, known, seen, all_seen)
             answered = self._combine(window, [responses[key] for key in keys])
             self.on_answers(answered)
-            outcomes.extend(answered)
+            with no_collection():
+                outcomes.extend(answered)
         if self.planning and asked:
             raise PlanStopped("the answers of the model")
         return outcomes
@@ -342,7 +350,7 @@ class ModelRunner:
         batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         seen = 0
         since = asked = time.perf_counter()
-        with self.blaming():
+        with self._counting_frames(), self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
                 if not self.recorded:
                     self._count_work(
@@ -368,14 +376,22 @@ class ModelRunner:
                 self.cache.add_pace(known_as, seen, taken)
 
     def _count_work(self, trials: Iterable[Trial], seconds: float) -> None:
-        """The pictures of a batch, those that are new among them, and how long it took."""
-        distinct: set[str] = set()
+        """The pictures of a batch, and how long it took."""
         for trial in trials:
             keys = {frame.key for frame in trial.sample.frames}
             self.shown += len(keys)
-            distinct |= keys
-        self.pictures += len(self._frames.add(distinct))
+            self._shown_now |= keys
         self.model_seconds += seconds
+
+    @contextmanager
+    def _counting_frames(self) -> Iterator[None]:
+        """Count the distinct pictures of all batches within, also where one of them fails."""
+        try:
+            yield
+        finally:
+            # all at once: for a batch of one it would take a fiftieth of a fast model's time
+            self.pictures += len(self._frames.add(self._shown_now))
+            self._shown_now = set()
 
     def _keep(
         self,

@@ -138,7 +138,7 @@ class _Store:
             self._file.seek(start)
             # a pickle can run code: this file has no name, so nobody else wrote it
             content = io.BytesIO(self._file.read(size))
-            with _no_collection():
+            with no_collection():
                 self._recent[number] = _Unpickler(content, self._shared).load()
             if len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
@@ -146,7 +146,7 @@ class _Store:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Garbage collection would walk through everything for each thousand of new objects."""
     enabled = gc.isenabled()
     gc.disable()

@@ -1,6 +1,7 @@
 """A stored run asked for again, on a part of its data: the others are left to measure on."""
 
 from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +24,9 @@ from cuescope.cli.options import (
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
+    from cuescope.cli.whole import Step
     from cuescope.conclusions import PluginStamp, Report
+    from cuescope.course import Stage
     from cuescope.registry import Registry
     from cuescope.request import Request
     from cuescope.runner import Runner
@@ -319,13 +322,15 @@ def find_again(
     *,
     any_feature: bool = False,
     remedy: str = MORE,
+    step: "Step",
 ) -> None:
     """Make the run on its part of the data; raises UserError where it finds no cue there.
 
     With `any_feature` what it proposes is enough. The `remedy` is what the error advises.
     """
     # resume: the test may be run again, and finding costs an audit
-    made = replace(runner, out=found).run(request, resume=True)
+    with step(name_again(found, request)):
+        made = replace(runner, out=found).run(request, resume=True)
     if not (made.features if any_feature else made.findings):
         got = " ".join([f"none in {made.provenance.samples} samples.", *made.doubts])
         raise UserError(
@@ -342,6 +347,7 @@ def find_then_test(
     trial: "Request",
     asked: AskedAgain,
     output: Output,
+    step: "Step",
     *,
     share: str,
     why: str,
@@ -352,12 +358,12 @@ def find_then_test(
 ) -> "Report | None":
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
-    `share` and `why` say on how much of the data it is made anew, and what for, and `foretold` what
-    may be hoped for; `remedy` is advised where it finds nothing there. `adapt` makes of the trial
-    one of what the run made anew found. The report of the trial, None for a plan.
+    Each is a `step`. `share` and `why` say on how much of the data it is made anew, and what for,
+    and `foretold` what may be hoped for; `remedy` is advised where it finds nothing there. `adapt`
+    makes of the trial one of what the run made anew found. Its report, or None for a plan.
     """
     from cuescope.building import choose
-    from cuescope.cli.audit import audit_and_show
+    from cuescope.cli.audit import show_report
     from cuescope.cli.planning import show_plan
     from cuescope.report.folders import refuse_another_audit
 
@@ -384,6 +390,7 @@ def find_then_test(
                 other.found,
                 any_feature=any_feature,
                 remedy=remedy,
+                step=step,
             )
         # what the test would cost depends on the cues that it is about
         elif not (other.found / "report.json").exists():
@@ -399,7 +406,49 @@ def find_then_test(
     if asked.plan:
         show_plan(trial_runner, trial, as_json=output.as_json)
         return None
-    return audit_and_show(trial_runner, trial, as_json=output.as_json)
+    with step(trial.method):
+        report = trial_runner.run(trial)
+    show_report(trial_runner, trial, report, as_json=output.as_json)
+    return report
+
+
+def name_again(folder: Path, request: "Request") -> str:
+    """A run that is made again in a folder, as a step of what is done."""
+    return f"{request.method} ({folder.name})"
+
+
+def follow_test(
+    runner: "Runner",
+    again: Iterable[OtherPart],
+    method: str,
+    foresee: "Callable[[Runner], Stage]",
+    asked: AskedAgain,
+) -> "AbstractContextManager[Step]":
+    """One bar over the runs of which some are made `again`, and the test by a method.
+
+    `foresee` gives the stage of the test. A plan has no bar.
+    """
+    from cuescope.cli.whole import following, no_step
+    from cuescope.course import Stage
+    from cuescope.runs import load_report
+
+    if asked.plan:
+        return nullcontext(no_step)
+    made = {
+        name_again(part.found, part.finding): part for part in again if part.finding
+    }
+
+    def stages(silenced: "Runner") -> "list[Stage]":
+        found = []
+        for name, part in made.items():
+            stage = Stage(name, 0.0, 0.0)
+            if part.finding and not (part.found / "report.json").exists():
+                report = load_report(part.run)
+                stage = Stage.of_run(name, report, runner.cache, part.finding)
+            found.append(stage)
+        return [*found, foresee(silenced)]
+
+    return following(runner, [*made, method], stages)
 
 
 def beside(run: Path, ending: str) -> Path:

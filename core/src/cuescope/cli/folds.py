@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.cli.asked_again import AskedAgain, complement
+from cuescope.cli.asked_again import AskedAgain, OtherPart, complement, name_again
 from cuescope.cli.bundles import Output
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
+    from cuescope.cli.whole import Step
     from cuescope.request import Request
     from cuescope.runner import Runner
     from cuescope.stored_run import StoredRun
@@ -96,11 +97,19 @@ def without_each_fold(
     return requests
 
 
+def parts_of_folds(other: OtherPart, runs: Mapping[Path, "Request"]) -> list[OtherPart]:
+    """The parts of the data that each of the runs leaves, which are to be made."""
+    return [
+        replace(other, found=path, finding=request) for path, request in runs.items()
+    ]
+
+
 def make_runs(
     runner: "Runner",
     runs: Mapping[Path, "Request"],
     asked: AskedAgain,
     output: Output,
+    step: "Step",
 ) -> bool:
     """Make the runs, which ask nothing that the first run has asked; False for their plan."""
     from cuescope.cli.planning import show_plan
@@ -119,5 +128,6 @@ def make_runs(
     if not asked.plan:
         for path, request in runs.items():
             # resumed: a run that is there already is not made again
-            replace(runner, out=path).run(request, resume=True)
+            with step(name_again(path, request)):
+                replace(runner, out=path).run(request, resume=True)
     return True

@@ -322,6 +322,8 @@ class Bars:
     def audit_started(self, audit: "Audit") -> None:
         """Say what is audited; what an audit that failed left is taken away."""
         self.clear()
+        if self._whole is not None:
+            self._whole.course.open()
         self._tell(f"{len(audit.samples):,} samples, {len(audit.labels):,} labels")
 
     @hookimpl

@@ -1,14 +1,19 @@
 """One bar over several audits: how much of all is over, and the time that is left."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cuescope.context import ignore, silent
 from cuescope.course import Course, Stage
+from cuescope.seen_keys import SeenKeys
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit
+    from cuescope.planning import Plan
+    from cuescope.request import Request
     from cuescope.runner import Runner
 
 
@@ -73,22 +78,56 @@ class Whole:
         return {"step": self.description, "all_seconds_left": self.seconds_left}
 
 
+def no_step(name: str, cues: int | None = None) -> AbstractContextManager[None]:
+    """A step that nobody follows."""
+    return nullcontext()
+
+
+def plan_each(
+    audits: "Mapping[str, tuple[Runner, Request]]",
+    counted: SeenKeys,
+    *,
+    again: bool = False,
+) -> "tuple[dict[str, Plan], list[Stage]]":
+    """The plans of what has not run, by name; and stages for all, in their order.
+
+    Each trial is counted where it is asked first; those of all plans are added to `counted`.
+    """
+    plans = {}
+    stages = []
+    for name, (runner, request) in audits.items():
+        if not again and runner.folder(request).report_file.exists():
+            stages.append(Stage(name, 0.0, 0.0))
+            continue
+        plans[name] = plan = runner.plan(request, counted)
+        stages.append(Stage.of_plan(name, plan, runner.cache, request))
+    return plans, stages
+
+
 @contextmanager
 def following(
     runner: "Runner",
-    foresee: Callable[[], tuple[Sequence[Stage], float | None]],
+    names: Sequence[str],
+    foresee: "Callable[[Runner], Sequence[Stage]]",
 ) -> Iterator[Step]:
-    """One bar over the audits within; each is run `with step(name)`.
+    """One bar over the audits of these names; each is run `with step(name)`.
 
-    `foresee` gives the stages and the pace of the model here. It is asked only where somebody
+    `foresee` gives their stages, by a runner that says nothing. It is asked only where somebody
     looks, for plans take seconds.
     """
     bars: Any = runner.context.progress
     if not getattr(bars, "is_shown", False):
-        yield lambda name, cues=None: nullcontext()
+        yield no_step
         return
-    stages, pace = foresee()
-    course = Course(stages, pace, bars.clock)
+    # the audits will say what is to be said
+    silenced = replace(runner.context, announce=ignore, progress=silent)
+    try:
+        stages = foresee(replace(runner, context=silenced))
+    except Exception:  # what fails here fails in its turn, with its reason
+        stages = [Stage.unknown(name) for name in names]
+    first = next((stage for stage in stages if stage.model), None)
+    opening = None if first is None else runner.cache.pace(_opening_key(first))
+    course = Course(stages, bars.clock, opening or 0.0)
     with bars.following(course):
         yield partial(_step, runner, course)
 
@@ -108,4 +147,12 @@ def _step(
     except BaseException:
         course.end()
         raise
-    course.stages[name].remember(runner.cache, *course.end())
+    stage = course.stages[name]
+    if course.opened is not None and len(course.done) == 0 and stage.model:
+        # not a mean: the first time of all it may be downloaded, or trained
+        runner.cache.add_first_pace(_opening_key(stage), 1, course.opened)
+    stage.remember(runner.cache, *course.end())
+
+
+def _opening_key(stage: Stage) -> str:
+    return f"opening of {stage.model}"

@@ -65,6 +65,12 @@ class NotebookBars:
             self._whole = None
 
     @hookimpl
+    def audit_started(self, audit: "Audit") -> None:
+        """The model is open."""
+        if self._whole is not None:
+            self._whole.course.open()
+
+    @hookimpl
     def responses_progressed(
         self,
         audit: "Audit",

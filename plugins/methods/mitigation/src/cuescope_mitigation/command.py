@@ -1,7 +1,9 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,22 +14,30 @@ from cuescope.application import (
     Output,
     Pairs,
     Run,
+    Runner,
     Spec,
+    Stage,
     apart,
     ask_again,
     beside,
     find_then_test,
+    follow_test,
     foretell,
+    load_report,
     make_runs,
     open_runner,
+    own_seconds,
     pairs,
+    parts_of_folds,
     require_same_data,
     require_whole,
+    share_asked,
+    share_of_part,
     spread,
     without_each_fold,
 )
 from cuescope_mitigation.options import NOT_TRIED, MitigationOptions
-from cuescope_sdk import StoredRun, UserError
+from cuescope_sdk import Request, StoredRun, UserError
 
 METHOD = "mitigation"
 FEW = (
@@ -120,17 +130,7 @@ def mitigate(
         foretold: Iterable[str] = ()
         if other.finding is not None:
             foretold = _prospects(StoredRun(run, runner.context), top, folds)
-        if folds is not None:
-            for line in foretold:
-                runner.context.announce(line)
-            # beside what is learned, and found there again after a kill
-            runs = without_each_fold(request, folds, folder / "found")
-            if not make_runs(runner, runs, asked, output):
-                return
-            changed["folds"] = [str(path) for path in runs]
-            whole = run if run.is_dir() else run.parent
-            other = replace(other, found=whole, finding=None, rest=request)
-        if name and other.finding is not None:
+        if name and folds is None and other.finding is not None:
             remedy = "Add --on SPLIT"
             if (other.found / "report.json").exists():
                 remedy = f"cuescope mitigate {other.found}"
@@ -140,36 +140,57 @@ def mitigate(
                 expected="--on SPLIT, or a run made with --part 1/3",
                 remedy=remedy,
             )
-        trial = other.rest.model_copy(
-            update={
-                "method": METHOD,
-                "method_options": {
-                    "run": str(other.found),
-                    "mitigator": mitigator,
-                    **changed,
-                    "save": None if eye else str(folder / "mitigated"),
-                    "model": {"model": stamp.fingerprint or "", "spec": request.model},
-                },
-                # the others served to find the cues, and the remedy has no use for them
-                "tools": eye,
-                "tool_options": {
-                    role: options
-                    for role, options in request.tool_options.items()
-                    if role in eye
-                },
-            }
-        )
-        tried = find_then_test(
-            runner,
-            other,
-            trial,
-            asked,
-            output,
-            share="a third",
-            why="nothing is learned or measured where the cues were found",
-            foretold=foretold,
-            remedy=FEW,
-        )
+        of_folds: Mapping[Path, Request] = {}
+        again = [other]
+        if folds is not None:
+            # beside what is learned, and found there again after a kill
+            of_folds = without_each_fold(request, folds, folder / "found")
+            again = parts_of_folds(other, of_folds)
+        rest = other.rest if folds is None else request
+        foreseen = partial(_stage, StoredRun(run, runner.context), rest)
+        with follow_test(runner, again, METHOD, foreseen, asked) as step:
+            if folds is not None:
+                for line in foretold:
+                    runner.context.announce(line)
+                if not make_runs(runner, of_folds, asked, output, step):
+                    return
+                changed["folds"] = [str(path) for path in of_folds]
+                whole = run if run.is_dir() else run.parent
+                other = replace(other, found=whole, finding=None, rest=request)
+            trial = other.rest.model_copy(
+                update={
+                    "method": METHOD,
+                    "method_options": {
+                        "run": str(other.found),
+                        "mitigator": mitigator,
+                        **changed,
+                        "save": None if eye else str(folder / "mitigated"),
+                        "model": {
+                            "model": stamp.fingerprint or "",
+                            "spec": request.model,
+                        },
+                    },
+                    # the others served to find the cues, and the remedy has no use for them
+                    "tools": eye,
+                    "tool_options": {
+                        role: options
+                        for role, options in request.tool_options.items()
+                        if role in eye
+                    },
+                }
+            )
+            tried = find_then_test(
+                runner,
+                other,
+                trial,
+                asked,
+                output,
+                step,
+                share="a third",
+                why="nothing is learned or measured where the cues were found",
+                foretold=foretold,
+                remedy=FEW,
+            )
     if tried is not None and NOT_TRIED in tried.notes:
         # the page tells the cues all the same
         raise UserError(f"{mitigator} failed: {tried.notes[NOT_TRIED]}")
@@ -193,3 +214,20 @@ def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
             f"A gain of 50 points is shown with about {half} of them, one of 90 points "
             f"with {whole}."
         )
+
+
+def _stage(run: StoredRun, rest: Request, runner: Runner) -> Stage:
+    """The remedy and its measure: answers of the run are known, others are asked for."""
+    test = rest.model_copy(update={"method": METHOD})
+    made = runner.folder(test)
+    if made.report_file.exists():
+        return Stage.of_run(METHOD, load_report(made.path), runner.cache, test)
+    origin = run.report.provenance
+    count = share_of_part(rest.part) * len(run.data)
+    size = count * (len(run.data[0].frames) or 1)
+    is_known = (origin.model.spec, origin.data.spec) == (rest.model, rest.data)
+    default = 0.0 if is_known and origin.part is None else 1.0
+    share = share_asked(METHOD, rest.data, runner.cache, default)
+    seconds = own_seconds(METHOD, rest.data, runner.cache, size)
+    stage = Stage(METHOD, share * size, seconds, size, size, share)
+    return stage.about(test, runner.cache)

@@ -1,6 +1,6 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,20 +12,25 @@ import typer
 from cuescope.application import (
     AskedAgain,
     Folds,
+    OtherPart,
     Output,
     Pairs,
     Run,
     Runner,
+    Step,
     ToolOptions,
     apart,
     ask_again,
     beside,
     by_role,
     find_then_test,
+    follow_test,
     foretell,
     make_runs,
+    name_again,
     open_runner,
     pairs,
+    parts_of_folds,
     require_same_data,
     require_whole,
     spread,
@@ -34,6 +39,7 @@ from cuescope.application import (
 from cuescope_confirm import Confirm
 from cuescope_confirm.cases.own_pairs import read_scenes
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.foresight import stage_after_run
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import no_feature
@@ -164,46 +170,58 @@ def confirm(
             given["pairs"] = str(own_pairs.resolve())
         if top != 10:
             given["top"] = top
+        more = _find_others(
+            runner, others or (), request, asked, folder / "found-others"
+        )
+        of_folds: Mapping[Path, Request] = {}
+        again = [other, *(part for _, part in more)]
         if folds is not None:
-            for line in foretold:
-                runner.context.announce(line)
-            runs = without_each_fold(request, folds, folder / "found")
-            if not make_runs(runner, runs, asked, output):
-                return
-            first, *rest = map(str, runs)
-            given |= {"run": first, "others": rest, "folds": True}
-            other = replace(other, found=Path(first), finding=None, rest=request)
-        if others:
-            more = _find_others(
+            of_folds = without_each_fold(request, folds, folder / "found")
+            again = parts_of_folds(other, of_folds)
+        of_test: dict[str, Any] = {
+            "method": METHOD,
+            "tools": tools,
+            "tool_options": settings,
+        }
+        rest = other.rest if folds is None else request
+        # as it would be of the run itself, which is like those that are made again
+        like = given | {"run": str(run)} | typed_options
+        foreseen = rest.model_copy(update=of_test | {"method_options": like})
+        stage = partial(
+            stage_after_run,
+            StoredRun(run, runner.context),
+            foreseen,
+            len(features) if features else None,
+        )
+        with follow_test(runner, again, METHOD, stage, asked) as step:
+            if folds is not None:
+                for line in foretold:
+                    runner.context.announce(line)
+                if not make_runs(runner, of_folds, asked, output, step):
+                    return
+                first, *left = map(str, of_folds)
+                given |= {"run": first, "others": left, "folds": True}
+                other = replace(other, found=Path(first), finding=None, rest=request)
+            if more:
+                _make_others(more, asked, step)
+                given["others"] = [str(part.found) for _, part in more]
+            # -O comes last, so what is typed wins
+            of_test["method_options"] = given | typed_options
+            trial = other.rest.model_copy(update=of_test)
+            find_then_test(
                 runner,
-                others,
-                request,
+                other,
+                trial,
                 asked,
-                folder / "found-others",
+                output,
+                step,
+                share="half",
+                why="no cue is tested where it was found",
+                foretold=foretold,
+                any_feature=bool(features or others),
+                remedy=FEW,
+                adapt=partial(_name_anew, run, other.found) if features else None,
             )
-            given["others"] = [str(path) for path in more]
-        trial = other.rest.model_copy(
-            update={
-                "method": METHOD,
-                # -O comes last, so what is typed wins
-                "method_options": given | typed_options,
-                "tools": tools,
-                "tool_options": settings,
-            }
-        )
-        find_then_test(
-            runner,
-            other,
-            trial,
-            asked,
-            output,
-            share="half",
-            why="no cue is tested where it was found",
-            foretold=foretold,
-            any_feature=bool(features or others),
-            remedy=FEW,
-            adapt=partial(_name_anew, run, other.found) if features else None,
-        )
 
 
 def _require_features(run: Path, report: Report, texts: Sequence[str]) -> None:
@@ -299,12 +317,9 @@ def _find_others(
     first: Request,
     asked: AskedAgain,
     folder: Path,
-) -> list[Path]:
-    """The folders of the runs' findings; raises UserError for a run of another model or data.
-
-    One that looked at all of its data is made anew on the first part, unless this is a plan.
-    """
-    folders = []
+) -> list[tuple[Runner, OtherPart]]:
+    """More runs with what makes them; raises UserError for a run of another model or data."""
+    parts = []
     for number, run in enumerate(runs, 2):
         held, request = ask_again(runner, run, asked)
         # parts are dealt by seed: with another one, halves of two runs would overlap
@@ -319,13 +334,22 @@ def _find_others(
             folder / f"{number}",
             parts=PARTS,
         )
-        if other.finding is not None and not asked.plan:
-            runner.context.announce(
-                f"{run} is made again on the same part of the data ({other.found})"
-            )
+        parts.append((held, other))
+    return parts
+
+
+def _make_others(
+    others: Sequence[tuple[Runner, OtherPart]], asked: AskedAgain, step: Step
+) -> None:
+    """Make those anew that looked at all of their data, unless this is a plan."""
+    for held, other in others:
+        if other.finding is None or asked.plan:
+            continue
+        held.context.announce(
+            f"{other.run} is made again on the same part of the data ({other.found})"
+        )
+        with step(name_again(other.found, other.finding)):
             replace(held, out=other.found).run(other.finding, resume=True)
-        folders.append(other.found)
-    return folders
 
 
 def _require_same(

@@ -1,31 +1,35 @@
 """How long an investigation takes: its methods by their plans, its test by earlier ones."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
 from cuescope.application import (
+    SHARED,
     Plan,
     Runner,
     SeenKeys,
     Stage,
+    load_report,
     own_seconds,
+    plan_each,
     share_asked,
-    silent,
+    share_of_part,
 )
 from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
-from cuescope_sdk import Request
+from cuescope_sdk import Context, Request, StoredRun
 
 WEAK = (
     "weak data"  # a note of `cuescope_sdk.data`: too few samples for what is not strong
 )
 CUES = 3  # before the methods have run
-KINDS = 6  # of change that apply to a cue, of all that are installed
-# of what a test so foreseen asks for at most: how much it asks, and the seconds beside each input
+KINDS = 6  # of change that apply to a cue, of all that the model can be asked for
+# of what a test so foreseen asks for at most: how much it asks
 TEST_ASKED = 0.7
-TEST_SECONDS = 0.005
+TEST_SECONDS = 3.0  # beside the model, of each cue and of as many more to locate them
 
 
 class Investigation(Protocol):
@@ -70,63 +74,85 @@ class Foresight:
 
 def foresee(work: Investigation, *, again: bool = False) -> Foresight:
     """What is still to run, each trial counted where it is asked first."""
-    cache = work.runner.cache
     counted = SeenKeys()
-    plans = {}
-    stages = []
-    for name, request in work.requests.items():
-        runner = work.of_method(name)
-        if not again and runner.folder(request).report_file.exists():
-            stages.append(Stage(name, 0.0, 0.0))
-            continue
-        plans[name] = plan = runner.plan(request, counted)
-        stages.append(Stage.of_plan(name, plan, cache, request.data, request.method))
+    audits = {
+        name: (work.of_method(name), request) for name, request in work.requests.items()
+    }
+    plans, stages = plan_each(audits, counted, again=again)
     if not plans and all((home / LISTED).exists() for home in work.lists):
         # what the test asks is known when all methods have run
         plans[METHOD] = plan = work.runner.plan(work.test, counted)
-        stages.append(Stage.of_plan(METHOD, plan, cache, work.test.data))
+        stages.append(Stage.of_plan(METHOD, plan, work.runner.cache, work.test))
     elif work.is_tested:
         known = max(plans.values(), key=lambda plan: plan.samples, default=Plan())
         frames_each = known.frames / known.samples if known.samples else 1.0
-        stages.append(stage_of_test(work, frames_each, known.samples, CUES))
+        stages.append(
+            stage_of_test(work.runner, work.test, frames_each, known.samples, CUES)
+        )
     return Foresight(plans, stages)
 
 
-def course_of(
-    work: Investigation, *, again: bool
-) -> tuple[Sequence[Stage], float | None]:
-    """The stages and the pace, with nothing said: the audits will say what is to be said."""
-    context = work.runner.context
-    silenced = replace(context, announce=lambda line: None, progress=silent)
-    try:
-        foresight = foresee(
-            work.on_runner(replace(work.runner, context=silenced)), again=again
-        )
-    except Exception:  # an audit that fails is left out in its turn, with its reason
-        names = [*work.requests, METHOD]
-        return [Stage(name, 0.0, 0.0) for name in names], None
-    return foresight.stages, foresight.pace
+def stages_of(work: Investigation, runner: Runner, *, again: bool) -> Sequence[Stage]:
+    """The stages, by a runner that says nothing."""
+    return foresee(work.on_runner(runner), again=again).stages
 
 
-def most_of_test(work: Investigation) -> tuple[int, int, int]:
+def stage_after_run(
+    run: StoredRun, test: Request, count: int | None, runner: Runner
+) -> Stage:
+    """The test of a stored run, of as many cues as it found, or `count`."""
+    made = runner.folder(test)
+    if made.report_file.exists():
+        # all is answered: a plan would take as long as the test
+        return Stage.of_run(METHOD, load_report(made.path), runner.cache, test)
+    report = run.report
+    cues = len({score.feature for score in report.findings})
+    frames_each = float(len(run.data[0].frames) or 1)
+    samples = round(share_of_part(test.part) * len(run.data))
+    cues = max(1, cues if count is None else count)
+    return stage_of_test(runner, test, frames_each, samples, cues)
+
+
+def most_of_test(runner: Runner, test: Request) -> tuple[int, int, int]:
     """Cues, interventions of each, and samples that each changes, at most."""
-    context = work.runner.context
-    test = context.resolve("method", METHOD, work.test.method_options)
-    given = test.options.model_dump()
-    ways = given["interventions"] or context.registry.of_kind("intervention")
-    return given["top"], len(ways), given["samples"]
+    context = runner.context
+    method = context.resolve("method", METHOD, test.method_options)
+    given = method.options.model_dump()
+    ways = len(given["interventions"]) or _count_usable(context, test)
+    return given["top"], ways, given["samples"]
+
+
+def _count_usable(context: Context, test: Request) -> int:
+    """The installed interventions that this model and these tools can serve."""
+    model = context.resolve("model", test.model, test.model_options).plugin
+    declared = getattr(model, "capabilities", None)
+    entries = context.registry.of_kind("intervention")
+    usable = len(entries)
+    if declared is None:
+        return usable
+    for entry in entries:
+        # one that fails costs itself, and the dossier says so
+        with suppress(Exception):
+            kind = context.resolve("intervention", entry.name).plugin
+            usable -= bool(kind.lacks(declared, list(test.tools)))
+    return usable
 
 
 def stage_of_test(
-    work: Investigation, frames_each: float, samples: int | None, cues: int
+    runner: Runner, test: Request, frames_each: float, samples: int | None, cues: int
 ) -> Stage:
     """The test of so many cues; its samples are as many as those of the methods."""
-    top, ways, most_samples = most_of_test(work)
+    top, ways, most_samples = most_of_test(runner, test)
     changed = min(most_samples, samples or most_samples)
     # each beside its placebo
-    most = 2.0 * min(top, cues) * min(ways, KINDS) * changed * frames_each
-    cache, data = work.runner.cache, work.test.data
-    share = share_asked(METHOD, data, cache, TEST_ASKED)
-    own = own_seconds(METHOD, data, cache, TEST_SECONDS)
-    inputs, seconds = share * most, own * most
-    return Stage(METHOD, inputs, seconds, most, most, share, min(top, cues), data)
+    most = 2.0 * min(ways, KINDS) * changed * frames_each
+    cache = runner.cache
+    share = share_asked(METHOD, test.data, cache, TEST_ASKED)
+    cues = min(top, cues)
+    # as a course scales it, when the cues are known
+    most *= (cues + SHARED) / 2.0
+    seconds = own_seconds(
+        METHOD, test.data, cache, most, TEST_SECONDS * (cues + SHARED)
+    )
+    stage = Stage(METHOD, share * most, seconds, most, most, share, cues)
+    return stage.about(test, cache)

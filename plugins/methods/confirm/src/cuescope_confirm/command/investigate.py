@@ -41,9 +41,9 @@ from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.foresight import (
     WEAK,
     Foresight,
-    course_of,
     foresee,
     most_of_test,
+    stages_of,
 )
 from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
 from cuescope_confirm.command.outputs import InvestigationPlan
@@ -123,7 +123,9 @@ def investigate(
         work.require_sound()
         for line in choice.lines:
             runner.context.announce(line)
-        with following(runner, partial(course_of, work, again=again)) as step:
+        names_of_steps = [*work.requests, METHOD]
+        stages = partial(stages_of, work, again=again)
+        with following(runner, names_of_steps, stages) as step:
             work.find(step, again=again)
             failure = None
             if testing is not None:
@@ -356,7 +358,7 @@ class Investigation:
     @property
     def cues(self) -> int:
         """How many the test is about, at least one: it says so where there is none."""
-        top, _, _ = most_of_test(self)
+        top, _, _ = most_of_test(self.runner, self.test)
         return max(1, min(top, self.features))
 
     def on_runner(self, runner: Runner) -> Self:
@@ -496,7 +498,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     if silent:
         echo(f"{silent} runs more, each without one part of the data, ask nothing new.")
     if METHOD not in plans and work.is_tested:
-        top, ways, samples = most_of_test(work)
+        top, ways, samples = most_of_test(work.runner, work.test)
         echo(
             f"{METHOD}: depends on what is found; for each of up to {top} cues at most {ways} "
             f"interventions in {samples} samples, each beside its placebo"
