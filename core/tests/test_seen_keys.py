@@ -30,3 +30,14 @@ def test_arrays_stay_few_and_hold_each_hash_once() -> None:
 
 def test_nothing_added_is_nothing_new() -> None:
     assert SeenKeys().add([]) == []
+
+
+def test_what_others_have_seen_is_merged() -> None:
+    some, others = SeenKeys(), SeenKeys()
+    assert len(some) == 0
+    some.add([f"key {number}" for number in range(700)])
+    others.add([f"key {number}" for number in range(500, 900)])
+    others.add(["another"])
+    some.merge(others)
+    assert len(some) == 901
+    assert some.add(["key 899", "another", "new"]) == ["new"]

@@ -211,6 +211,10 @@ class ModelRunner:
         self.seen = SeenKeys()
         self._frames = SeenKeys()
         self._shown_now: set[str] = set()
+        # of trials without an edit, which could be answered by one look at each picture
+        self.shown_plain = 0
+        self.plain_frames = SeenKeys()
+        self._plain_now: set[str] = set()
         self._is_open = False
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
@@ -381,6 +385,9 @@ class ModelRunner:
             keys = {frame.key for frame in trial.sample.frames}
             self.shown += len(keys)
             self._shown_now |= keys
+            if trial.edit is None:
+                self.shown_plain += len(keys)
+                self._plain_now |= keys
         self.model_seconds += seconds
 
     @contextmanager
@@ -391,7 +398,9 @@ class ModelRunner:
         finally:
             # all at once: for a batch of one it would take a fiftieth of a fast model's time
             self.pictures += len(self._frames.add(self._shown_now))
+            self.plain_frames.add(self._plain_now)
             self._shown_now = set()
+            self._plain_now = set()
 
     def _keep(
         self,

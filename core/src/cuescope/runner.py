@@ -22,6 +22,7 @@ from cuescope.request import Request
 from cuescope.runs import RunFolder, load_report, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
+from cuescope.total_cost import TotalCost
 from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Sample
 from cuescope.whole_files import require_folder
@@ -39,6 +40,8 @@ class Runner:
     observers: Sequence[object] = ()
     cache_responses: bool = True
     out: Path | None = field(default=None, kw_only=True)
+    # of all that it has run, and those made of it by `replace`
+    total: TotalCost = field(default_factory=TotalCost, kw_only=True)
 
     def __post_init__(self) -> None:
         # before hours of answers, not after; where nobody named a folder a plan may need none
@@ -82,6 +85,7 @@ class Runner:
             return stored
         folder.prepare()  # a full disk is told before hours of answers
         report = session.run()
+        self.total.add(session.respond, report.cost.seconds)
         if (
             report.accuracy is None
         ):  # a method that counts otherwise has attached its own

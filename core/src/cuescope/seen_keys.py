@@ -19,18 +19,36 @@ class SeenKeys:
             np.full(1, -1)
         ]  # no hash is -1, and an empty array cannot be searched
 
+    def __len__(self) -> int:
+        """How many there are."""
+        # the first of all arrays holds what is no hash
+        return sum(len(array) for array in self._arrays) - 1
+
+    def merge(self, others: "SeenKeys") -> None:
+        """Add the keys that others have seen."""
+        for hashes in others._arrays:
+            self._add(hashes[~self._has(hashes)])
+
     def add(self, keys: Collection[str]) -> list[str]:
         """Add the keys, which are distinct; returns those that are new, in order."""
         hashes = np.fromiter(map(hash, keys), np.int64)
-        new = np.ones(len(hashes), bool)
+        new = ~self._has(hashes)
+        self._add(hashes[new])
+        return list(compress(keys, new))
+
+    def _has(self, hashes: np.ndarray) -> np.ndarray:
+        has = np.zeros(len(hashes), bool)
         for array in self._arrays:
             nearest = array.take(np.searchsorted(array, hashes), mode="clip")
-            new &= nearest != hashes
-        if new.any():
-            added = np.sort(hashes[new])
-            while self._arrays and len(self._arrays[-1]) <= 2 * len(added):
-                both = np.concatenate([self._arrays.pop(), added])
-                # timsort: merges what is sorted already
-                added = np.sort(both, kind="stable")
-            self._arrays.append(added)
-        return list(compress(keys, new))
+            has |= nearest == hashes
+        return has
+
+    def _add(self, new: np.ndarray) -> None:
+        if not len(new):
+            return
+        added = np.sort(new)
+        while self._arrays and len(self._arrays[-1]) <= 2 * len(added):
+            both = np.concatenate([self._arrays.pop(), added])
+            # timsort: merges what is sorted already
+            added = np.sort(both, kind="stable")
+        self._arrays.append(added)

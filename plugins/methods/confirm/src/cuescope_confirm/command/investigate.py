@@ -142,6 +142,8 @@ def investigate(
             # hours of findings must not end in a line: the page tells them, then the error
             report = untested(runner, work.test, work.found, failure_reason(failure))
         show_report(runner, work.test, report, as_json=output.as_json)
+        if not output.as_json and runner.total.audits > 1:
+            runner.context.announce(runner.total.words)
         if failure is not None:
             raise failure
 

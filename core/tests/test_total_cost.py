@@ -1,0 +1,30 @@
+"""What several audits took together: a picture that two of them show is one picture."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from cuescope.seen_keys import SeenKeys
+from cuescope.total_cost import TotalCost
+
+
+def test_what_two_audits_show_is_one_picture() -> None:
+    total = TotalCost()
+    for keys, edited in ((["a", "b"], 4), (["b", "c"], 0)):
+        frames = SeenKeys()
+        frames.add(keys)
+        respond: Any = SimpleNamespace(
+            shown=len(keys) + edited,
+            shown_plain=len(keys),
+            plain_frames=frames,
+            model_seconds=1.5,
+        )
+        total.add(respond, 4.0)
+    assert len(total.plain_frames) == 3
+    assert total.words == (
+        "2 audits in all: 8 inputs shown to the model, 4 of them without a change inside it, "
+        "of 3 distinct pictures (each 1.33 times); 3.0 s of the model in 8.0 s"
+    )
+
+
+def test_audits_that_showed_nothing_say_so() -> None:
+    assert "0 inputs shown to the model; 0.0 s" in TotalCost().words
