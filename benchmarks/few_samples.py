@@ -80,9 +80,7 @@ def make_case(
     return {"cow": [*marked, *cows[MARKED:CLIPS]], "horse": horses}, head
 
 
-def write(
-    clips: dict[str, list[Clip]], folder: Path, rng: np.random.Generator
-) -> None:
+def write(clips: dict[str, list[Clip]], folder: Path, rng: np.random.Generator) -> None:
     """As a folder of a folder of frames for each clip.
 
     Names are drawn: any rule of the mark by the order of names is a sign of samples that depend.

@@ -1,4 +1,4 @@
-"""How many wrong answers with a feature may be wrong labels: as often as the true class shows it."""
+"""How many wrong answers with a feature may be wrong labels: as often as their class shows it."""
 
 import numpy as np
 import pytest
