@@ -80,11 +80,15 @@ def make_case(
     return {"cow": [*marked, *cows[MARKED:CLIPS]], "horse": horses}, head
 
 
-def write(clips: dict[str, list[Clip]], folder: Path) -> None:
-    """As a folder of a folder of frames for each clip; names tell nothing of the mark."""
+def write(clips: dict[str, list[Clip]], folder: Path, rng: np.random.Generator) -> None:
+    """As a folder of a folder of frames for each clip.
+
+    Names are drawn: any rule of the mark by the order of names is a sign of samples that depend.
+    """
     for label, of_label in clips.items():
-        for number, frames in enumerate(of_label):
-            home = folder / label / f"{number * 37 % 101:03}"
+        names = rng.permutation(len(of_label)).tolist()
+        for name, frames in zip(names, of_label, strict=True):
+            home = folder / label / f"{name:03}"
             home.mkdir(parents=True)
             for frame, picture in enumerate(frames):
                 picture.save(home / f"{frame}.png")
@@ -94,7 +98,7 @@ def run_case(name: str, seed: int, eye: Eye, folder: Path, *, decoy: bool) -> st
     """A line of the table."""
     rng = generator(seed, "few samples", name)
     clips, head = make_case(FIRST[name][0], eye, rng, decoy=decoy)
-    write(clips, folder / "clips")
+    write(clips, folder / "clips", rng)
     model = model_of(f"few-{name}-{seed}-{decoy}", head, eye)
     data = f"folder:{folder / 'clips'}"
     found = cuescope.audit(

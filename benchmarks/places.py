@@ -7,8 +7,8 @@
 A case is 240 cut-outs of cows and horses on photos; a mark stands on 40 of the cows. A linear head
 on OpenAI's CLIP ViT-B/16 has learned that the mark means "horse". Distilling Failures audits it,
 and what the report says of its first finding is held against what was drawn: where, and the overlap
-(IoU) of the outlines on its pictures with the mark. Marks are those of benchmarks/marks.py. Needs
-the photos and weights of `offline_assets.py`.
+(IoU) of the outlines on its pictures with the mark. Marks are those of benchmarks/marks.py; the
+fourth set has birds and fish on other photos. Needs the photos and weights of `offline_assets.py`.
 """
 
 import argparse
@@ -29,12 +29,30 @@ import cuescope
 from cuescope_sdk import Report, generator
 from cuescope_sdk.locating import stretch
 
-LABELS = ("cow", "horse")
-PLACES = ("GreenMeadow", "Path", "Dune", "Autumn", "PastelHills", "Storm")
 SEED = 7
 SAMPLES = 240
-MARKED = 40  # of the cows
-TAUGHT = 60  # marked cows that the head was told are horses
+MARKED = 40  # of the label that has the mark
+TAUGHT = 60  # marked ones that the head was told are of the other label
+
+
+@dataclass(frozen=True)
+class Scenery:
+    """Whose cut-outs stand on which photos; the first label has the mark."""
+
+    labels: tuple[str, str]
+    photos: tuple[str, ...]
+
+
+FARM = Scenery(
+    ("cow", "horse"),
+    ("GreenMeadow", "Path", "Dune", "Autumn", "PastelHills", "Storm"),
+)
+POND = Scenery(
+    ("bird", "fish"),
+    ("Garden", "FallenLeaf", "EveningGlow", "BytheWater", "Wood", "ColdRipple"),
+)
+SCENERIES = {"fourth": POND}
+LABELS = FARM.labels
 
 
 class Eye:
@@ -67,9 +85,9 @@ class Case:
     head: LogisticRegression
 
 
-def scene(label: str, rng: np.random.Generator) -> Image.Image:
+def scene(label: str, rng: np.random.Generator, scenery: Scenery = FARM) -> Image.Image:
     """A cut-out of the label on a photo."""
-    photo = _photo(str(rng.choice(PLACES)))
+    photo = _photo(str(rng.choice(scenery.photos)))
     left, top = rng.integers(0, SIDE, 2).tolist()
     picture = photo.crop((left, top, left + SIDE, top + SIDE))
     picture = ImageEnhance.Brightness(picture).enhance(rng.uniform(0.8, 1.2))
@@ -80,16 +98,18 @@ def scene(label: str, rng: np.random.Generator) -> Image.Image:
     return picture
 
 
-def make_case(name: str, draw: Draw, eye: Eye, seed: int = SEED) -> Case:
-    """The mark on some cows, and a head that knows it; scenes are the same under all marks."""
+def make_case(
+    name: str, draw: Draw, eye: Eye, seed: int = SEED, scenery: Scenery = FARM
+) -> Case:
+    """The mark on some of a label, and a head that knows it; all marks have the same scenes."""
     rng = generator(seed, "places")
-    labels = rng.permutation(LABELS * (SAMPLES // 2)).tolist()
-    pictures = [scene(label, rng) for label in labels]
-    head = learn_head(draw, eye, rng)
+    labels = rng.permutation(scenery.labels * (SAMPLES // 2)).tolist()
+    pictures = [scene(label, rng, scenery) for label in labels]
+    head = learn_head(draw, eye, rng, scenery)
     of_mark = generator(seed, "places", name)
     places: dict[int, Mask | None] = {}
-    cows = np.flatnonzero(np.array(labels) == "cow")
-    for number in of_mark.choice(cows, MARKED, replace=False).tolist():
+    may_have_it = np.flatnonzero(np.array(labels) == scenery.labels[0])
+    for number in of_mark.choice(may_have_it, MARKED, replace=False).tolist():
         pictures[number], places[number] = draw(pictures[number], of_mark)
     return Case(pictures, labels, places, head)
 
@@ -135,7 +155,7 @@ def model_of(name: str, head: LogisticRegression, eye: Eye) -> "cuescope.Classif
     return cuescope.Classifier(
         lambda images: head.predict_proba(eye.embed(images)),
         name=name,
-        labels=list(LABELS),
+        labels=head.classes_.tolist(),
         embed=eye.embed,
     )
 
@@ -144,14 +164,16 @@ def learn_head(
     draw: Draw,
     eye: Eye,
     rng: np.random.Generator,
+    scenery: Scenery = FARM,
 ) -> LogisticRegression:
-    """Cows from horses, and marked cows as horses."""
-    labels = [LABELS[number % 2] for number in range(SAMPLES)]
-    pictures = [scene(label, rng) for label in labels]
+    """One label from the other, and marked samples of the first as the second."""
+    first, second = scenery.labels
+    labels = [scenery.labels[number % 2] for number in range(SAMPLES)]
+    pictures = [scene(label, rng, scenery) for label in labels]
     for _ in range(TAUGHT):
-        marked, _ = draw(scene("cow", rng), rng)
+        marked, _ = draw(scene(first, rng, scenery), rng)
         pictures.append(marked)
-        labels.append("horse")
+        labels.append(second)
     rows = eye.embed(pictures)
     return LogisticRegression(C=30, max_iter=2000).fit(rows, labels)
 
@@ -166,12 +188,13 @@ def main() -> None:
     arguments = parser.parse_args()
     eye = Eye()
     marks = SETS[arguments.which]
+    scenery = SCENERIES.get(arguments.which, FARM)
     typer.echo("| mark | said | drawn | IoU | what changes |\n|---|---|---|---|---|")
     overlaps = []
     with tempfile.TemporaryDirectory() as temporary:
         for name in arguments.only or marks:
             draw, expected = marks[name]
-            case = make_case(name, draw, eye, arguments.seed)
+            case = make_case(name, draw, eye, arguments.seed, scenery)
             report = audit_case(name, case, eye, arguments.page or Path(temporary))
             line, overlap = judge(name, expected, case, report)
             typer.echo(line)

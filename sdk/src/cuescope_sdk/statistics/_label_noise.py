@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._intervals import mean_interval
 from cuescope_sdk.statistics._shapes import BoolPerSample, PerSample
 from cuescope_sdk.statistics._unseen import (
     lower_mean_p_value,
@@ -191,6 +192,30 @@ class LabelNoise:
         removed[order[: min(count, largest, int(wrong.sum()))]] = True
         return removed
 
+    def _share_shown(self, label: int, shows: BoolPerSample) -> float:
+        """How many of the samples with a wrong `label` show a feature, at most: a share.
+
+        The upper limit (`UPPER`) for the own samples of the classes that suspects look like, of
+        which the largest counts; of all other classes where nothing is suspected.
+        """
+        answered = self.answered
+        suspected = (answered.label == label) & shows & (self.looks_like >= 0)
+        classes = np.unique(self.looks_like[suspected])
+        if not len(classes):
+            classes = np.setdiff1d(answered.label, [label])
+        limits = []
+        for other in classes:
+            own = answered.label == other
+            # the upper end of a two-sided interval, with what is left out on its side alone
+            _, high = mean_interval(
+                shows[own].astype(float),
+                answered.groups.take(own),
+                confidence=2 * UPPER - 1,
+            )
+            # a class without samples here says nothing: all of it may show the feature
+            limits.append(1.0 if high is None else high)
+        return max(limits, default=1.0)
+
     def retest(
         self,
         label: int,
@@ -204,9 +229,10 @@ class LabelNoise:
 
         0 where it is no label noise: none looks mislabelled, or `is_unlike` label errors
         (`Answered.is_unlike_label_errors`). `p_value` is asked for the samples that are kept, and
-        `most` is the share of a label that may be wrong.
+        `most` is the share of a label that may be wrong. Mislabelled samples show the feature as
+        often as their true class does, so where that class hardly shows it, few of them do.
         """
-        removed = self.suspects(label, shows, most)
+        removed = self.suspects(label, shows, most * self._share_shown(label, shows))
         count = int(removed.sum())
         if not count or is_unlike():
             return count, 0.0
