@@ -7,8 +7,8 @@ nothing is found, for the label that the cue costs most.
 
     python benchmarks/trove_rankings.py --world ribbons --trainings 24
 
-`ribbons` is what the ranking was chosen by; docs/trove-evidence.md says how often the others were
-looked at. Photos and weights are those of offline_assets.py.
+`ribbons` and `fresh` are what the ranking was chosen by, and `last` was opened once after that;
+docs/trove-evidence.md says more of it. Photos and weights are those of offline_assets.py.
 """
 
 import argparse
