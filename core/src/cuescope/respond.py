@@ -233,10 +233,8 @@ class ModelRunner:
                 keys = [trial_key(self.identity, question) for question in questions]
                 # labels make no other trial: each is asked once
                 distinct = dict(zip(keys, questions, strict=True))
-                responses = self.cache.get(distinct)
+                responses = self._known(distinct)
             missing = [key for key in distinct if key not in responses]
-            responses |= self._told_with_embedding(missing, distinct)
-            missing = [key for key in missing if key not in responses]
             with self.blaming():
                 self.require([distinct[key] for key in missing])
             inputs = {key: inputs_of(distinct[key]) for key in missing}
@@ -267,22 +265,17 @@ class ModelRunner:
             raise PlanStopped("the answers of the model")
         return outcomes
 
-    def _told_with_embedding(
-        self,
-        missing: Iterable[str],
-        trials: Mapping[str, Trial],
-    ) -> dict[str, Response]:
-        """What is known already of trials that ask for no embedding: from answers with one."""
-        narrower: dict[str, str] = {}
-        for key in missing:
-            trial = trials[key]
-            if trial.outputs and "embedding" not in trial.outputs:
-                wider = replace(trial, outputs=trial.outputs | EMBEDDING)
-                narrower[trial_key(self.identity, wider)] = key
-        return {
-            narrower[wider]: replace(response, embedding=None)
-            for wider, response in self.cache.get(narrower).items()
-        }
+    def _known(self, trials: Mapping[str, Trial]) -> dict[str, Response]:
+        """The stored answers; to a trial that asks for no embedding, also one with an embedding."""
+        known = self.cache.get(trials)
+        with_more: dict[str, str] = {}
+        for key, trial in trials.items():
+            if key not in known and trial.outputs and not trial.outputs & EMBEDDING:
+                more = replace(trial, outputs=trial.outputs | EMBEDDING)
+                with_more[trial_key(self.identity, more)] = key
+        for more_key, response in self.cache.get(with_more).items():
+            known[with_more[more_key]] = replace(response, embedding=None)
+        return known
 
     def answers_now(self, trial: Trial) -> bool:
         """Whether the model answers this trial now, whatever is stored of it; true in a plan."""
