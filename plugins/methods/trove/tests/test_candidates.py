@@ -1,6 +1,7 @@
 """Candidates of several starts and directions: one cue is told once, and its frames come first."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +22,7 @@ from cuescope_trove.candidates.groups import (
 from cuescope_trove.maths.clustering import Clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, compare
-from cuescope_trove.selection import ScoredPairs, Verdict, score
+from cuescope_trove.selection import ScoredPairs, Verdict, ranking, score
 
 LABELS, SEQUENCES, FRAMES, DIM = 4, 240, 3, 24
 
@@ -182,9 +183,36 @@ def test_frames_are_ranked_by_the_cue_and_not_by_their_label() -> None:
         order = by_cue(points, analysis, label)
         assert sorted(order.tolist()) == list(range(len(points)))
         assert shows[order[:100]].mean() >= 0.9
-        place = np.empty(len(order))
-        place[order] = -np.arange(len(order))
-        assert Roc(place, shows).auroc() > 0.9
+        assert frames_auroc(order, shows) > 0.9
+
+
+def frames_auroc(order: np.ndarray, shows: np.ndarray) -> float:
+    place = np.empty(len(order))
+    place[order] = -np.arange(len(order))
+    return float(Roc(place, shows).auroc())
+
+
+def test_frames_are_ranked_by_the_clearest_of_what_is_the_same_thing() -> None:
+    analysis, points, shows = audited(0)
+    table, distinct = analysis.table, analysis.distinct
+    label = int(table.pairs.label[table.finding][0])
+    best = next(
+        pair for pair in ranking(table).tolist() if table.pairs.label[pair] == label
+    )
+    clear = distinct.clearest(best)
+    assert table.pairs.label[clear] == label
+    assert (
+        table.p_value[clear]
+        == table.p_value[table.finding & (table.pairs.label == label)].min()
+    )
+    # the clearest may be put down to wrong labels, and ranks all the same
+    verdict = table.verdict.copy()
+    verdict[clear] = Verdict.LABEL_NOISE
+    weaker = replace(table, verdict=verdict)
+    analysis.table = weaker
+    analysis.distinct = replace(distinct, table=weaker)
+    assert analysis.distinct.clearest(best) == clear
+    assert frames_auroc(by_cue(points, analysis, label), shows) > 0.9
 
 
 def test_where_nothing_is_found_frames_are_ranked_by_the_commonest_mistake() -> None:

@@ -52,9 +52,10 @@ def excluded_by_test(
     """The lower ends of intervals, as far as one-sided p-values of the values tell.
 
     Test-based limits (Miettinen, 1976): a value is as many standard errors from 0 as its p-value
-    says. They are above 0 exactly where the p-value is below the error of that end.
+    says. Of values above 0 they are above 0 exactly where the p-value is below the error of that
+    end; of others never, whatever a test of something else says.
     """
     # 0.5 says nothing of the error, and excludes nothing
     errors = stats.norm.isf(np.minimum(p_values, 0.49))
     needed = stats.norm.isf((1 - confidence) / 2)
-    return np.asarray(values * (1 - needed / errors))
+    return np.asarray(values - np.abs(values) * needed / errors)

@@ -36,8 +36,7 @@ class Distinct:
         pairs = table.pairs
         is_shown = np.zeros(len(self.candidates), dtype=bool)
         reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
-        certain = np.lexsort((-table.score[reported], table.p_value[reported]))
-        for pair in reported[certain]:
+        for pair in self._by_certainty(reported):
             # what stands for the candidate may harm other labels than this one
             same = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
             if not is_shown[same].any():
@@ -54,6 +53,14 @@ class Distinct:
         order = np.argsort(-self._sizes[shown], kind="stable")
         return list(map(int, shown[order]))
 
+    def clearest(self, pair: int) -> int:
+        """The most certain pair that tells the same of the label, whatever may explain it."""
+        pairs = self.table.pairs
+        label = pairs.label[pair]
+        same = self._reported_alike(label, pairs.cluster[pair])
+        alike = np.flatnonzero((pairs.label == label) & np.isin(pairs.cluster, same))
+        return int(self._by_certainty(alike)[0])
+
     @property
     def starts(self) -> int:
         """How many starts the clustering had."""
@@ -63,6 +70,12 @@ class Distinct:
         """In how many of the starts the same thing is reported for the label."""
         reported = self._reported_alike(label, candidate)
         return len(set(self.candidates.start[reported].tolist()) - {COMPONENT})
+
+    def _by_certainty(
+        self, pairs: Int[np.ndarray, " pair"]
+    ) -> Int[np.ndarray, " pair"]:
+        table = self.table
+        return pairs[np.lexsort((-table.score[pairs], table.p_value[pairs]))]
 
     def _reported_alike(
         self, label: int, candidate: int

@@ -79,8 +79,9 @@ def by_cue(
     How far a still clip is pulled to the finding's mistake, which is what the model makes of the
     frame, and how far its embedding lies in the finding's direction, which is what is seen in it.
     Both beside the label's frames in which nothing is found, so that the label's own looks and
-    answers count for nothing. Where nothing is found no direction is known: frames are ranked by
-    their pull to the label's most common mistake.
+    answers count for nothing. Of what is the same thing the most certain stands for the finding.
+    Where nothing is found no direction is known: frames are ranked by their pull to the label's
+    most common mistake.
     """
     observations = analysis.observations
     table = analysis.table
@@ -89,7 +90,8 @@ def by_cue(
     shows_any = observations.member[:, table.pairs.cluster[ranked]].sum(axis=1) > 0
     of_label = ranked[table.pairs.label[ranked] == label]
     if len(of_label):
-        best = of_label[0]
+        # it may be a blurred picture of something clear that is put down to wrong labels
+        best = analysis.distinct.clearest(of_label[0])
         mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
         unit = normalise(points).astype(np.float64)
         direction = analysis.distinct.directions[table.pairs.cluster[best]]
