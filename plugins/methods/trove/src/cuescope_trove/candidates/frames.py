@@ -14,7 +14,7 @@ from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.maths.ranking import rank_frames
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, Pairs, PerPair, most_common_mistake
-from cuescope_trove.selection import ranking
+from cuescope_trove.selection import Verdict, ranking
 
 FrameOrder = Int[np.ndarray, " frame"]
 PerFrame = Float[np.ndarray, " frame"]
@@ -78,7 +78,7 @@ def by_cue(
 
     How far a still clip is pulled to the finding's mistake, which is what the model makes of the
     frame, and how far its embedding lies in the finding's direction, which is what is seen in it.
-    Both beside the label's frames in which nothing is found, so that the label's own looks and
+    Both beside the label's frames in which nothing is reported, so that the label's own looks and
     answers count for nothing. Of what is the same thing the most certain stands for the finding.
     Where nothing is found no direction is known: frames are ranked by their pull to the label's
     most common mistake.
@@ -86,9 +86,9 @@ def by_cue(
     observations = analysis.observations
     table = analysis.table
     ranked = ranking(table)
-    ranked = ranked[table.finding[ranked]]
-    shows_any = observations.member[:, table.pairs.cluster[ranked]].sum(axis=1) > 0
-    of_label = ranked[table.pairs.label[ranked] == label]
+    of_label = ranked[table.finding[ranked] & (table.pairs.label[ranked] == label)]
+    reported = table.pairs.cluster[table.verdict != Verdict.NOTHING]
+    shows_any = observations.member[:, reported].sum(axis=1) > 0
     if len(of_label):
         # it may be a blurred picture of something clear that is put down to wrong labels
         best = analysis.distinct.clearest(of_label[0])
