@@ -3,23 +3,22 @@
 from types import SimpleNamespace
 from typing import Any
 
-from cuescope.seen_keys import SeenKeys
+from cuescope.shown import Shown
 from cuescope.total_cost import TotalCost
 
 
 def test_what_two_audits_show_is_one_picture() -> None:
     total = TotalCost()
     for keys, edited in ((["a", "b"], 4), (["b", "c"], 0)):
-        frames = SeenKeys()
-        frames.add(keys)
+        shown, plain = Shown(), Shown()
+        plain.add(set(keys))
+        plain.settle()
+        shown.inputs = len(keys) + edited
         respond: Any = SimpleNamespace(
-            shown=len(keys) + edited,
-            shown_plain=len(keys),
-            plain_frames=frames,
-            model_seconds=1.5,
+            shown=shown, shown_plain=plain, model_seconds=1.5
         )
         total.add(respond, 4.0)
-    assert len(total.plain_frames) == 3
+    assert len(total.plain.pictures) == 3
     assert total.words == (
         "2 audits in all: 8 inputs shown to the model, 4 of them without a change inside it, "
         "of 3 distinct pictures (each 1.33 times); 3.0 s of the model in 8.0 s"

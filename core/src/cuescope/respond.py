@@ -16,6 +16,7 @@ from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.repeats import agreeing, combine
 from cuescope.seen_keys import SeenKeys
+from cuescope.shown import Shown
 from cuescope.spool import Shared, Spool, no_collection
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Output, Readout, Response, Trial
@@ -205,16 +206,11 @@ class ModelRunner:
         self.agreeing = 0
         self.conditions: Counter[str] = Counter()
         # of what the model was really asked: a plan has none, and neither has a recording
-        self.shown = 0
-        self.pictures = 0
+        self.shown = Shown()
+        # of trials without an edit, which could be answered by one look at each picture
+        self.shown_plain = Shown()
         self.model_seconds = 0.0
         self.seen = SeenKeys()
-        self._frames = SeenKeys()
-        self._shown_now: set[str] = set()
-        # of trials without an edit, which could be answered by one look at each picture
-        self.shown_plain = 0
-        self.plain_frames = SeenKeys()
-        self._plain_now: set[str] = set()
         self._is_open = False
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
@@ -376,11 +372,9 @@ class ModelRunner:
         """The pictures of a batch, and how long it took."""
         for trial in trials:
             keys = {frame.key for frame in trial.sample.frames}
-            self.shown += len(keys)
-            self._shown_now |= keys
+            self.shown.add(keys)
             if trial.edit is None:
-                self.shown_plain += len(keys)
-                self._plain_now |= keys
+                self.shown_plain.add(keys)
         self.model_seconds += seconds
 
     @contextmanager
@@ -389,11 +383,8 @@ class ModelRunner:
         try:
             yield
         finally:
-            # all at once: for a batch of one it would take a fiftieth of a fast model's time
-            self.pictures += len(self._frames.add(self._shown_now))
-            self.plain_frames.add(self._plain_now)
-            self._shown_now = set()
-            self._plain_now = set()
+            self.shown.settle()
+            self.shown_plain.settle()
 
     def _keep(
         self,

@@ -3,29 +3,24 @@
 from dataclasses import dataclass, field
 
 from cuescope.respond import ModelRunner
-from cuescope.seen_keys import SeenKeys
+from cuescope.shown import Shown
 
 
 @dataclass
 class TotalCost:
-    """The inputs that a model was shown in some audits, and the seconds of all.
-
-    `plain` are inputs of trials without an edit, of distinct `plain_frames`.
-    """
+    """The inputs `shown` to a model in some audits, those without an edit, and the seconds."""
 
     audits: int = 0
     shown: int = 0
-    plain: int = 0
-    plain_frames: SeenKeys = field(default_factory=SeenKeys)
+    plain: Shown = field(default_factory=Shown)
     model_seconds: float = 0.0
     seconds: float = 0.0
 
     def add(self, respond: ModelRunner, seconds: float) -> None:
         """An audit is over, after so many seconds."""
         self.audits += 1
-        self.shown += respond.shown
-        self.plain += respond.shown_plain
-        self.plain_frames.merge(respond.plain_frames)
+        self.shown += respond.shown.inputs
+        self.plain.merge(respond.shown_plain)
         self.model_seconds += respond.model_seconds
         self.seconds += seconds
 
@@ -33,10 +28,11 @@ class TotalCost:
     def words(self) -> str:
         """In a line."""
         words = f"{self.audits} audits in all: {self.shown:,} inputs shown to the model"
-        if count := len(self.plain_frames):
-            times = self.plain / count
+        if count := len(self.plain.pictures):
+            inputs = self.plain.inputs
+            times = inputs / count
             words += (
-                f", {self.plain:,} of them without a change inside it, of {count:,} distinct "
+                f", {inputs:,} of them without a change inside it, of {count:,} distinct "
                 f"pictures (each {times:.3g} times)"
             )
         return (
