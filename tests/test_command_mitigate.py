@@ -428,6 +428,20 @@ def test_what_cannot_be_is_one_line(
     )
 
 
+def test_a_model_that_a_mitigator_cannot_serve_costs_no_audit(
+    place: Path,
+    mitigated: Callable[..., Report],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    mitigated("last-layer")
+    words = ("mitigate", str(place / "run"), "--with", "coop")
+    run_refused(
+        capsys, *words, "--out", str(tmp_path / "x"), said="cannot mitigate this model"
+    )
+    assert not (tmp_path / "x").exists()
+
+
 def test_what_was_made_for_another_model_is_refused(
     place: Path,
     mitigated: Callable[..., Report],

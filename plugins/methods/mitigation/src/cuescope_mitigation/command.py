@@ -36,6 +36,7 @@ from cuescope.application import (
     spread,
     without_each_fold,
 )
+from cuescope_mitigation.needs import require_fit
 from cuescope_mitigation.options import NOT_TRIED, MitigationOptions
 from cuescope_sdk import Request, StoredRun, UserError
 
@@ -104,12 +105,18 @@ def mitigate(
         registry = runner.context.registry
         of_remedy = pairs("-O", option or ())
         # a wrong name is told before hours of answers
-        runner.context.resolve("mitigator", mitigator, of_remedy)
+        remedy = runner.context.resolve("mitigator", mitigator, of_remedy)
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
         # what is learned of another eye's embeddings is of no use to a model that has none
         eye = {role: spec for role, spec in request.tools.items() if role == "embedder"}
         eye |= pairs("--tool", tool or ())
+        if not eye:
+            # by the classes alone: what is refused is refused before the run is made again
+            model = runner.context.resolve(
+                "model", request.model, request.model_options
+            )
+            require_fit(mitigator, remedy.plugin.requires, model.plugin.capabilities)
         # what is learned fits this model alone, and its folder refuses any other
         stamp = report.provenance.model
         options: dict[str, Any] = {
@@ -131,14 +138,14 @@ def mitigate(
         if other.finding is not None:
             foretold = _prospects(StoredRun(run, runner.context), top, folds)
         if name and folds is None and other.finding is not None:
-            remedy = "Add --on SPLIT"
+            instead = "Add --on SPLIT"
             if (other.found / "report.json").exists():
-                remedy = f"cuescope mitigate {other.found}"
+                instead = f"cuescope mitigate {other.found}"
             raise UserError(
                 f"--name: {run} looked at all of its data, and is made again on a third of it, "
                 "where findings get other keys",
                 expected="--on SPLIT, or a run made with --part 1/3",
-                remedy=remedy,
+                remedy=instead,
             )
         of_folds: Mapping[Path, Request] = {}
         again = [other]

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_mitigation.naming import check_names, other_words, word_of
+from cuescope_mitigation.needs import require_fit
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.placebos import FixedRouter
 from cuescope_mitigation.scores import (
@@ -206,18 +207,7 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
     mitigator: Mitigator = audit.context.build(
         "mitigator", options.mitigator, options.mitigator_options
     )
-    needs = mitigator.requires
-    has = audit.capabilities
-    missing = []
-    # the engine checks what a method needs, and a mitigator is an option of one
-    for field in ("outputs", "edits", "exposes"):
-        missing += getattr(needs, field) - getattr(has, field)
-    if missing:
-        raise UserError(
-            f"{options.mitigator} cannot mitigate this model",
-            expected=f"a model with {' and '.join(sorted(missing))}",
-            remedy="`cuescope plugins list` shows the other mitigators",
-        )
+    require_fit(options.mitigator, mitigator.requires, audit.capabilities)
     return mitigator
 
 
