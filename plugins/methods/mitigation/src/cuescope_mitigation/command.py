@@ -26,12 +26,10 @@ from cuescope.application import (
     load_report,
     make_runs,
     open_runner,
-    own_seconds,
     pairs,
     parts_of_folds,
     require_same_data,
     require_whole,
-    share_asked,
     share_of_part,
     spread,
     without_each_fold,
@@ -227,7 +225,4 @@ def _stage(run: StoredRun, rest: Request, runner: Runner) -> Stage:
     size = count * (len(run.data[0].frames) or 1)
     is_known = (origin.model.spec, origin.data.spec) == (rest.model, rest.data)
     default = 0.0 if is_known and origin.part is None else 1.0
-    share = share_asked(METHOD, rest.data, runner.cache, default)
-    seconds = own_seconds(METHOD, rest.data, runner.cache, size)
-    stage = Stage(METHOD, share * size, seconds, size, size, share)
-    return stage.about(test, runner.cache)
+    return Stage.of_test(METHOD, size, runner.cache, test, share=default)
