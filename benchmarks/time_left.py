@@ -117,7 +117,7 @@ def clock() -> float:
 
 def record(words: list[str]) -> list[Row]:
     """Run a command here; the time left that was shown, ten times a second."""
-    from cuescope import respond
+    from cuescope import engine, respond
     from cuescope.cli import main, progress, whole
     from cuescope.course import Course
 
@@ -155,6 +155,8 @@ def record(words: list[str]) -> list[Row]:
     whole.Course = Watched  # type: ignore[attr-defined]
     # the pace that is kept for the next time too, or it would be that of a busy computer
     respond.time = SimpleNamespace(perf_counter=clock)  # type: ignore[attr-defined]
+    # what a run took, by which one that is made again is foreseen
+    engine.time = respond.time  # type: ignore[attr-defined]
     progress.Bars.__init__.__kwdefaults__["clock"] = clock
     Thread(target=watch, daemon=True).start()
     try:

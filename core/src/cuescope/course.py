@@ -236,7 +236,8 @@ class Course:
         """A stage is about so many cues, which was a guess before."""
         stage = self.stages[name]
         if stage.cues:
-            by = (cues + SHARED) / (stage.cues + SHARED)
+            # none: there is nothing to locate either, and it says nothing of other tests
+            by = (cues + SHARED) / (stage.cues + SHARED) if cues else 0.0
             self.stages[name] = replace(
                 stage,
                 inputs=by * stage.inputs,
@@ -426,9 +427,12 @@ class Course:
         over = self._own_seconds
         # while the model is opened they are of that
         of_bars = 0.0 if self.opened is None else self.seconds_of_bars()
-        seconds, doubt = longer_than(over, own, stage.seconds_doubt)
+        doubt = stage.seconds_doubt
+        # it counts down as if it were known, or a wild guess would never be nearly done
+        seconds, _ = longer_than(over, own, min(doubt, math.log(1 + LONGER)))
         # what takes longer than foreseen takes longer still
         seconds = max(seconds, LONGER * over if over > own or not doubt else 0.0)
+        _, doubt = longer_than(over, own, doubt)
         of_call = float(self._all_of_call - self._of_call)
         asked = self._inputs + self._of_call
         may_follow = max(current.most - asked - of_call, 0.0)
