@@ -34,10 +34,12 @@ from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.folds import (
     Folds,
+    ShownCue,
     foretell,
     make_runs,
     parts_of_folds,
     require_whole,
+    shown_cues,
     without_each_fold,
 )
 from cuescope.cli.options import (
@@ -102,6 +104,7 @@ __all__ = [
     "ROLES",
     "RUNS",
     "SHARED",
+    "ShownCue",
     "Allow",
     "AsJson",
     "Asked",
@@ -196,6 +199,7 @@ __all__ = [
     "share_of_part",
     "show_plan",
     "show_report",
+    "shown_cues",
     "source_of",
     "spread",
     "stdout",
