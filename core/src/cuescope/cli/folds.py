@@ -62,8 +62,9 @@ def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
         name = report.names[feature.key]
         about = name if finding.label is None else f"{name} on '{finding.label}'"
         p_value, q_value = finding.p_value, finding.q_value
-        is_tested = p_value is not None and q_value is not None
-        found = (p_value, q_value) if is_tested else None
+        found = None
+        if p_value is not None and q_value is not None:
+            found = p_value, q_value
         yield ShownCue(about, tuple(sorted(of_label)), found)
 
 
