@@ -2,29 +2,33 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cuescope.cli import progress
 from cuescope.cli.progress import Bars
-from cuescope.cli.whole import following
+from cuescope.cli.whole import Whole, following
 from cuescope.conclusions import Cost
 from cuescope.context import Context
-from cuescope.course import (
+from cuescope.course import Course, Stage
+from cuescope.experience import (
     ASKED,
     FRAME_SECONDS,
     OWN_SECONDS,
-    Course,
-    Stage,
+    doubt,
+    keep_surprise,
     share_asked,
 )
 from cuescope.planning import Plan
 from cuescope.request import Request
 from cuescope.runner import Runner
 from cuescope.store import ResponseCache
+from cuescope.time_left import longer_than
 
 from .reports import make_report
 
@@ -105,7 +109,7 @@ def test_without_any_pace_there_is_no_time(clock: Clock) -> None:
 
 
 def test_what_an_audit_says_of_its_later_calls_counts(clock: Clock) -> None:
-    course = Course([Stage("a", 1000, 0, share=0.5, pace=1.0)], clock)
+    course = Course([Stage("a", 1000, 0, share=0.5, share_said=0.5, pace=1.0)], clock)
     course.begin("a")
     course.count_asked(0, 20)
     course.foresee(40)
@@ -164,7 +168,10 @@ def test_one_bar_stands_over_all_steps(
         told(10)
         bars.show_line_if_due()
     [line] = said
-    assert line.startswith("0:10 [1/2] a: about 3:30 left in all; asking the model: 10")
+    # ten inputs say little of the pace
+    assert line.startswith(
+        "0:10 [1/2] a: 2:24 to 5:06 left in all; asking the model: 10"
+    )
     assert cache.pace("method a asked") == pytest.approx(0.5)
 
 
@@ -240,3 +247,135 @@ def test_a_test_of_fewer_cues_still_locates_them(clock: Clock) -> None:
     course.scale("test", 1)
     # two thirds, not one: half of it is for all cues
     assert course.seconds_left == pytest.approx(400)
+
+
+def test_a_test_of_no_cue_takes_no_time_and_is_not_remembered(
+    cache: ResponseCache, clock: Clock
+) -> None:
+    request = Request(method="confirm", model="toy", data="scenes")
+    stage = Stage.of_test("test", 600, cache, request, share=0.7, seconds=30, cues=3)
+    course = Course([replace(stage, pace=1.0)], clock)
+    course.scale("test", 0)
+    assert course.seconds_left == 0
+    course.begin("test")
+    course.stages["test"].remember(cache, *course.end())
+    assert Stage.of_test("test", 600, cache, request, share=0.7).inputs == 420
+
+
+def test_a_number_is_said_where_it_is_known_within_a_third(clock: Clock) -> None:
+    doubtful = Stage("a", 100, 100, most=100, pace=1.0, seconds_doubt=1.0)
+    course = Course([doubtful], clock)
+    shortest, longest = course.left.range if course.left else (0.0, 0.0)
+    assert shortest < 150
+    assert longest > 266
+    assert Whole(course).words_left == "1:47 to 6:15"
+    assert Whole(course).facts["all_seconds_left"] is None
+    course.begin("a")
+    ask(course, clock, 100, 1.0)
+    clock.now += 99
+    # what takes longer than foreseen may take much longer
+    left = course.left
+    assert left is not None
+    assert left.seconds == pytest.approx(19.6, abs=0.1)
+    assert left.range[1] > 100
+    sure = Course([replace(doubtful, inputs=1000, most=1000, seconds=10)], clock)
+    sure.begin("a")
+    sure.count_asked(0, 1000)
+    for done in (100, 200):
+        clock.now += 100
+        sure.count_asked(done, 1000)
+    assert Whole(sure).words_left == "about 13:30"
+    assert Whole(sure).facts["all_seconds_left"] == pytest.approx(810)
+
+
+def test_how_far_foresights_were_off_tells_how_far_the_next_may_be(
+    cache: ResponseCache,
+) -> None:
+    guess = doubt("seconds", "a", cache, known=False)
+    assert doubt("seconds", "a", cache, known=True) < guess
+    for _ in range(20):
+        keep_surprise("seconds", "a", cache, 0.05, known=False)
+    assert doubt("seconds", "a", cache, known=False) < 0.3 * guess
+    # of another method it tells less, and of what is known nothing
+    of_other = doubt("seconds", "b", cache, known=False)
+    assert doubt("seconds", "a", cache, known=False) < of_other < guess
+    for _ in range(20):
+        keep_surprise("seconds", "a", cache, -9.0, known=False)
+    assert doubt("seconds", "a", cache, known=False) > guess
+
+
+def test_a_method_that_asks_in_its_own_way_has_its_own_pace(
+    cache: ResponseCache, clock: Clock
+) -> None:
+    """As one that hides patches of a picture again and again."""
+    request = Request(method="cci", model="toy-clip", data="scenes")
+    plan = Plan(model_calls=300, model_inputs=300, more=0, frames=200)
+    cache.add_pace("model 'toy-clip'", 100, 100.0)
+    stage = Stage.of_plan("cci", plan, cache, request)
+    assert stage.pace == 1.0
+    stage.remember(cache, 300, 5, timed=(30.0, 300.0))
+    again = Stage.of_plan("cci", plan, cache, request)
+    assert again.pace == pytest.approx(0.1)
+    other = Stage.of_plan("a", plan, cache, request.model_copy(update={"method": "a"}))
+    # where this model is slower by half in one, it is so in the other
+    course = Course([other, again], clock)
+    course.begin("a")
+    ask(course, clock, 300, 1.5)
+    expected = 0.1 * (290 * 1.5 + 200 * 0.1) / (290 + 200 * 0.1)
+    assert course.pace(again) == pytest.approx(expected)
+
+
+def test_a_bar_beside_the_model_tells_how_long_it_takes(clock: Clock) -> None:
+    course = Course([Stage("a", 0, 5)], clock, opening=3)
+    course.begin("a")
+    course.seconds_of_bars = lambda: 40.0
+    assert course.seconds_left == pytest.approx(40 + 5)
+    clock.now += 60
+    # a toy is trained once
+    course.count_bars(58)
+    course.open()
+    assert course.opening_again == pytest.approx(2)
+    assert course.seconds_left == pytest.approx(40)
+
+
+def test_the_first_bound_that_a_test_says_is_known_from_the_last_time(
+    cache: ResponseCache, clock: Clock
+) -> None:
+    request = Request(method="confirm", model="toy", data="scenes")
+    stage = Stage.of_test("test", 100, cache, request, share=0.7)
+    assert stage.inputs == pytest.approx(70)
+    stage.remember(cache, 150, 5, said=600)
+    again = Stage.of_test("test", 100, cache, request, share=0.7)
+    # the most was a guess, and more than that was asked
+    assert again.inputs == pytest.approx(150)
+    course = Course([replace(again, pace=1.0)], clock)
+    course.begin("test")
+    course.count_asked(0, 20)
+    course.foresee(380)
+    assert course.left is not None
+    assert course.seconds_left == pytest.approx(20 + 380 / 4 + again.seconds)
+
+
+def test_a_first_bound_is_a_bound(clock: Clock) -> None:
+    """It tells how much is asked at most, and before a first time no more."""
+    course = Course([Stage("test", 100, 0, most=140, pace=1.0)], clock)
+    course.begin("test")
+    course.count_asked(0, 20)
+    course.foresee(4000)
+    assert course.seconds_left == pytest.approx(100)
+    course.count_asked(20, 20)
+    course.count_asked(0, 20)
+    course.foresee(10)
+    assert course.seconds_left == pytest.approx(20 + 9)
+
+
+@pytest.mark.parametrize(
+    ("over", "doubt"), [(0, 0.4), (20, 0.4), (60, 1.1), (200, 0.7)]
+)
+def test_what_goes_on_is_as_long_as_of_draws_that_took_as_long(
+    over: float, doubt: float
+) -> None:
+    draws = 50 * np.exp(doubt * np.random.default_rng(1).normal(size=1_000_000))
+    left = draws[draws > over] - over
+    half, far = np.quantile(left, (0.5, 0.8413))
+    assert longer_than(over, 50, doubt) == pytest.approx((half, far - half), rel=0.05)

@@ -315,6 +315,22 @@ def test_planning_counts_and_asks_nothing(ask: Callable[..., ModelRunner]) -> No
     assert len(model.batches) == 1
 
 
+def test_a_plan_knows_that_an_embedding_beside_an_answer_costs_nothing(
+    ask: Callable[..., ModelRunner],
+) -> None:
+    """Plans that share what they count: the second audit finds the answers of the first."""
+    both: frozenset[Output] = frozenset({"logits", "embedding"})
+    first, second = ask(Recorder(), planning=True), ask(Recorder(), planning=True)
+    second.seen = first.seen
+    with pytest.raises(PlanStopped):
+        first([trial(1, outputs=both), trial(2), trial(2, outputs=both)])
+    # in one call both are asked
+    assert first.model_calls == 3
+    with pytest.raises(PlanStopped):
+        second([trial(1), trial(3), trial(3, outputs=both)])
+    assert second.model_calls == 2
+
+
 @pytest.mark.parametrize("planning", [True, False])
 def test_what_a_model_would_refuse_is_told_before_anything_is_asked(
     ask: Callable[..., ModelRunner], planning: bool

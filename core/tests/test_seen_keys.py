@@ -32,6 +32,14 @@ def test_nothing_added_is_nothing_new() -> None:
     assert SeenKeys().add([]) == []
 
 
+def test_what_is_known_is_not_added() -> None:
+    seen = SeenKeys()
+    seen.add(["a", "b"])
+    assert seen.known(["c", "b"]) == ["b"]
+    assert seen.known([]) == []
+    assert seen.add(["c"]) == ["c"]
+
+
 def test_what_others_have_seen_is_merged() -> None:
     some, others = SeenKeys(), SeenKeys()
     assert len(some) == 0

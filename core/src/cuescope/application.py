@@ -34,10 +34,12 @@ from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.folds import (
     Folds,
+    ShownCue,
     foretell,
     make_runs,
     parts_of_folds,
     require_whole,
+    shown_cues,
     without_each_fold,
 )
 from cuescope.cli.options import (
@@ -71,11 +73,10 @@ from cuescope.cli.outputs import JsonOutput
 from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
-from cuescope.cli.progress import duration
 from cuescope.cli.terminal import stdout
-from cuescope.cli.whole import Step, following, plan_each
+from cuescope.cli.whole import Step, duration, following, plan_each
 from cuescope.context import cache_folder
-from cuescope.course import SHARED, Stage, own_seconds, share_asked
+from cuescope.course import SHARED, Stage
 from cuescope.errors import reason_of
 from cuescope.given_names import read_names, renamed
 from cuescope.parts import share_of_part
@@ -103,6 +104,7 @@ __all__ = [
     "ROLES",
     "RUNS",
     "SHARED",
+    "ShownCue",
     "Allow",
     "AsJson",
     "Asked",
@@ -175,7 +177,6 @@ __all__ = [
     "next_steps",
     "open_registry",
     "open_runner",
-    "own_seconds",
     "pairs",
     "parts_of_folds",
     "picture_key",
@@ -195,10 +196,10 @@ __all__ = [
     "require_whole",
     "root",
     "safe_text",
-    "share_asked",
     "share_of_part",
     "show_plan",
     "show_report",
+    "shown_cues",
     "source_of",
     "spread",
     "stdout",

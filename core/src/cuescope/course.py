@@ -12,22 +12,25 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from cuescope import experience
 from cuescope.conclusions import Report
+from cuescope.experience import ASKED
 from cuescope.parts import share_of_part
 from cuescope.planning import Plan
 from cuescope.request import Request
 from cuescope.respond import model_name
 from cuescope.store import ResponseCache
+from cuescope.time_left import Rest, Timed, TimeLeft, longer_than
 
 Clock = Callable[[], float]
-# of a method beside the model: of each, and more for each frame of its samples
-OWN_SECONDS, FRAME_SECONDS = 2.0, 0.001
 LONGER = 0.3  # of what took longer than foreseen so far: so long it takes on
 SHARED = 3  # cues: to locate them takes as much as so many take by themselves
 KNOWN = 200  # inputs that the pace of earlier audits counts as,
 SURE = 50  # until so many of this course say that it is
 UNLIKE = 3  # times faster or slower
-ASKED = 0.9  # of the calls that may follow what a plan knows
+STEADY = 2.0  # seconds that a computer as fast as ever counts as
+PACE_DOUBT = 0.3  # of a pace that this course has hardly measured,
+MEASURED_DOUBT = 0.1  # and of one that it has
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,12 @@ class Stage:
     """An audit to come: what its model is likely asked for, and the seconds of all else.
 
     `most` are the inputs that it is asked for at most, of which a `share` is likely; its own
-    seconds grow with `size`. `cues` are those that all of this is foreseen for. What it took is
-    kept for this `method`, by default its name, on this `data`. The `pace` is the seconds of an
-    input of its `model` here so far, None where the model has never been timed.
+    seconds grow with `size`. Of the most that it says itself, at its first word, a `share_said` is
+    likely. `cues` are those that all of this is foreseen for. What it took is kept for this
+    `method`, by default its name, on this `data`. The `pace` is the seconds of an input of its
+    `model` (a `spec` with options) here so far, None where the model has never been timed. Where
+    its method never `has_run` here, its seconds are a guess. How far all may be off:
+    `inputs_doubt` as a share of what may be asked, `seconds_doubt` as a natural logarithm.
     """
 
     name: str
@@ -50,7 +56,12 @@ class Stage:
     data: str = ""
     method: str = ""
     model: str = ""
+    spec: str = ""
     pace: float | None = None
+    share_said: float | None = None
+    has_run: bool = False
+    inputs_doubt: float = 0.0
+    seconds_doubt: float = 0.0
 
     @classmethod
     def unknown(cls, name: str) -> "Stage":
@@ -62,15 +73,53 @@ class Stage:
         cls, name: str, plan: Plan, cache: ResponseCache, request: Request
     ) -> "Stage":
         """By the plan of an audit, and by earlier ones of this method here."""
-        most = float(plan.model_inputs)
+        method, data = request.method, request.data
+        surely = most = float(plan.model_inputs)
         if plan.more and plan.model_calls:
             most += plan.more * plan.model_inputs / plan.model_calls
-        share = share_asked(request.method, request.data, cache)
-        inputs = max(float(plan.model_inputs), share * most)
+        if plan.more is None:
+            # nothing says how many follow: as many, beside those of the plan, as before
+            share = experience.share_asked(method, data, cache, 1.0, math.inf)
+        else:
+            share = experience.share_asked(method, data, cache)
         size = float(plan.frames)
-        seconds = own_seconds(request.method, request.data, cache, size)
-        stage = cls(name, inputs, seconds, most, size, share)
-        return replace(stage.about(request, cache), pace=plan.pace)
+        stage = cls(
+            name,
+            inputs=max(surely, share * most),
+            seconds=experience.own_seconds(method, data, cache, size),
+            most=most,
+            size=size,
+            share=share,
+            share_said=min(share, 1.0),
+        )
+        stage = stage.about(request, cache)
+        if stage.pace is None:
+            # of these very weights, asked by other methods
+            stage = replace(stage, pace=plan.pace)
+        return replace(stage, inputs_doubt=0.0) if plan.more == 0 else stage
+
+    @classmethod
+    def of_test(
+        cls,
+        name: str,
+        most: float,
+        cache: ResponseCache,
+        request: Request,
+        *,
+        share: float,
+        seconds: float | None = None,
+        cues: int | None = None,
+    ) -> "Stage":
+        """An audit that cannot be planned: what it asks is a `share` of about so many inputs.
+
+        The `share`, and the `seconds` beside the model, are guesses before its first time.
+        """
+        method, data = request.method, request.data
+        share = experience.share_asked(method, data, cache, share, math.inf)
+        said = experience.share_said(method, data, cache)
+        own = experience.own_seconds(method, data, cache, most, seconds)
+        stage = cls(name, share * most, own, most, most, share, cues, share_said=said)
+        return stage.about(request, cache)
 
     @classmethod
     def of_run(
@@ -90,53 +139,60 @@ class Stage:
         return stage.about(request, cache)
 
     def about(self, request: Request, cache: ResponseCache) -> "Stage":
-        """The same, of this request: its method, data, model and the pace of that so far."""
+        """The same, of this request: its method, data, model, and what is known of them here."""
         options = json.dumps(dict(request.model_options), sort_keys=True, default=str)
+        method = request.method
+        model = f"{request.model} {options} {request.dtype}"
+        pace = experience.pace_of(method, (model, request.model), cache)
+        # without a size it is foreseen by its own last time
+        known = not self.size or experience.has_run(method, cache)
         return replace(
             self,
             data=request.data,
-            method=request.method,
-            model=f"{request.model} {options} {request.dtype}",
-            pace=cache.pace(model_name(request.model)),
+            method=method,
+            model=model,
+            spec=request.model,
+            pace=cache.pace(model_name(request.model)) if pace is None else pace,
+            has_run=known,
+            inputs_doubt=experience.doubt("inputs", method, cache, known=known),
+            seconds_doubt=experience.doubt("seconds", method, cache, known=known),
         )
 
-    def remember(self, cache: ResponseCache, inputs: float, seconds: float) -> None:
-        """Keep what it took, for the next one."""
-        for kept in _memory_key(self.method or self.name, self.data):
-            if self.most:
-                cache.add_pace(f"{kept} asked", round(self.most), inputs)
-            if self.size:
-                cache.add_pace(f"{kept} own", round(self.size), seconds)
+    def remember(
+        self,
+        cache: ResponseCache,
+        inputs: float,
+        seconds: float,
+        timed: tuple[float, float] = (0.0, 0.0),
+        said: float = 0.0,
+    ) -> None:
+        """Keep what it took for the next one, and how far that is from what was foreseen.
 
-
-def share_asked(
-    name: str, data: str, cache: ResponseCache, default: float = ASKED
-) -> float:
-    """Of what a method asks at most, how much it has asked here so far."""
-    asked = cache.pace(*(f"{kept} asked" for kept in _memory_key(name, data)))
-    return default if asked is None else min(asked, 1.0)
-
-
-def own_seconds(
-    name: str,
-    data: str,
-    cache: ResponseCache,
-    size: float,
-    default: float | None = None,
-) -> float:
-    """What a method takes beside the model, by what it has taken here for each of its `size`.
-
-    Before its first time that is the `default`, or what most methods took of so many frames.
-    """
-    own = cache.pace(*(f"{kept} own" for kept in _memory_key(name, data)))
-    if own is not None:
-        return size * own
-    return OWN_SECONDS + FRAME_SECONDS * size if default is None else default
-
-
-def _memory_key(name: str, data: str) -> tuple[str, str]:
-    # what a method finds, and so what follows, is more alike on the same data
-    return f"method {name} on {data}", f"method {name}"
+        `timed` are seconds of the model, and the inputs that took them; `said` are the most inputs
+        as it said at its first word.
+        """
+        method = self.method or self.name
+        experience.remember(
+            method,
+            self.data,
+            [name for name in (self.model, self.spec) if name],
+            cache,
+            asked=(inputs, self.most),
+            said=(inputs, said),
+            own=(seconds, self.size),
+            timed=timed,
+        )
+        surprises: dict[str, float | None] = {}
+        # where nothing was foreseen, nothing surprises
+        if self.seconds_doubt:
+            surprises["seconds"] = experience.surprise_of_seconds(self.seconds, seconds)
+        if self.most and self.inputs_doubt:
+            surprises["inputs"] = (inputs - self.inputs) / self.most
+        for what, surprise in surprises.items():
+            if surprise is not None:
+                experience.keep_surprise(
+                    what, method, cache, surprise, known=self.has_run
+                )
 
 
 class Course:
@@ -162,18 +218,26 @@ class Course:
         self._more: float | None = (
             None  # inputs after this call at most, as it was said
         )
+        self.said = 0.0  # inputs of a stage at most, at its first word
         self._model_seconds = 0.0  # of the current stage
-        # by model: inputs and their seconds, without first batches
-        self._timed: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])
-        self._own = [0.0, 0.0]  # seconds beside the model: foreseen, and taken
+        # without the first batch of a model: by model, and of the current stage
+        self._timed: dict[str, Timed] = defaultdict(Timed)
+        self._stage_timed = Timed()
+        self._warm: set[str] = set()
+        # beside the model: of methods that were known, and of those that were guessed
+        self._own = {True: [0.0, 0.0], False: [0.0, 0.0]}  # foreseen, and taken
         self.opened: float | None = None  # seconds until the first audit began to work
         self._opening = opening
+        # of what is under way beside the model and has a bar: its seconds left, where it tells them
+        self.seconds_of_bars: Callable[[], float] = float
+        self.once = 0.0  # seconds of the opening under bars: training, a download
 
     def scale(self, name: str, cues: int) -> None:
         """A stage is about so many cues, which was a guess before."""
         stage = self.stages[name]
         if stage.cues:
-            by = (cues + SHARED) / (stage.cues + SHARED)
+            # none: there is nothing to locate either, and it says nothing of other tests
+            by = (cues + SHARED) / (stage.cues + SHARED) if cues else 0.0
             self.stages[name] = replace(
                 stage,
                 inputs=by * stage.inputs,
@@ -189,7 +253,9 @@ class Course:
         self._stage_begun = self._clock()
         self._inputs = self._of_call = self._all_of_call = 0
         self._model_seconds = 0.0
+        self._stage_timed = Timed()
         self._more = None
+        self.said = 0.0
 
     def open(self) -> None:
         """The audit of this stage begins to work: its model is open.
@@ -200,12 +266,23 @@ class Course:
             self.opened = self._clock() - self._stage_begun
             self._stage_begun = self._clock()
 
+    def count_bars(self, seconds: float) -> None:
+        """So long there were bars: while a model is opened, of what is not done again."""
+        if self.opened is None:
+            self.once += seconds
+
+    @property
+    def opening_again(self) -> float | None:
+        """Seconds that it will take to open the model again: without what was done once."""
+        return None if self.opened is None else max(0.0, self.opened - self.once)
+
     @property
     def _opening_left(self) -> float:
         if self.opened is not None:
             return 0.0
         begun = self._begun if self.current is None else self._stage_begun
-        return max(0.0, self._opening - (self._clock() - begun))
+        left = self._opening - (self._clock() - begun - self.once)
+        return max(0.0, left, self.seconds_of_bars())
 
     def foresee(self, more: float | None) -> None:
         """The audit says how many inputs follow this call at most; None: it does not."""
@@ -213,8 +290,16 @@ class Course:
         if self.current is None or more is None or more == self._more:
             return
         self._more = more
-        inputs = self._inputs + self._all_of_call + self.current.share * more
-        self.current = replace(self.current, inputs=inputs)
+        stage = self.current
+        known = self._inputs + self._all_of_call
+        # of a bound it cannot ask more than all
+        inputs = known + min(stage.share, 1.0) * more
+        if not self.said:
+            self.said = known + more
+            inputs = max(known, min(stage.inputs, known + more))
+            if stage.share_said is not None:
+                inputs = known + stage.share_said * more
+        self.current = replace(stage, inputs=inputs, most=known + more)
 
     def count_asked(self, inputs: int, all_inputs: int) -> None:
         """The model has looked at so many of the inputs of a call, which begins with none."""
@@ -223,14 +308,21 @@ class Course:
             self._inputs += self._of_call
         else:
             self._model_seconds += now - self._mark
-            # the first batch opens weights
-            if self._of_call and self.current is not None:
-                timed = self._timed[self.current.model]
-                timed[0] += inputs - self._of_call
-                timed[1] += now - self._mark
+            self._time(inputs - self._of_call, now - self._mark)
         self._mark = now
         self._of_call = inputs
         self._all_of_call = all_inputs
+
+    def _time(self, inputs: int, seconds: float) -> None:
+        stage = self.current
+        if stage is None or inputs <= 0:
+            return
+        # the first batch opens weights
+        if stage.model not in self._warm:
+            self._warm.add(stage.model)
+            return
+        for timed in (self._timed[stage.model], self._stage_timed):
+            timed.add(inputs, seconds, stage.pace)
 
     def end(self) -> tuple[float, float]:
         """The current stage is over: the inputs that it asked for, and its seconds beside them."""
@@ -238,69 +330,130 @@ class Course:
         if stage is None:
             return 0.0, 0.0
         own = self._own_seconds
-        self._own[0] += stage.seconds
-        self._own[1] += own
+        of_kind = self._own[stage.has_run]
+        of_kind[0] += stage.seconds
+        of_kind[1] += own
         self.done.append(stage.name)
         self.current = None
         return float(self._inputs + self._of_call), own
 
     @property
+    def timed(self) -> tuple[float, float]:
+        """Of the stage that is at work, or was last: seconds of the model, for so many inputs."""
+        return self._stage_timed.seconds, self._stage_timed.inputs
+
+    @property
     def _own_seconds(self) -> float:
         since = self._clock() - self._stage_begun
         if self.opened is None:
-            since -= min(since, self._opening)
+            since -= min(since, self._opening + self.once)
         return max(0.0, since - self._model_seconds)
 
     def pace(self, stage: Stage) -> float | None:
         """Seconds of an input of its model: of this course, as soon as it says something."""
-        inputs, seconds = self._timed[stage.model]
-        own = seconds / inputs if inputs and seconds > 0 else None
-        known = stage.pace
-        if known is not None and own is not None and inputs >= SURE:
-            alike = known / UNLIKE < own < known * UNLIKE
+        timed = self._timed[stage.model]
+        is_current = self.current is not None and self.current.name == stage.name
+        own = self._stage_timed if is_current else Timed()
+        if stage.pace is not None:
+            # methods ask in ways of their own, so it is how much slower the model is that counts
+            known = stage.pace * timed.slower(KNOWN * stage.pace)
             # else another load of this computer, or a model that was timed as it opened
-            known = known if alike else None
-        if known is not None:
-            # a first batch or two must not turn it over
-            return (seconds + KNOWN * known) / (inputs + KNOWN)
-        if own is not None:
-            return own
-        current = self.current
-        if current is None or current.model != stage.model or not self._of_call:
+            alike = stage.pace / UNLIKE < known < stage.pace * UNLIKE
+            if own.inputs:
+                by_itself = own.seconds / own.inputs
+                alike = stage.pace / UNLIKE < by_itself < stage.pace * UNLIKE
+            if alike or timed.inputs < SURE:
+                # a first batch or two must not turn it over
+                return (own.seconds + KNOWN * known) / (own.inputs + KNOWN)
+        if own.inputs >= SURE or (own.inputs and not timed.inputs):
+            return own.seconds / own.inputs
+        if timed.inputs and timed.seconds > 0:
+            return timed.seconds / timed.inputs
+        if not is_current and (
+            self.current is None or self.current.model != stage.model
+        ):
             return None
-        return self._model_seconds / self._of_call or None
+        asked = self._inputs + self._of_call
+        return self._model_seconds / asked if asked and self._model_seconds else None
+
+    @property
+    def left(self) -> TimeLeft | None:
+        """Of all stages; None where nothing tells how fast the model is."""
+        rests = [
+            (stage, self._rest(stage))
+            for stage in self.stages.values()
+            if stage.name not in self.done
+        ]
+        opening = self._opening_left
+        seconds = opening + sum(rest.seconds for _, rest in rests)
+        # a computer that is slower is so in all of them
+        own_doubt = PACE_DOUBT * opening + sum(rest.seconds_doubt for _, rest in rests)
+        variance = own_doubt**2
+        surely = 0.0
+        by_model: dict[str, float] = defaultdict(float)
+        for stage, rest in rests:
+            if not rest.inputs:
+                continue
+            pace = self.pace(stage)
+            if pace is None or math.isinf(rest.inputs):
+                return None
+            by_model[stage.model] += pace * rest.inputs
+            surely += pace * rest.surely
+            variance += (pace * rest.inputs_doubt) ** 2
+        for model, model_seconds in by_model.items():
+            is_measured = self._timed[model].inputs >= SURE
+            doubt = MEASURED_DOUBT if is_measured else PACE_DOUBT
+            seconds += model_seconds
+            variance += (doubt * model_seconds) ** 2
+        return TimeLeft(seconds, surely, math.sqrt(variance))
 
     @property
     def seconds_left(self) -> float | None:
-        """Of all stages; None where nothing tells how fast the model is."""
-        seconds = self._opening_left
-        # a computer that is slower than foreseen is so in later stages; one stage says little of
-        # the others
-        all_own = sum(stage.seconds for stage in self.stages.values()) + 1.0
-        slower = (self._own[1] + all_own) / (self._own[0] + all_own)
-        for stage in self.stages.values():
-            if stage.name in self.done:
-                continue
-            inputs = stage.inputs
-            own = slower * stage.seconds
-            if self.current is not None and stage.name == self.current.name:
-                inputs = self._inputs_left(self.current)
-                # what takes longer than foreseen takes longer still
-                own = max(own - self._own_seconds, LONGER * self._own_seconds)
-            seconds += own
-            if not inputs:
-                continue
-            pace = self.pace(stage)
-            if pace is None or math.isinf(inputs):
-                return None
-            seconds += inputs * pace
-        return seconds
+        """Of all stages, as it is likeliest; None where nothing tells how fast the model is."""
+        left = self.left
+        return None if left is None else left.seconds
 
-    def _inputs_left(self, stage: Stage) -> float:
-        """Of the current stage."""
+    def _rest(self, stage: Stage) -> Rest:
+        """What is left of a stage that is at work or to come."""
+        own = self._slower(stage) * stage.seconds
+        current = self.current
+        if current is None or stage.name != current.name:
+            return Rest(
+                stage.inputs,
+                own,
+                inputs_doubt=stage.inputs_doubt * stage.most,
+                seconds_doubt=stage.seconds_doubt * own,
+            )
+        over = self._own_seconds
+        # while the model is opened they are of that
+        of_bars = 0.0 if self.opened is None else self.seconds_of_bars()
+        doubt = stage.seconds_doubt
+        # it counts down as if it were known, or a wild guess would never be nearly done
+        seconds, _ = longer_than(over, own, min(doubt, math.log(1 + LONGER)))
+        # what takes longer than foreseen takes longer still
+        seconds = max(seconds, LONGER * over if over > own or not doubt else 0.0)
+        _, doubt = longer_than(over, own, doubt)
+        of_call = float(self._all_of_call - self._of_call)
         asked = self._inputs + self._of_call
-        of_call = self._all_of_call - self._of_call
-        return max(stage.inputs - asked, of_call, 0.0)
+        may_follow = max(current.most - asked - of_call, 0.0)
+        return Rest(
+            max(current.inputs - asked, of_call, 0.0),
+            max(seconds, of_bars),
+            surely=of_call,
+            inputs_doubt=stage.inputs_doubt * may_follow,
+            seconds_doubt=doubt,
+        )
+
+    def _slower(self, stage: Stage) -> float:
+        """How many times slower this computer is than foreseen."""
+        foreseen, taken = self._own[True]
+        if stage.has_run:
+            return (taken + STEADY) / (foreseen + STEADY)
+        # of guesses one says little of the others
+        foreseen += self._own[False][0]
+        taken += self._own[False][1]
+        all_own = sum(each.seconds for each in self.stages.values()) + 1.0
+        return (taken + all_own) / (foreseen + all_own)
 
     @property
     def share(self) -> float:

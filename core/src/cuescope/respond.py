@@ -264,14 +264,20 @@ class ModelRunner:
     def _known(self, trials: Mapping[str, Trial]) -> dict[str, Response]:
         """The stored answers; to a trial that asks for no embedding, also one with an embedding."""
         known = self.cache.get(trials)
-        with_more: dict[str, str] = {}
-        for key, trial in trials.items():
-            if key not in known and trial.outputs and not trial.outputs & EMBEDDING:
-                more = replace(trial, outputs=trial.outputs | EMBEDDING)
-                with_more[trial_key(self.identity, more)] = key
+        missing = {key: trials[key] for key in trials if key not in known}
+        with_more = self._with_embedding(missing)
         for more_key, response in self.cache.get(with_more).items():
             known[with_more[more_key]] = replace(response, embedding=None)
         return known
+
+    def _with_embedding(self, trials: Mapping[str, Trial]) -> dict[str, str]:
+        """By the key of each trial that asks for an embedding as well: its key without."""
+        with_more = {}
+        for key, trial in trials.items():
+            if trial.outputs and not trial.outputs & EMBEDDING:
+                more = replace(trial, outputs=trial.outputs | EMBEDDING)
+                with_more[trial_key(self.identity, more)] = key
+        return with_more
 
     def answers_now(self, trial: Trial) -> bool:
         """Whether the model answers this trial now, whatever is stored of it; true in a plan."""
@@ -311,9 +317,14 @@ class ModelRunner:
         inputs: Mapping[str, int],
     ) -> None:
         """A trial asked again within an audit counts once."""
+        planned = set[str]()
+        if self.planning:
+            # answers that an audit before this one asks for, with an embedding beside
+            with_more = self._with_embedding({key: distinct[key] for key in inputs})
+            planned = {with_more[key] for key in self.seen.known(with_more)}
         new = self.seen.add(distinct)
         # a plan misses a trial in each window it is in
-        fresh = inputs.keys() & set(new)
+        fresh = (inputs.keys() & set(new)) - planned
         calls = len(fresh)
         self.trials += len(new)
         if not self.recorded:

@@ -36,6 +36,11 @@ class SeenKeys:
         self._add(hashes[new])
         return list(compress(keys, new))
 
+    def known(self, keys: Collection[str]) -> list[str]:
+        """Those of the keys that came before."""
+        hashes = np.fromiter(map(hash, keys), np.int64)
+        return list(compress(keys, self._has(hashes)))
+
     def _has(self, hashes: np.ndarray) -> np.ndarray:
         has = np.zeros(len(hashes), bool)
         for array in self._arrays:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cuescope.cli.echo import echo
-from cuescope.cli.progress import duration
+from cuescope.cli.whole import duration
 from cuescope.engine import Session
 from cuescope.errors import PlanStopped
 from cuescope.planning import Plan

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
-from cuescope.cli.whole import Whole
+from cuescope.cli.whole import Whole, duration
 from cuescope.context import Advance, ignore, silent
 from cuescope.course import Course
 from cuescope.hookspecs import hookimpl
@@ -207,17 +207,6 @@ def _pace(rate: float) -> str:
     return each if rate < 10 else f"{rate:,.0f} a second"
 
 
-def duration(seconds: float) -> str:
-    """Hours, minutes and seconds.
-
-    >>> duration(83), duration(7384)
-    ('1:23', '2:03:04')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
 class _Left(ProgressColumn):
     """Pace and time left, by the last batches."""
 
@@ -226,11 +215,12 @@ class _Left(ProgressColumn):
 
     def render(self, task: "Task") -> Text:
         work: Work | Whole = task.fields["work"]
-        left = work.seconds_left
         if isinstance(work, Whole):
             # it grows by itself: nobody advances it
             task.completed = work.done
-            return Text("" if left is None else f"{duration(left)} left", "bold")
+            of_all = work.words_left
+            return Text("" if of_all is None else f"{of_all} left", "bold")
+        left = work.seconds_left
         unit = f" {work.unit}" if work.unit else ""
         words = f"{work.done:,}/{work.total:,}{unit}{work.note}"
         # of several audits the time left of all is the one to be read
@@ -277,6 +267,7 @@ class Bars:
         self._whole: Whole | None = None
         # `_watch` prints from a thread of its own
         self._lock = RLock()
+        self._busy_since = 0.0  # when the first of the works under way began
         self._idle = Event()
         self._idle.set()
 
@@ -302,6 +293,7 @@ class Bars:
     def following(self, course: Course) -> Iterator[None]:
         """One bar over all stages of a course, with the time left of all."""
         self._whole = whole = Whole(course)
+        course.seconds_of_bars = self._seconds_of_bars
         task = None
         if self._shows_bars:
             with self._lock:
@@ -317,6 +309,13 @@ class Bars:
                 if task is not None:
                     self._progress.remove_task(task)
                     self._progress.stop()
+
+    def _seconds_of_bars(self) -> float:
+        """What is left of the work that is under way beside the model, as far as it tells."""
+        # no lock: rich draws while it holds one of its own
+        works = list(self._works.items())
+        left = [work.seconds_left for task, work in works if task != self._answers]
+        return max((seconds or 0.0 for seconds in left), default=0.0)
 
     @hookimpl
     def audit_started(self, audit: "Audit") -> None:
@@ -388,8 +387,8 @@ class Bars:
         facts = work.facts
         if self._whole is not None:
             facts |= self._whole.facts
-            left = self._whole.seconds_left
-            of_all = "" if left is None else f"about {duration(left)} left in all; "
+            left = self._whole.words_left
+            of_all = "" if left is None else f"{left} left in all; "
             words = f"{self._whole.description}: {of_all}{work.count}"
         if LOG.as_json:
             self._say(f"{time_so_far} {words}", level="progress", progress=facts)
@@ -404,6 +403,8 @@ class Bars:
         with self._lock:
             if self._shows_bars:
                 self._progress.start()
+            if not self._works:
+                self._busy_since = self.clock()
             task = self._progress.add_task(
                 work.description,
                 total=work.total,
@@ -436,6 +437,8 @@ class Bars:
             self._works.pop(task, None)
             self._progress.remove_task(task)
             if not self._works:
+                if self._whole is not None:
+                    self._whole.course.count_bars(self.clock() - self._busy_since)
                 # a live display would fight with what is printed
                 if self._whole is None:
                     self._progress.stop()

@@ -29,6 +29,17 @@ class Step(Protocol):
 STEPS = 1000  # of the bar
 
 
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds.
+
+    >>> duration(83), duration(7384)
+    ('1:23', '2:03:04')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 class Whole:
     """A course as progress shows it, beside the work that is under way."""
 
@@ -73,9 +84,25 @@ class Whole:
             self.course.foresee(None if more is None else each * more)
 
     @property
+    def words_left(self) -> str | None:
+        """`about 3:30`, or `2:10 to 7:00` where it is not known within a third."""
+        left = self.course.left
+        if left is None:
+            return None
+        if left.is_sure:
+            return f"about {duration(left.seconds)}"
+        return " to ".join(map(duration, left.range))
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What a program is told beside the work."""
-        return {"step": self.description, "all_seconds_left": self.seconds_left}
+        left = self.course.left
+        is_sure = left is not None and left.is_sure
+        return {
+            "step": self.description,
+            "all_seconds_left": left.seconds if left is not None and is_sure else None,
+            "all_seconds_left_between": None if left is None else left.range,
+        }
 
 
 def no_step(name: str, cues: int | None = None) -> AbstractContextManager[None]:
@@ -149,9 +176,10 @@ def _step(
         raise
     stage = course.stages[name]
     if course.opened is not None and len(course.done) == 0 and stage.model:
-        # not a mean: the first time of all it may be downloaded, or trained
-        runner.cache.add_first_pace(_opening_key(stage), 1, course.opened)
-    stage.remember(runner.cache, *course.end())
+        # the last time, not a mean: the first time of all it may be downloaded
+        opening = course.opening_again or 0.0
+        runner.cache.add_first_pace(_opening_key(stage), 1, opening)
+    stage.remember(runner.cache, *course.end(), course.timed, course.said)
 
 
 def _opening_key(stage: Stage) -> str:

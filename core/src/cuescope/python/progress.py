@@ -109,8 +109,8 @@ class NotebookBars:
         seconds = now - self._started
         text = bar_line(description, done, total, effort, all_effort, seconds)
         if self._whole is not None:
-            left = self._whole.seconds_left
-            of_all = "" if left is None else f", about {left:.0f} s left in all"
+            left = self._whole.words_left
+            of_all = "" if left is None else f", {left} left in all"
             text = f"{self._whole.description}{of_all}: {text}"
         if self._line is None:
             display: Any = import_module("IPython.display").display

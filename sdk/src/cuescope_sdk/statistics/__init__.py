@@ -7,6 +7,7 @@ from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatur
 from cuescope_sdk.statistics._correlation import Correlation
 from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._families import Families, FamilyTest
+from cuescope_sdk.statistics._gain_plan import GainPlan, chance_found_again
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
     change_interval,
@@ -45,6 +46,7 @@ __all__ = [
     "Estimate",
     "Families",
     "FamilyTest",
+    "GainPlan",
     "GapPlan",
     "GapTest",
     "GroupedFeatures",
@@ -60,6 +62,7 @@ __all__ = [
     "WeightedMeans",
     "always_valid_bounds",
     "benjamini_hochberg",
+    "chance_found_again",
     "change_interval",
     "change_p_value",
     "cohen_kappa",

@@ -26,13 +26,12 @@ from cuescope.application import (
     load_report,
     make_runs,
     open_runner,
-    own_seconds,
     pairs,
     parts_of_folds,
     require_same_data,
     require_whole,
-    share_asked,
     share_of_part,
+    shown_cues,
     spread,
     without_each_fold,
 )
@@ -204,23 +203,25 @@ def mitigate(
 
 
 def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
-    """How many samples will show each cue, and how many are needed to show a gain."""
-    from cuescope_sdk.statistics import MeanAboveZero
+    """How many samples will show each cue, and how likely a gain will be shown on them."""
+    # numpy and scipy, which no other command needs
+    from cuescope_mitigation.prospects import prospects
 
     options = MitigationOptions.model_fields
     least = options["least"].default
-    lines = list(foretell(run, top, parts=PARTS, folds=folds, least=least))
-    yield from lines
-    if lines:
-        # all cues are tested together
-        level = (1 - options["confidence"].default) / len(lines)
-        half, whole = (
-            MeanAboveZero.samples(gain, level, least=least) for gain in (0.5, 0.9)
-        )
-        yield (
-            f"A gain of 50 points is shown with about {half} of them, one of 90 points "
-            f"with {whole}."
-        )
+    yield from foretell(run, top, parts=PARTS, folds=folds, least=least)
+    cues = list(shown_cues(run, top))
+    # all cues are tested together
+    level = (1 - options["confidence"].default) / max(len(cues), 1)
+    yield from prospects(
+        run,
+        cues,
+        # by thirds, or in all parts but one
+        searched=1 - 1 / folds if folds else 1 / PARTS,
+        tested=1.0 if folds else 1 / PARTS,
+        level=level,
+        least=least,
+    )
 
 
 def _stage(run: StoredRun, rest: Request, runner: Runner) -> Stage:
@@ -234,7 +235,4 @@ def _stage(run: StoredRun, rest: Request, runner: Runner) -> Stage:
     size = count * (len(run.data[0].frames) or 1)
     is_known = (origin.model.spec, origin.data.spec) == (rest.model, rest.data)
     default = 0.0 if is_known and origin.part is None else 1.0
-    share = share_asked(METHOD, rest.data, runner.cache, default)
-    seconds = own_seconds(METHOD, rest.data, runner.cache, size)
-    stage = Stage(METHOD, share * size, seconds, size, size, share)
-    return stage.about(test, runner.cache)
+    return Stage.of_test(METHOD, size, runner.cache, test, share=default)

@@ -13,9 +13,7 @@ from cuescope.application import (
     SeenKeys,
     Stage,
     load_report,
-    own_seconds,
     plan_each,
-    share_asked,
     share_of_part,
 )
 from cuescope_confirm.command import METHOD
@@ -146,13 +144,15 @@ def stage_of_test(
     changed = min(most_samples, samples or most_samples)
     # each beside its placebo
     most = 2.0 * min(ways, KINDS) * changed * frames_each
-    cache = runner.cache
-    share = share_asked(METHOD, test.data, cache, TEST_ASKED)
     cues = min(top, cues)
     # as a course scales it, when the cues are known
     most *= (cues + SHARED) / 2.0
-    seconds = own_seconds(
-        METHOD, test.data, cache, most, TEST_SECONDS * (cues + SHARED)
+    return Stage.of_test(
+        METHOD,
+        most,
+        runner.cache,
+        test,
+        share=TEST_ASKED,
+        seconds=TEST_SECONDS * (cues + SHARED),
+        cues=cues,
     )
-    stage = Stage(METHOD, share * most, seconds, most, most, share, cues)
-    return stage.about(test, cache)

@@ -359,9 +359,9 @@ class Investigation:
 
     @property
     def cues(self) -> int:
-        """How many the test is about, at least one: it says so where there is none."""
+        """How many the test is about."""
         top, _, _ = most_of_test(self.runner, self.test)
-        return max(1, min(top, self.features))
+        return min(top, self.features)
 
     def on_runner(self, runner: Runner) -> Self:
         """The same, by another runner."""

@@ -1,0 +1,94 @@
+"""How likely a gain will be shown: against the binomial, and against draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cuescope_sdk.statistics import GainPlan, Groups, MeanAboveZero, chance_found_again
+
+LEVEL = 0.025
+
+
+def plan_of(right: int, wrong: int, **given: object) -> GainPlan:
+    """Of samples that stand alone."""
+    answers = np.arange(right + wrong) < right
+    fields = {"tested": 1.0, "level": LEVEL, "least": 5} | given
+    return GainPlan(answers, Groups.single(len(answers)), **fields)  # type: ignore[arg-type]
+
+
+def fewest(count: int) -> int:
+    """How many of so many samples must gain."""
+    for gained in range(count + 1):
+        values = (np.arange(count) < gained).astype(float)
+        if MeanAboveZero(values, Groups.single(count)).holds(LEVEL):
+            return gained
+    return count + 1
+
+
+@pytest.mark.parametrize(("right", "wrong", "mended"), [(0, 12, 0.5), (10, 10, 0.8)])
+def test_where_all_are_tested_the_power_is_the_binomial(
+    right: int, wrong: int, mended: float
+) -> None:
+    count = right + wrong
+    gain = mended * wrong / count
+    expected = stats.binom.sf(fewest(count) - 1, count, gain)
+    power = plan_of(right, wrong).power(mended, count, np.random.default_rng(1))
+    assert power == pytest.approx(expected, abs=0.1)
+
+
+def test_of_a_third_of_the_samples_sometimes_too_few_are_left() -> None:
+    """With six to be expected, a plan that takes six for sure promises too much."""
+    plan = plan_of(0, 18, tested=1 / 3)
+    counts = np.arange(19)
+    shown = np.array([count >= max(5, fewest(count)) for count in counts])
+    expected = float(stats.binom.pmf(counts, 18, 1 / 3) @ shown)
+    assert expected < 0.8
+    rng = np.random.default_rng(1)
+    assert plan.power(1.0, 18, rng) == pytest.approx(expected, abs=0.1)
+
+
+def test_the_samples_that_are_needed_are_those_of_the_mean() -> None:
+    rng = np.random.default_rng(2)
+    for mended in (0.5, 0.9):
+        expected = MeanAboveZero.samples(mended, LEVEL, least=5)
+        found = plan_of(0, 30).needed(mended, rng)
+        assert found == pytest.approx(expected, abs=2)
+    # of errors in a fifth of the answers no more can be mended
+    few_wrong = plan_of(24, 6).needed(1.0, rng)
+    assert few_wrong is not None
+    assert few_wrong > 2 * MeanAboveZero.samples(0.5, LEVEL, least=5)
+    assert plan_of(30, 0).needed(1.0, rng) is None
+
+
+def test_clips_of_one_video_are_one_proof() -> None:
+    rng = np.random.default_rng(3)
+    codes = np.repeat(np.arange(4), 10)
+    right = np.zeros(40, bool)
+    grouped = GainPlan(right, Groups(codes, 4, True), 1.0, LEVEL, 5)
+    assert grouped.power(0.5, 4, rng) < plan_of(0, 40).power(0.5, 40, rng)
+
+
+@pytest.mark.parametrize("share", [1 / 3, 0.75, 1.0])
+def test_a_cue_is_found_again_as_often_as_in_draws(share: float) -> None:
+    rng = np.random.default_rng(4)
+    z = 5.5
+    p_value = float(stats.norm.sf(z))
+    # of a thousand tests the first: at 0.05 just found with p = 0.00005
+    q_value = 1000 * p_value
+    deviates = np.sqrt(share) * z + rng.normal(size=100_000)
+    expected = (stats.norm.sf(deviates) <= 0.00005).mean()
+    found = chance_found_again(p_value, q_value, share)
+    assert found == pytest.approx(expected, abs=0.01)
+
+
+def test_what_may_not_be_found_again_is_no_sure_gain() -> None:
+    rng = np.random.default_rng(5)
+    weak = plan_of(0, 45, tested=1 / 3, searched=1 / 3, found=(2e-9, 1e-6))
+    sure = plan_of(0, 45, tested=1 / 3)
+    assert weak.chance_found(45) < 0.5
+    assert weak.power(1.0, 45, rng) < 0.5 < sure.power(1.0, 45, rng)
+    needed = weak.needed(1.0, rng)
+    assert needed is not None
+    assert needed > 45
+    # p-values may be too small for a number
+    assert chance_found_again(0.0, 0.0, 1 / 3) > 0.99
