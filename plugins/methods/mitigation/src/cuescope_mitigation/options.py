@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Names, Options, Words
+from cuescope_sdk import Capabilities, Names, Options, Requirements, UserError, Words
 
 NOT_TRIED = "the remedy failed"  # a note of the report, which the command reads
 
@@ -59,3 +59,17 @@ class MitigationOptions(Options):
         default={},
         description="fingerprint and SPEC of the model, for the stamp of that folder",
     )
+
+
+def require_fit(mitigator: str, needs: Requirements, has: Capabilities) -> None:
+    """Raise UserError where a model lacks what a mitigator needs."""
+    missing = []
+    # the engine checks what a method needs, and a mitigator is an option of one
+    for field in ("outputs", "edits", "exposes"):
+        missing += getattr(needs, field) - getattr(has, field)
+    if missing:
+        raise UserError(
+            f"{mitigator} cannot mitigate this model",
+            expected=f"a model with {' and '.join(sorted(missing))}",
+            remedy="`cuescope plugins list` shows the other mitigators",
+        )

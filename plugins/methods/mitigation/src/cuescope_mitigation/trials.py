@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_mitigation.naming import check_names, other_words, word_of
-from cuescope_mitigation.needs import require_fit
-from cuescope_mitigation.options import MitigationOptions
+from cuescope_mitigation.options import MitigationOptions, require_fit
 from cuescope_mitigation.placebos import FixedRouter
 from cuescope_mitigation.scores import (
     BoolPerSample,
