@@ -35,11 +35,7 @@ from cuescope.application import (
     spread,
     without_each_fold,
 )
-from cuescope_mitigation.options import (
-    NOT_TRIED,
-    MitigationOptions,
-    require_fit,
-)
+from cuescope_mitigation.options import NOT_TRIED, MitigationOptions, require_fit
 from cuescope_sdk import Request, StoredRun, UserError
 
 METHOD = "mitigation"
