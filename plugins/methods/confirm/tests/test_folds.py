@@ -38,10 +38,14 @@ def told_alike(monkeypatch: pytest.MonkeyPatch) -> dict[frozenset[str], float]:
     """How well findings tell each other, by their keys; others do not."""
     told: dict[frozenset[str], float] = {}
 
-    def recognise(study: Any, runs: Any, cues: Any) -> float:
-        return told.get(frozenset(cue.feature.key for cue in cues), 0.5)
+    def of_runs(study: Any, runs: Any, cues: Any) -> Any:
+        def recognise(first: int, second: int) -> float:
+            keys = {cues[first].feature.key, cues[second].feature.key}
+            return told.get(frozenset(keys), 0.5)
 
-    monkeypatch.setattr(folds, "recognition_of_runs", recognise)
+        return recognise
+
+    monkeypatch.setattr(folds, "recognition_of_runs", of_runs)
     return told
 
 

@@ -24,11 +24,7 @@ from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
 from cuescope_sdk.statistics._prognosis import PrognosticGap, prognostic_gap
 from cuescope_sdk.statistics._ranked_gaps import GapTest
 from cuescope_sdk.statistics._ranks import Roc
-from cuescope_sdk.statistics._resampling import (
-    Bootstrap,
-    bound_of_maxima,
-    exceeds_normal_draws,
-)
+from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
 from cuescope_sdk.statistics._tests import (
     Overlap,
     benjamini_hochberg,
@@ -64,7 +60,6 @@ __all__ = [
     "WeightedMeans",
     "always_valid_bounds",
     "benjamini_hochberg",
-    "bound_of_maxima",
     "change_interval",
     "change_p_value",
     "cohen_kappa",

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -47,22 +46,19 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
         is_finding += [True] * len(own) + [False] * len(nearly)
     names = list(map(_name_of, cues))
 
-    @cache
+    runs = [study.folds[fold] for fold in folds]
+    recognise_each_other = recognition_of_runs(study, runs, cues)
+
     def recognise(first: int, second: int) -> float:
-        if cues[first].labels != cues[second].labels:
+        is_named = names[first] is not None or names[second] is not None
+        if is_named or cues[first].labels != cues[second].labels:
             return 0.0
-        if names[first] is not None or names[second] is not None:
-            return 0.0
-        runs = [study.folds[folds[row]] for row in (first, second)]
-        return recognition_of_runs(study, runs, [cues[first], cues[second]])
+        return recognise_each_other(first, second)
 
     linked = Overlap.link_findings(
         [(cue.labels, cue.factor) for cue in cues],
         names,
-        [
-            _frames(study.folds[fold], cue)
-            for fold, cue in zip(folds, cues, strict=True)
-        ],
+        list(map(_frames, runs, cues)),
         folds,
         [fold.seen.keys() for fold in study.folds],
         recognise,

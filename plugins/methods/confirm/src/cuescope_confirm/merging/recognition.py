@@ -7,7 +7,7 @@ that both list count as recognised, as far as they are more than chance.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -63,13 +63,25 @@ def recognition(
     return values
 
 
-def recognition_of_runs(study: Study, runs: Sequence[Study], cues: Cues) -> float:
-    """How well each of two findings of two runs tells where the other is: the worse AUROC.
+def recognition_of_runs(
+    study: Study, runs: Sequence[Study], cues: Cues
+) -> Callable[[int, int], float]:
+    """How well each of two findings, by their places, tells where the other is: the worse AUROC.
 
     Each is learned from the samples of its own run. A guess is no name, so names are not looked at.
     """
-    recognisers = _Recognisers(study, cues, [run.seen for run in runs])
-    return min(recognisers.recognises(0, 1), recognisers.recognises(1, 0))
+
+    @cache
+    def recognisers() -> _Recognisers:
+        # only when it is needed: learning embeds frames, which may ask the model
+        return _Recognisers(study, cues, [run.seen for run in runs])
+
+    @cache
+    def recognise(first: int, second: int) -> float:
+        ways = ((first, second), (second, first))
+        return min(recognisers().recognises(*way) for way in ways)
+
+    return recognise
 
 
 def _same_by_definition(first: Cue, second: Cue) -> bool | None:
