@@ -11,7 +11,7 @@ from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.merging import folds
 from cuescope_confirm.merging.folds import match
-from cuescope_confirm.study import Cue
+from cuescope_confirm.study import Cue, nearly_found
 from cuescope_sdk import Feature, Occurrence, Sample
 from cuescope_sdk.interventions import Place
 
@@ -141,6 +141,25 @@ def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
     [cue] = match(study_of({}, {}, {}), found)
     _, of_second_run = cue.folds[1]
     assert [met.sample for met in of_second_run.feature.occurrences] == ["a", "b"]
+
+
+def test_a_run_puts_forward_the_feature_that_came_nearest_to_a_finding() -> None:
+    rows = [
+        ("found", "cow", 0.001, True),
+        ("near", "cow", 0.03, False),
+        ("nearer", "cow", 0.01, False),
+        ("far", "horse", 0.2, False),
+        ("untested", "goat", None, False),
+    ]
+    scores = [
+        SimpleNamespace(feature=key, label=label, p_value=p_value, finding=finding)
+        for key, label, p_value, finding in rows
+    ]
+    features = [SimpleNamespace(key=key) for key, *_ in rows]
+    report: Any = SimpleNamespace(features=features, headlines=scores)
+    assert [(one.key, label) for one, label in nearly_found(report)] == [
+        ("nearer", "cow")
+    ]
 
 
 def part(

@@ -315,7 +315,7 @@ def _study_of_runs(audit: Audit, options: ConfirmOptions) -> Study:
         of_run = partial(_cues_of, report, name, shown, answers)
         cues += of_run(wanted)
         if options.folds:
-            nearly += of_run(_nearly_found(report))
+            nearly += of_run(nearly_found(report))
     held = _held_out_samples(audit, seen, is_fold=options.folds)
     _note_findings(audit, cues, reports, len(seen))
     # in one order, whichever run is named first: draws depend on it
@@ -356,7 +356,7 @@ def _cues_of(
     ]
 
 
-def _nearly_found(report: Report) -> list[tuple[Feature, str | None]]:
+def nearly_found(report: Report) -> list[tuple[Feature, str | None]]:
     """Of each label the feature that came nearest to a finding: one that tests pass uncorrected.
 
     By the answers of the run itself, as its findings are.
