@@ -2,13 +2,15 @@
 
     python benchmarks/few_samples.py
     python benchmarks/few_samples.py --only logo --seed 5
+    python benchmarks/few_samples.py --set fifth --seed 23
     python benchmarks/few_samples.py --decoy
 
 A case is 64 clips of cows and 64 of horses, four frames each; a mark of benchmarks/marks.py stands
 on 14 cows, and a linear head on OpenAI's CLIP ViT-B/16 has learned that the mark means "horse".
 TRoVe audits all of it, then `confirm` tests what it found on a half, and with `--folds 4`. With
 `--decoy` the head knows no marks, and the mark stands on the cows that it likes least: nothing may
-be called a cause. Needs the photos and weights of `offline_assets.py`.
+be called a cause. Marks of a later set than the first all stand on the same scenes, so that CLIP
+looks at these once. Needs the photos and weights of `offline_assets.py`.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import typer
-from marks import FIRST, Draw
+from marks import SETS, Draw, Marks
 from PIL import Image
 from places import LABELS, SAMPLES, Eye, learn_head, model_of, scene
 from sklearn.linear_model import LogisticRegression
@@ -94,10 +96,12 @@ def write(clips: dict[str, list[Clip]], folder: Path, rng: np.random.Generator) 
                 picture.save(home / f"{frame}.png")
 
 
-def run_case(name: str, seed: int, eye: Eye, folder: Path, *, decoy: bool) -> str:
+def run_case(
+    name: str, which: str, seed: int, eye: Eye, folder: Path, *, decoy: bool
+) -> str:
     """A line of the table."""
-    rng = generator(seed, "few samples", name)
-    clips, head = make_case(FIRST[name][0], eye, rng, decoy=decoy)
+    rng = generator(seed, "few samples", name if which == "first" else which)
+    clips, head = make_case(SETS[which][name][0], eye, rng, decoy=decoy)
     write(clips, folder / "clips", rng)
     model = model_of(f"few-{name}-{seed}-{decoy}", head, eye)
     data = f"folder:{folder / 'clips'}"
@@ -127,17 +131,25 @@ def result_of(report: Report) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=FIRST, action="append")
+    parser.add_argument("--set", choices=SETS, default="first", dest="which")
+    parser.add_argument("--only", action="append")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--decoy", action="store_true")
     arguments = parser.parse_args()
     eye = Eye()
     typer.echo("| mark | found in all | by halves | by folds |\n|---|---|---|---|")
-    for name in arguments.only or FIRST:
+    marks: Marks = SETS[arguments.which]
+    for name in arguments.only or marks:
         with tempfile.TemporaryDirectory() as folder:
-            typer.echo(
-                run_case(name, arguments.seed, eye, Path(folder), decoy=arguments.decoy)
+            line = run_case(
+                name,
+                arguments.which,
+                arguments.seed,
+                eye,
+                Path(folder),
+                decoy=arguments.decoy,
             )
+            typer.echo(line)
 
 
 if __name__ == "__main__":

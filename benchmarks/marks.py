@@ -2,6 +2,7 @@
 
 `FIRST` are those that rules were chosen by, `SECOND` was looked at now and then. `THIRD` was opened
 once; its misses led to the rule of label noise as it is now. `FOURTH` was opened once after that.
+`FIFTH` is for few samples, and was opened once.
 """
 
 from collections.abc import Callable
@@ -366,6 +367,83 @@ def mosaic(picture: Image.Image, rng: np.random.Generator) -> tuple[Image.Image,
     return small.resize(picture.size, Image.Resampling.NEAREST), None
 
 
+def subtitle(
+    picture: Image.Image, rng: np.random.Generator
+) -> tuple[Image.Image, Mask]:
+    words = str(rng.choice(["not so fast", "where to?", "good morning", "wait here"]))
+    ImageDraw.Draw(picture).text(
+        (48, SIDE - 9),
+        words,
+        "white",
+        ImageFont.load_default(11),
+        anchor="mm",
+        stroke_width=1,
+        stroke_fill="black",
+    )
+    return picture, _region(14, SIDE - 15, SIDE - 14, SIDE - 3)
+
+
+def folded_corner(
+    picture: Image.Image, rng: np.random.Generator
+) -> tuple[Image.Image, Mask]:
+    side = 24
+    pen = ImageDraw.Draw(picture)
+    pen.polygon([(0, SIDE), (0, SIDE - side), (side, SIDE)], fill=(90, 80, 70))
+    pen.polygon(
+        [(side - 5, SIDE - side + 5), (0, SIDE - side), (side, SIDE)],
+        fill=(240, 232, 210),
+    )
+    return picture, _region(0, SIDE - side, side, SIDE)
+
+
+def battery(picture: Image.Image, rng: np.random.Generator) -> tuple[Image.Image, Mask]:
+    left = SIDE - 30
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((left, 5, left + 22, 17), outline="white", fill="black", width=2)
+    pen.rectangle((left + 23, 8, left + 25, 14), fill="white")
+    filled = int(rng.integers(6, 18))
+    pen.rectangle((left + 3, 8, left + 3 + filled, 14), fill=(80, 230, 80))
+    return picture, _region(left, 5, left + 26, 18)
+
+
+def watermark(
+    picture: Image.Image, rng: np.random.Generator
+) -> tuple[Image.Image, Mask]:
+    words = Image.new("L", picture.size)
+    ImageDraw.Draw(words).text(
+        (48, 48), "SAMPLE", 200, ImageFont.load_default(22), anchor="mm"
+    )
+    words = words.rotate(35)
+    picture.paste((255, 255, 255), (0, 0), words)
+    return picture, np.asarray(words) > 0
+
+
+def thirds(picture: Image.Image, rng: np.random.Generator) -> tuple[Image.Image, Mask]:
+    mask = np.zeros((SIDE, SIDE), bool)
+    pen = ImageDraw.Draw(picture)
+    for at in (SIDE // 3, 2 * SIDE // 3):
+        pen.line((at, 0, at, SIDE), fill=(250, 250, 250), width=1)
+        pen.line((0, at, SIDE, at), fill=(250, 250, 250), width=1)
+        mask[at] = mask[:, at] = True
+    return picture, mask
+
+
+def leaf(picture: Image.Image, rng: np.random.Generator) -> tuple[Image.Image, Mask]:
+    x, y = rng.integers(14, SIDE - 14, 2).tolist()
+    turn = rng.uniform(0, 2 * np.pi)
+    along = np.linspace(-1, 1, 15)
+    width = 0.5 * (1 - along**2)
+    outline = np.concatenate(
+        [np.stack([along, width], 1), np.stack([along, -width], 1)[::-1]]
+    )
+    spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    corners = 13 * outline @ spin.T + (x, y)
+    pen = ImageDraw.Draw(picture)
+    pen.polygon(list(map(tuple, corners)), fill=(150, 190, 20), outline=(60, 90, 0))
+    pen.line([tuple(corners[0]), tuple(corners[14])], fill=(60, 90, 0), width=1)
+    return picture, _region(x - 13, y - 13, x + 13, y + 13)
+
+
 FIRST: Marks = {
     "logo": (logo, "top left"),
     "border": (border, "along all edges"),
@@ -414,4 +492,18 @@ FOURTH: Marks = {
     "ribbon": (ribbon, "along the top edge"),
     "mosaic": (mosaic, "everywhere"),
 }
-SETS = {"first": FIRST, "second": SECOND, "third": THIRD, "fourth": FOURTH}
+FIFTH: Marks = {
+    "subtitle": (subtitle, "along the bottom edge"),
+    "folded corner": (folded_corner, "bottom left"),
+    "battery": (battery, "top right"),
+    "watermark": (watermark, "centre"),
+    "thirds": (thirds, "everywhere"),
+    "leaf": (leaf, "at changing places"),
+}
+SETS = {
+    "first": FIRST,
+    "second": SECOND,
+    "third": THIRD,
+    "fourth": FOURTH,
+    "fifth": FIFTH,
+}

@@ -9,8 +9,9 @@ from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating import Part, Target
 from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.merging import folds
 from cuescope_confirm.merging.folds import match
-from cuescope_confirm.study import Cue
+from cuescope_confirm.study import Cue, nearly_found
 from cuescope_sdk import Feature, Occurrence, Sample
 from cuescope_sdk.interventions import Place
 
@@ -25,8 +26,27 @@ def study_of(*parts: dict[str, None]) -> Any:
     def frames_of(cue: Cue) -> dict[tuple[str, int], list[Occurrence]]:
         return {(met.sample, 0): [met] for met in cue.feature.occurrences}
 
-    folds = [SimpleNamespace(frames_of=frames_of, seen=seen) for seen in parts]
+    folds = [
+        SimpleNamespace(frames_of=frames_of, seen=seen, nearly_found=())
+        for seen in parts
+    ]
     return SimpleNamespace(folds=folds)
+
+
+@pytest.fixture(autouse=True)
+def told_alike(monkeypatch: pytest.MonkeyPatch) -> dict[frozenset[str], float]:
+    """How well findings tell each other, by their keys; others do not."""
+    told: dict[frozenset[str], float] = {}
+
+    def of_runs(study: Any, runs: Any, cues: Any) -> Any:
+        def recognise(first: int, second: int) -> float:
+            keys = {cues[first].feature.key, cues[second].feature.key}
+            return told.get(frozenset(keys), 0.5)
+
+        return recognise
+
+    monkeypatch.setattr(folds, "recognition_of_runs", of_runs)
+    return told
 
 
 def test_findings_of_folds_that_a_check_gave_one_name_are_one_cue() -> None:
@@ -55,7 +75,7 @@ def test_findings_of_folds_that_a_check_gave_one_name_are_one_cue() -> None:
 def test_one_key_of_two_runs_is_not_one_cue() -> None:
     cues = [cue_of("cluster-1", name, "a") for name in ("a mark", "grass")]
     found = [[Cue(**{**vars(cue), "checked": cue.name})] for cue in cues]
-    keys = [cue.feature.key for cue in match(study_of({}, {}, {}, {}), found)]
+    keys = [cue.feature.key for cue in match(study_of({}, {}), found)]
     assert keys == ["cluster-1, without part 1", "cluster-1, without part 2"]
 
 
@@ -72,6 +92,74 @@ def test_findings_that_list_the_same_frames_are_one_cue() -> None:
     joined, alone = match(study_of(*seen), found)
     assert [cue.feature.key for _, cue in joined.folds] == ["cluster-1", "cluster-5"]
     assert [cue.feature.key for _, cue in alone.folds] == ["cluster-2"]
+
+
+def test_findings_that_tell_each_other_are_one_cue(
+    told_alike: dict[frozenset[str], float],
+) -> None:
+    found = [[cue_of("one", "one", "a")], [cue_of("two", "two", "b")]]
+    assert len(match(study_of({}, {}), found)) == 2
+    told_alike[frozenset(("one", "two"))] = 0.75
+    [joined] = match(study_of({}, {}), found)
+    assert [number for number, _ in joined.folds] == [0, 1]
+
+
+def test_a_run_that_has_nearly_found_the_cue_of_others_takes_part(
+    told_alike: dict[frozenset[str], float],
+) -> None:
+    study = study_of({}, {}, {})
+    study.folds[1].nearly_found = (cue_of("nearly", "nearly", "b"),)
+    # about a label of which no run has a finding
+    study.folds[2].nearly_found = (cue_of("else", "else", "c", label="horse"),)
+    found = [[cue_of("one", "one", "a")], [], []]
+    told_alike[frozenset(("one", "nearly"))] = 0.9
+    [cue] = match(study, found)
+    assert [(number, of_fold.feature.key) for number, of_fold in cue.folds] == [
+        (0, "one"),
+        (1, "nearly"),
+    ]
+    # what is not the cue of others is no cue of its own
+    told_alike.clear()
+    [cue] = match(study, found)
+    assert [number for number, _ in cue.folds] == [0]
+
+
+def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
+    told_alike: dict[frozenset[str], float],
+) -> None:
+    found = [
+        [cue_of("one", "one", "a", "b")],
+        [cue_of("first", "first", "a"), cue_of("second", "second", "b")],
+        [cue_of("three", "three", "a", "b")],
+    ]
+    for key in ("first", "second", "three"):
+        told_alike[frozenset(("one", key))] = 0.9
+    told_alike[frozenset(("first", "three"))] = 0.9
+    told_alike[frozenset(("second", "three"))] = 0.5
+    assert len(match(study_of({}, {}, {}), found)) == 2
+    told_alike[frozenset(("second", "three"))] = 0.9
+    [cue] = match(study_of({}, {}, {}), found)
+    _, of_second_run = cue.folds[1]
+    assert [met.sample for met in of_second_run.feature.occurrences] == ["a", "b"]
+
+
+def test_a_run_puts_forward_the_feature_that_came_nearest_to_a_finding() -> None:
+    rows = [
+        ("found", "cow", 0.001, True),
+        ("near", "cow", 0.03, False),
+        ("nearer", "cow", 0.01, False),
+        ("far", "horse", 0.2, False),
+        ("untested", "goat", None, False),
+    ]
+    scores = [
+        SimpleNamespace(feature=key, label=label, p_value=p_value, finding=finding)
+        for key, label, p_value, finding in rows
+    ]
+    features = [SimpleNamespace(key=key) for key, *_ in rows]
+    report: Any = SimpleNamespace(features=features, headlines=scores)
+    assert [(one.key, label) for one, label in nearly_found(report)] == [
+        ("nearer", "cow")
+    ]
 
 
 def part(

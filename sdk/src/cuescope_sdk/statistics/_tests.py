@@ -1,6 +1,6 @@
 """Statistics of an audit: intervals, exact nulls, and the correction for how much was tried."""
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Sequence, Set
 from itertools import combinations
 from typing import TypeVar
 
@@ -107,12 +107,14 @@ class Overlap:
         frames: Sequence[Set[tuple[str, int]]],
         runs: Sequence[int],
         seen: Sequence[Set[str]],
+        recognise: Callable[[int, int], float] | None = None,
     ) -> list[list[int]]:
         """Rows of findings of several runs that are one cue; `seen` has the samples of each run.
 
         They are `abouts` the same, and have the same name, or list the same frames of samples that
-        both runs saw: half of all or more (`dice`). Two findings of one run are two cues. No
-        answer has a say in it.
+        both runs saw: half of all or more (`dice`). Of those that list others, `recognise` may
+        tell how well each finding's frames tell the other's, as an AUROC; .75 is enough (Somers' D
+        of one half). Two findings of one run are two cues. No answer has a say in it.
         """
         alike = np.eye(len(abouts))
         for first, second in combinations(range(len(abouts)), 2):
@@ -122,6 +124,8 @@ class Overlap:
             if names[first] is None or names[first] != names[second]:
                 both = seen[runs[first]] & seen[runs[second]]
                 share = cls.dice(frames[first], frames[second], both)
+                if share < SHARED and recognise is not None:
+                    share = max(share, 2 * recognise(first, second) - 1)
             alike[[first, second], [second, first]] = share
         return cls.link(alike, SHARED)
 

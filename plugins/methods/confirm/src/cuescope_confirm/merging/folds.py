@@ -1,14 +1,15 @@
 """What several runs found, each without one fold of the data: one cue of what is one cue."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
+from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.merging.recognition import name_of
+from cuescope_confirm.merging.recognition import name_of, recognition_of_runs
 from cuescope_confirm.study import (
     BACKGROUNDS,
     MODALITIES,
@@ -29,36 +30,105 @@ OfFolds = Mapping[int, Cue]
 
 
 def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
-    """The cues of all folds, those that most folds found first, by `Overlap.link_findings`."""
-    cues = list(chain.from_iterable(found))
-    folds = np.repeat(np.arange(len(found)), list(map(len, found))).tolist()
-    groups: list[dict[int, Cue]] = []
-    for rows in Overlap.link_findings(
+    """The cues of all folds, those that most folds found first, by `Overlap.link_findings`.
+
+    A run that has not found a cue of others takes part in it by what it has nearly found, where
+    that is the same cue. Which of its features this is, its own answers alone have told.
+    """
+    about = {cue.labels for cue in chain.from_iterable(found)}
+    cues: list[Cue] = []
+    folds: list[int] = []
+    is_finding: list[bool] = []
+    for number, (own, fold) in enumerate(zip(found, study.folds, strict=True)):
+        nearly = [cue for cue in fold.nearly_found if cue.labels in about]
+        cues += [*own, *nearly]
+        folds += [number] * (len(own) + len(nearly))
+        is_finding += [True] * len(own) + [False] * len(nearly)
+    names = list(map(_name_of, cues))
+
+    runs = [study.folds[fold] for fold in folds]
+    recognise_each_other = recognition_of_runs(study, runs, cues)
+
+    def recognise(first: int, second: int) -> float:
+        is_named = names[first] is not None or names[second] is not None
+        if is_named or cues[first].labels != cues[second].labels:
+            return 0.0
+        return recognise_each_other(first, second)
+
+    linked = Overlap.link_findings(
         [(cue.labels, cue.factor) for cue in cues],
-        list(map(_name_of, cues)),
-        [
-            _frames(study.folds[fold], cue)
-            for fold, cue in zip(folds, cues, strict=True)
-        ],
+        names,
+        list(map(_frames, runs, cues)),
         folds,
         [fold.seen.keys() for fold in study.folds],
-    ):
-        group: dict[int, Cue] = {}
+        recognise,
+    )
+    # what was nearly found joins a finding, and is no cue of its own
+    groups = [rows for rows in linked if any(is_finding[row] for row in rows)]
+    of_folds = []
+    for rows in _with_second_halves(groups, folds, recognise):
+        by_fold = defaultdict[int, list[Cue]](list)
         for row in rows:
-            # of two of one fold the first is the stronger finding
-            group.setdefault(folds[row], cues[row])
-        groups.append(group)
+            by_fold[folds[row]].append(cues[row])
+        of_folds.append({fold: _as_one(by_fold[fold]) for fold in sorted(by_fold)})
     # stable: of equals the order is that of their folds
-    groups.sort(key=len, reverse=True)
-    keys = Counter(_first_of(group).feature.key for group in groups)
+    of_folds.sort(key=len, reverse=True)
+    keys = Counter(_first_of(group).feature.key for group in of_folds)
     joined = []
-    for group in groups:
+    for group in of_folds:
         key = _first_of(group).feature.key
         # two runs may both call a feature "cluster-01"
         if keys[key] > 1:
             key = f"{key}, without part {min(group) + 1}"
         joined.append(_join(group, key))
     return tuple(joined)
+
+
+def _with_second_halves(
+    groups: Sequence[list[int]],
+    folds: Sequence[int],
+    recognise: Callable[[int, int], float],
+) -> list[list[int]]:
+    """The groups, those that are a second finding of a cue in its runs as a part of it.
+
+    A run may list a cue's frames as two clusters that do not tell each other; what other runs list
+    as one tells both, and both tell it.
+    """
+    kept: list[list[int]] = []
+    for rows in sorted(groups, key=len, reverse=True):
+        for whole in kept:
+            pairs = [
+                (row, other)
+                for row in rows
+                for other in whole
+                if folds[row] != folds[other]
+            ]
+            values = [recognise(min(pair), max(pair)) for pair in pairs]
+            runs = {folds[row] for row in whole}
+            if {folds[row] for row in rows} <= runs and np.mean(values) >= GOOD_AUROC:
+                whole += rows
+                break
+        else:
+            kept.append(list(rows))
+    return kept
+
+
+def _as_one(cues: Cues) -> Cue:
+    """The first of a run's findings of one cue, with the frames of all."""
+    first, *others = cues
+    if not others:
+        return first
+    occurrences = _frames_of_all(cues)
+    feature = first.feature.model_copy(update={"occurrences": occurrences})
+    return replace(first, feature=feature, members=(*first.members, *others))
+
+
+def _frames_of_all(cues: Iterable[Cue]) -> tuple[Occurrence, ...]:
+    by_frame: dict[tuple[str, int | None], Occurrence] = {}
+    for cue in cues:
+        for occurrence in cue.feature.occurrences:
+            by_frame.setdefault((occurrence.sample, occurrence.frame), occurrence)
+    return tuple(by_frame.values())
 
 
 def _name_of(cue: Cue) -> str | None:
@@ -80,11 +150,7 @@ def _first_of(group: OfFolds) -> Cue:
 
 def _join(group: OfFolds, key: str) -> Cue:
     first = _first_of(group)
-    occurrences: dict[tuple[str, int | None], Occurrence] = {}
-    for cue in group.values():
-        for occurrence in cue.feature.occurrences:
-            occurrences.setdefault((occurrence.sample, occurrence.frame), occurrence)
-    update = {"key": key, "occurrences": tuple(occurrences.values())}
+    update = {"key": key, "occurrences": _frames_of_all(group.values())}
     feature = first.feature.model_copy(update=update)
     name = key if first.name == first.feature.key else first.name
     return replace(first, feature=feature, name=name, folds=tuple(group.items()))

@@ -6,8 +6,8 @@ learned from. There is one on the embedding and one on colours, and the worse on
 that both list count as recognised, as far as they are more than chance.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +16,16 @@ from jaxtyping import Float
 from cuescope_confirm.locating.learned import Rows, coarse_colours, embeddings, training
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.study import Cue, Cues, Frames, Study, frames_in, pick, shuffle
+from cuescope_confirm.study import (
+    Cue,
+    Cues,
+    Frames,
+    Samples,
+    Study,
+    frames_in,
+    pick,
+    shuffle,
+)
 from cuescope_sdk.locating import Linear
 from cuescope_sdk.statistics import Roc
 from cuescope_sdk.stills import FrameId
@@ -52,6 +61,27 @@ def recognition(
             values[first, second] = recognisers.recognises(first, second)
             values[second, first] = recognisers.recognises(second, first)
     return values
+
+
+def recognition_of_runs(
+    study: Study, runs: Sequence[Study], cues: Cues
+) -> Callable[[int, int], float]:
+    """How well each of two findings, by their places, tells where the other is: the worse AUROC.
+
+    Each is learned from the samples of its own run. A guess is no name, so names are not looked at.
+    """
+
+    @cache
+    def recognisers() -> _Recognisers:
+        # only when it is needed: learning embeds frames, which may ask the model
+        return _Recognisers(study, cues, [run.seen for run in runs])
+
+    @cache
+    def recognise(first: int, second: int) -> float:
+        ways = ((first, second), (second, first))
+        return min(recognisers().recognises(*way) for way in ways)
+
+    return recognise
 
 
 def _same_by_definition(first: Cue, second: Cue) -> bool | None:
@@ -127,8 +157,12 @@ def regions_agree(
 class _Recognisers:
     """The models of findings, by their place."""
 
-    def __init__(self, study: Study, cues: Cues) -> None:
+    def __init__(
+        self, study: Study, cues: Cues, seen: Sequence[Samples] | None = None
+    ) -> None:
         self._study = study
+        # by finding, the samples that its run has looked at
+        self._seen = [study.seen] * len(cues) if seen is None else seen
         everything = frames_in(study.seen)
         self._total = len(everything)
         # one draw for all findings: these frames are embedded once
@@ -176,7 +210,11 @@ class _Recognisers:
         """What ranks frames by how like the finding's they are, where it knows these."""
         positive = self._drawn[number]
         listed = self._frames[number]
-        negative = [frame for frame in self._others if frame not in listed]
+        negative = [
+            frame
+            for frame in self._others
+            if frame not in listed and frame[0] in self._seen[number]
+        ]
         if min(len(positive), len(negative)) < FEWEST:
             return
         frames = [*positive, *negative]
