@@ -11,7 +11,7 @@ from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.merging import folds
 from cuescope_confirm.merging.folds import match
-from cuescope_confirm.study import Cue, nearly_found
+from cuescope_confirm.study import Cue
 from cuescope_sdk import Feature, Occurrence, Sample
 from cuescope_sdk.interventions import Place
 
@@ -26,10 +26,7 @@ def study_of(*parts: dict[str, None]) -> Any:
     def frames_of(cue: Cue) -> dict[tuple[str, int], list[Occurrence]]:
         return {(met.sample, 0): [met] for met in cue.feature.occurrences}
 
-    folds = [
-        SimpleNamespace(frames_of=frames_of, seen=seen, nearly_found=())
-        for seen in parts
-    ]
+    folds = [SimpleNamespace(frames_of=frames_of, seen=seen) for seen in parts]
     return SimpleNamespace(folds=folds)
 
 
@@ -104,26 +101,6 @@ def test_findings_that_tell_each_other_are_one_cue(
     assert [number for number, _ in joined.folds] == [0, 1]
 
 
-def test_a_run_that_has_nearly_found_the_cue_of_others_takes_part(
-    told_alike: dict[frozenset[str], float],
-) -> None:
-    study = study_of({}, {}, {})
-    study.folds[1].nearly_found = (cue_of("nearly", "nearly", "b"),)
-    # about a label of which no run has a finding
-    study.folds[2].nearly_found = (cue_of("else", "else", "c", label="horse"),)
-    found = [[cue_of("one", "one", "a")], [], []]
-    told_alike[frozenset(("one", "nearly"))] = 0.9
-    [cue] = match(study, found)
-    assert [(number, of_fold.feature.key) for number, of_fold in cue.folds] == [
-        (0, "one"),
-        (1, "nearly"),
-    ]
-    # what is not the cue of others is no cue of its own
-    told_alike.clear()
-    [cue] = match(study, found)
-    assert [number for number, _ in cue.folds] == [0]
-
-
 def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
     told_alike: dict[frozenset[str], float],
 ) -> None:
@@ -141,25 +118,15 @@ def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
     [cue] = match(study_of({}, {}, {}), found)
     _, of_second_run = cue.folds[1]
     assert [met.sample for met in of_second_run.feature.occurrences] == ["a", "b"]
+    assert [member.feature.key for member in of_second_run.members] == [
+        "first",
+        "second",
+    ]
 
 
-def test_a_run_puts_forward_the_feature_that_came_nearest_to_a_finding() -> None:
-    rows = [
-        ("found", "cow", 0.001, True),
-        ("near", "cow", 0.03, False),
-        ("nearer", "cow", 0.01, False),
-        ("far", "horse", 0.2, False),
-        ("untested", "goat", None, False),
-    ]
-    scores = [
-        SimpleNamespace(feature=key, label=label, p_value=p_value, finding=finding)
-        for key, label, p_value, finding in rows
-    ]
-    features = [SimpleNamespace(key=key) for key, *_ in rows]
-    report: Any = SimpleNamespace(features=features, headlines=scores)
-    assert [(one.key, label) for one, label in nearly_found(report)] == [
-        ("nearer", "cow")
-    ]
+def test_two_findings_of_one_run_alone_are_two_cues() -> None:
+    found = [[cue_of("first", "first", "a"), cue_of("second", "second", "b")], []]
+    assert len(match(study_of({}, {}), found)) == 2
 
 
 def part(

@@ -1,9 +1,8 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +17,6 @@ from cuescope_sdk import (
     Occurrence,
     Report,
     Sample,
-    Score,
     StoredRun,
     UserError,
     inside,
@@ -29,7 +27,6 @@ from cuescope_sdk.tools import NameGuess
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
-NEARLY = 0.05  # p-value, before any correction, of what a run has nearly found
 MOST = 0.4  # share of all frames; a finding that lists more ranks them, and names none
 OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
@@ -159,8 +156,7 @@ class Study:
     `audit` is the one that tests them, with `options`. `reports` are those of the runs by what made
     them, `left_out` says why a method was not run. `log` is the model of the runs where it only
     says again what was recorded. `folds` are a study of each run, where each run left one fold of
-    the data out: its cues are tested there, and this is all of them together. `nearly_found` are
-    what came nearest to a finding in such a run, about each label.
+    the data out: its cues are tested there, and this is all of them together.
     """
 
     audit: Audit
@@ -172,7 +168,6 @@ class Study:
     left_out: Mapping[str, str]
     log: Model | None = None
     folds: tuple["Study", ...] = ()
-    nearly_found: tuple[Cue, ...] = ()
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names."""
@@ -284,13 +279,13 @@ def _study_of_runs(audit: Audit, options: ConfirmOptions) -> Study:
     _require_one_subject(runs)
     # of several runs one may find nothing; one run without a finding is an error
     may_be_empty = options.folds or len(runs) > 1 or (options.run / LISTED).is_file()
-    cues: list[Cue] = []
-    nearly: list[Cue] = []
+    cues = []
     seen: dict[str, Sample] = {}
     data: Samples = {}
     reports: dict[str, Report] = {}
     for run in runs:
         report = run.report
+        names = report.names
         wanted = _requests(run, runs, options)
         if not wanted and not may_be_empty:
             raise UserError(
@@ -309,67 +304,35 @@ def _study_of_runs(audit: Audit, options: ConfirmOptions) -> Study:
         if name in reports:
             name = f"{name} {len(reports) + 1}"
         reports[name] = report
+        checked = {check.feature: check.name for check in report.evidence if check.name}
         answers = set[str | None]()
         for sample in shown.values():
             answers.update(sample.choices, [sample.label])
-        of_run = partial(_cues_of, report, name, shown, answers)
-        cues += of_run(wanted)
-        if options.folds:
-            nearly += of_run(nearly_found(report))
+        for feature, label in wanted:
+            cue = Cue(
+                strongest(feature, shown),
+                names[feature.key],
+                labels=() if label is None else (label,),
+                run=name,
+                checked=checked.get(feature.key),
+                foreign=label not in answers,
+            )
+            cues.append(cue)
     held = _held_out_samples(audit, seen, is_fold=options.folds)
     _note_findings(audit, cues, reports, len(seen))
     # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
-    renamed = _with_unlike_keys([*cues, *nearly])
+    cues = _with_unlike_keys(cues)
     return Study(
         audit,
         options,
-        tuple(renamed[: len(cues)]),
+        tuple(cues),
         seen,
         held,
         reports,
         left_out,
         log=runs[0].recorded,
-        nearly_found=tuple(renamed[len(cues) :]),
     )
-
-
-def _cues_of(
-    report: Report,
-    run: str,
-    shown: Samples,
-    answers: Container[str | None],
-    wanted: Iterable[tuple[Feature, str | None]],
-) -> list[Cue]:
-    names = report.names
-    checked = {check.feature: check.name for check in report.evidence if check.name}
-    return [
-        Cue(
-            strongest(feature, shown),
-            names[feature.key],
-            labels=() if label is None else (label,),
-            run=run,
-            checked=checked.get(feature.key),
-            foreign=label not in answers,
-        )
-        for feature, label in wanted
-    ]
-
-
-def nearly_found(report: Report) -> list[tuple[Feature, str | None]]:
-    """Of each label the feature that came nearest to a finding: one that tests pass uncorrected.
-
-    By the answers of the run itself, as its findings are.
-    """
-    features = {feature.key: feature for feature in report.features}
-    best: dict[str | None, Score] = {}
-    for score in report.headlines:
-        if score.finding or score.p_value is None or score.p_value > NEARLY:
-            continue
-        before = best.get(score.label)
-        if before is None or score.p_value < (before.p_value or 0.0):
-            best[score.label] = score
-    return [(features[score.feature], label) for label, score in best.items()]
 
 
 def _note_findings(

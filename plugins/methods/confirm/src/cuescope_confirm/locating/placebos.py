@@ -66,9 +66,9 @@ def others(study: Study, cue: Cue) -> Iterator[Cue]:
     report = study.reports[cue.run]
     labels = cue.labels or (None,)
     taken = {score.feature for score in report.findings}
-    for other in (cue, *study.cues):
-        # a feature that --feature tests is no placebo either; of several runs keys are longer
-        taken.add(other.feature.key.removeprefix(f"{cue.run} "))
+    for other in study.cues:
+        # a feature that --feature tests is no placebo either
+        taken.add(other.feature.key)
     # of a feature that was not scored for this label the run says nothing
     scored = {score.feature for score in report.scores if score.label in labels}
     able = []

@@ -30,22 +30,10 @@ OfFolds = Mapping[int, Cue]
 
 
 def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
-    """The cues of all folds, those that most folds found first, by `Overlap.link_findings`.
-
-    A run that has not found a cue of others takes part in it by what it has nearly found, where
-    that is the same cue. Which of its features this is, its own answers alone have told.
-    """
-    about = {cue.labels for cue in chain.from_iterable(found)}
-    cues: list[Cue] = []
-    folds: list[int] = []
-    is_finding: list[bool] = []
-    for number, (own, fold) in enumerate(zip(found, study.folds, strict=True)):
-        nearly = [cue for cue in fold.nearly_found if cue.labels in about]
-        cues += [*own, *nearly]
-        folds += [number] * (len(own) + len(nearly))
-        is_finding += [True] * len(own) + [False] * len(nearly)
+    """The cues of all folds, those that most folds found first, by `Overlap.link_findings`."""
+    cues = list(chain.from_iterable(found))
+    folds = np.repeat(np.arange(len(found)), list(map(len, found))).tolist()
     names = list(map(_name_of, cues))
-
     runs = [study.folds[fold] for fold in folds]
     recognise_each_other = recognition_of_runs(study, runs, cues)
 
@@ -55,7 +43,7 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
             return 0.0
         return recognise_each_other(first, second)
 
-    linked = Overlap.link_findings(
+    groups = Overlap.link_findings(
         [(cue.labels, cue.factor) for cue in cues],
         names,
         list(map(_frames, runs, cues)),
@@ -63,8 +51,6 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
         [fold.seen.keys() for fold in study.folds],
         recognise,
     )
-    # what was nearly found joins a finding, and is no cue of its own
-    groups = [rows for rows in linked if any(is_finding[row] for row in rows)]
     of_folds = []
     for rows in _with_second_halves(groups, folds, recognise):
         by_fold = defaultdict[int, list[Cue]](list)
@@ -103,9 +89,12 @@ def _with_second_halves(
                 for other in whole
                 if folds[row] != folds[other]
             ]
-            values = [recognise(min(pair), max(pair)) for pair in pairs]
             runs = {folds[row] for row in whole}
-            if {folds[row] for row in rows} <= runs and np.mean(values) >= GOOD_AUROC:
+            # where one run alone has found both, nothing says that they are one
+            if not pairs or not {folds[row] for row in rows} <= runs:
+                continue
+            values = [recognise(min(pair), max(pair)) for pair in pairs]
+            if np.mean(values) >= GOOD_AUROC:
                 whole += rows
                 break
         else:
@@ -120,7 +109,8 @@ def _as_one(cues: Cues) -> Cue:
         return first
     occurrences = _frames_of_all(cues)
     feature = first.feature.model_copy(update={"occurrences": occurrences})
-    return replace(first, feature=feature, members=(*first.members, *others))
+    members = chain.from_iterable(cue.members or (cue,) for cue in cues)
+    return replace(first, feature=feature, members=tuple(members))
 
 
 def _frames_of_all(cues: Iterable[Cue]) -> tuple[Occurrence, ...]:
