@@ -14,7 +14,7 @@ from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.maths.ranking import rank_frames
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, Pairs, PerPair, most_common_mistake
-from cuescope_trove.selection import Verdict, ranking
+from cuescope_trove.selection import Verdict
 
 FrameOrder = Int[np.ndarray, " frame"]
 PerFrame = Float[np.ndarray, " frame"]
@@ -28,7 +28,7 @@ def ranked_frames(
     analysis: Analysis,
     label: str,
 ) -> Sequence[FrameId]:
-    """All frames: by what is found for the label, or what it is mistaken for if nothing is.
+    """All frames: by what costs the label most, or what it is mistaken for if nothing is reported.
 
     The paper's way is by candidates.
     """
@@ -74,24 +74,25 @@ def by_cue(
     analysis: Analysis,
     label: int,
 ) -> FrameOrder:
-    """By two signs of the label's best finding, in standard deviations.
+    """By two signs of what costs the label most, by the TRoVe score, in standard deviations.
 
-    How far a still clip is pulled to the finding's mistake, which is what the model makes of the
-    frame, and how far its embedding lies in the finding's direction, which is what is seen in it.
+    How far a still clip is pulled to the mistake that goes with it, which is what the model makes
+    of the frame, and how far its embedding lies in its direction, which is what is seen in it.
     Both beside the label's frames in which nothing is reported, so that the label's own looks and
-    answers count for nothing. Of what is the same thing the most certain stands for the finding.
-    Where nothing is found no direction is known: frames are ranked by their pull to the label's
-    most common mistake.
+    answers count for nothing. It may be put down to wrong labels: where few of a label show a cue,
+    it often is. Of what is the same thing the most certain stands for it. Where nothing is reported
+    no direction is known: frames are ranked by their pull to the label's most common mistake.
     """
     observations = analysis.observations
     table = analysis.table
-    ranked = ranking(table)
-    of_label = ranked[table.finding[ranked] & (table.pairs.label[ranked] == label)]
-    reported = table.pairs.cluster[table.verdict != Verdict.NOTHING]
-    shows_any = observations.member[:, reported].sum(axis=1) > 0
+    reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
+    clusters = table.pairs.cluster[reported]
+    shows_any = observations.member[:, clusters].sum(axis=1) > 0
+    of_label = reported[table.pairs.label[reported] == label]
     if len(of_label):
-        # it may be a blurred picture of something clear that is put down to wrong labels
-        best = analysis.distinct.clearest(of_label[0])
+        costliest = of_label[table.score[of_label].argmax()]
+        # it may be a blurred picture of something clear
+        best = analysis.distinct.clearest(costliest)
         mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
         unit = normalise(points).astype(np.float64)
         direction = analysis.distinct.directions[table.pairs.cluster[best]]
