@@ -156,7 +156,7 @@ class TowerEncoder:
         return [rows[item.key] for item in inputs]
 
     def features(self, frame: Frame, layer: int) -> Float[np.ndarray, "row col dim"]:
-        """Patch tokens after block `layer`, float32. The embedding is remembered on the way."""
+        """Patch tokens after block `layer`, float32. On a CPU the embedding is remembered too."""
         tower = self.tower
         block = tower.block(layer)
         # a tower of videos takes whole clips: here one that stands still
@@ -164,7 +164,9 @@ class TowerEncoder:
         if block is tower.blocks[-1] and item.key in self.memory.patches:
             return self.memory.patches[item.key].copy()
         row, patches = self._look(item, block)
-        self.memory.keep_row(item.key, row)
+        # a chunk rounds otherwise: an embedding must not depend on whether patches were asked
+        if self._chunk == 1:
+            self.memory.keep_row(item.key, row)
         # one's own: the memory has the other
         return patches.copy()
 
