@@ -529,4 +529,5 @@ def test_passes_that_a_model_counts_are_told(cache: ResponseCache) -> None:
         "m", Recorder, cache, batch_size=2, passes=lambda: next(counted)
     )
     runner([trial(value) for value in range(3)])
-    assert (runner.shown.inputs, runner.shown_plain.inputs) == (3, 2)
+    plain = runner.shown_plain
+    assert (runner.shown.inputs, plain.inputs, len(plain.pictures)) == (3, 2, 2)

@@ -393,7 +393,9 @@ class ModelRunner:
                 plain.append(keys)
         passes = self._new_passes()
         inputs = sum(map(len, plain)) if passes is None else passes
-        self.shown_plain.add(set().union(*plain), inputs)
+        # what was only prepared, or is remembered of an earlier audit, was not looked at
+        if inputs:
+            self.shown_plain.add(set().union(*plain), inputs)
 
     def _new_passes(self) -> int | None:
         """Pictures that went through the network since it was last asked; None: it does not say."""
