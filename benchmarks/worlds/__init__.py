@@ -13,6 +13,7 @@ MODULES = {
     "6": "worlds.cloths",
     "7": "worlds.gardens",
     "8": "worlds.tanks",
+    "9": "worlds.signs",
 }
 
 
