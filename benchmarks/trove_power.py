@@ -20,7 +20,13 @@ from scipy import sparse, special
 
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups
-from cuescope_trove.candidates.groups import Candidates, components, several_clusterings
+from cuescope_trove.candidates.directions import apart_from_labels
+from cuescope_trove.candidates.groups import (
+    Candidates,
+    independent_components,
+    principal_components,
+    several_clusterings,
+)
 from cuescope_trove.maths.clustering import best_clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import (
@@ -97,15 +103,21 @@ def _noise(count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def candidates(
-    points: np.ndarray, labels: int, options: TRoVeOptions, seed: int
+    points: np.ndarray, world: World, options: TRoVeOptions, seed: int
 ) -> Candidates:
     """Those of an audit."""
-    counts = sweep(labels, options.k_min, options.k_max, options.step)
+    counts = sweep(world.labels, options.k_min, options.k_max, options.step)
     if options.paper:
         return Candidates.of(best_clusters(points, counts, seed)[0])
     seeds = [100 * seed + start for start in range(options.starts)]
     clusterings = several_clusterings(points, counts, seeds)
-    return Candidates.join([clusterings, components(points, options.components, seed)])
+    label = np.repeat(world.label, world.frames)
+    apart = apart_from_labels(points, label)
+    directions = [
+        independent_components(points, options.components, seed),
+        principal_components(apart, options.principal_components),
+    ]
+    return Candidates.join([clusterings, *directions])
 
 
 def answer(
@@ -215,7 +227,7 @@ def found_shares(world: World, audits: int) -> dict[str, tuple[float, float, flo
             rng = np.random.default_rng([17, seed])
             if audit % AUDITS_A_CLUSTERING == 0:
                 points, has_cue, shows = embed(world, rng)
-                groups = candidates(points, world.labels, options, seed)
+                groups = candidates(points, world, options, seed)
             rng = np.random.default_rng([18, audit])
             harmed = audit % world.labels
             costs = has_cue & (world.label == harmed)

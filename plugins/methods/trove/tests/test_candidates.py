@@ -11,13 +11,14 @@ from scipy import stats
 
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups, Roc
-from cuescope_trove.candidates.directions import directions_of
+from cuescope_trove.candidates.directions import apart_from_labels, directions_of
 from cuescope_trove.candidates.distinct import ALIKE, Distinct
 from cuescope_trove.candidates.frames import by_candidate, by_cue
 from cuescope_trove.candidates.groups import (
     COMPONENT,
     Candidates,
-    components,
+    independent_components,
+    principal_components,
     several_clusterings,
 )
 from cuescope_trove.maths.clustering import Clusters
@@ -67,7 +68,9 @@ def answered(candidates: Candidates, shows: np.ndarray, lean: float) -> Observat
 def audited(seed: int, lean: float = 0.8) -> tuple[Any, np.ndarray, np.ndarray]:
     points, shows = scene(seed)
     clusterings = several_clusterings(points, [8, 16, 24], [seed, seed + 100])
-    candidates = Candidates.join([clusterings, components(points, 12, seed)])
+    candidates = Candidates.join(
+        [clusterings, independent_components(points, 12, seed)]
+    )
     table = score(
         answered(candidates, shows, lean), TRoVeOptions(), np.random.default_rng(0)
     )
@@ -99,9 +102,9 @@ def test_a_direction_shows_a_cue_that_no_cluster_is_made_of() -> None:
     for seed in range(4):
         points, shows = scene(seed)
         clusterings = several_clusterings(points, [8, 16, 24], [0, 1, 2])
-        directions = components(points, 12, 0)
+        directions = independent_components(points, 12, 0)
         assert set(directions.start) == {COMPONENT}
-        again = components(points, 12, 0)
+        again = independent_components(points, 12, 0)
         for first, second in zip(directions.members, again.members, strict=True):
             assert first.tolist() == second.tolist()
         gains.append(best_match(directions, shows) - best_match(clusterings, shows))
@@ -111,9 +114,9 @@ def test_a_direction_shows_a_cue_that_no_cluster_is_made_of() -> None:
 def test_a_dimension_that_a_network_never_uses_changes_no_component() -> None:
     points, _ = scene(0)
     unused = np.hstack([np.zeros((len(points), 1), np.float32), points])
-    found = components(unused, 12, 0)
+    found = independent_components(unused, 12, 0)
     for first, second in zip(
-        found.members, components(points, 12, 0).members, strict=True
+        found.members, independent_components(points, 12, 0).members, strict=True
     ):
         assert first.tolist() == second.tolist()
 
@@ -125,11 +128,30 @@ def best_match(candidates: Candidates, shows: np.ndarray) -> float:
     return float(np.max(2 * np.array(hits) / (np.array(sizes) + shows.sum())))
 
 
+def test_a_principal_component_holds_a_cue_in_a_quarter_of_the_frames() -> None:
+    rng = np.random.default_rng(0)
+    label = np.repeat(np.arange(LABELS), 200)
+    shows = rng.random(len(label)) < 0.25
+    looks, cue = rng.normal(size=(LABELS, 16)), rng.normal(size=16)
+    points = looks[label] + 0.8 * shows[:, None] * cue
+    points = (points + 0.5 * rng.normal(size=points.shape)).astype(np.float32)
+    principal = principal_components(apart_from_labels(points, label), 4)
+    assert len(principal) == 8
+    # one tail shows it, the other its lack, and none shows a label
+    assert best_match(principal, shows) > 0.8
+    for code in range(LABELS):
+        assert best_match(principal, label == code) < 0.5
+
+
+def test_points_that_are_their_labels_mean_have_no_principal_component() -> None:
+    assert len(principal_components(np.zeros((9, 4)), 4)) == 0
+
+
 @pytest.mark.parametrize("points", [np.ones((9, 4)), np.eye(4)[:1], np.eye(4)[[0, 1]]])
 def test_points_without_directions_have_no_components(points: np.ndarray) -> None:
-    found = components(points.astype(np.float32), 8, 0)
+    found = independent_components(points.astype(np.float32), 8, 0)
     assert sum(map(len, found.members)) <= 2 * len(points)
-    assert len(components(np.ones((9, 4), dtype=np.float32), 8, 0)) == 0
+    assert len(independent_components(np.ones((9, 4), dtype=np.float32), 8, 0)) == 0
 
 
 def test_each_cue_is_told_once_and_no_finding_is_left_out() -> None:

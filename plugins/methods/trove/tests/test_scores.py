@@ -158,6 +158,10 @@ def test_the_most_common_mistake() -> None:
     # Cluster 1 shows in sequences 2, 3 (taken for 1) and 4 (taken for 2).
     assert mistake.prediction.tolist() == [1, 1]
     assert mistake.share == pytest.approx([1 / 2, 2 / 3])
+    # two of the five are taken for 1, both with cluster 1 on screen
+    assert mistake.taken_with[1] == pytest.approx(2 / 3)
+    assert mistake.taken_without[1] == 0
+    assert mistake.surplus == pytest.approx(mistake.taken_with - mistake.taken_without)
     assert mistake.confidence == pytest.approx([0.0, 2 / 3])
 
 

@@ -17,13 +17,7 @@ from cuescope_trove.candidates.distinct import Distinct
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import (
-    Observations,
-    PerSample,
-    among_top,
-    bias_limits,
-    most_common_mistake,
-)
+from cuescope_trove.scores import Observations, PerSample, among_top, bias_limits
 from cuescope_trove.selection import (
     ScoredPairs,
     Verdict,
@@ -65,8 +59,9 @@ class PairRow:
     `gap` is the error contribution, `bias` the static bias over `n_frames`, `score` their sum; both
     None where no frame tells of the bias. The p-values are None where the pair was not tested.
     `starts` counts the starts of the clustering in which the same thing is reported for the label.
-    `answer` is the most common wrong answer, of `share` of the errors, and `confidence` how sure a
-    still frame is of it. The others are as in `ScoredPairs`.
+    `answer` is the most common wrong answer, of `share` of the errors, which `taken_with` and
+    `taken_without` of the label's sequences get; `confidence` is how sure a still frame is of it.
+    The others are as in `ScoredPairs`.
     """
 
     feature: str
@@ -87,14 +82,18 @@ class PairRow:
     starts: int
     answer: str
     share: float
+    taken_with: float
+    taken_without: float
     confidence: float
 
 
 def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     """The audit's numbers; for `audit.once`, so that each hook finds what another worked out."""
     answers = audit.once(Answers.ask, audit)
-    choice = choose_candidates(audit, options, answers)
     observations, _ = audit.once(observe, audit, options.top_k, CALIBRATION)
+    choice = choose_candidates(
+        audit, options, answers.embedding, observations.frame_label
+    )
     observations = replace(observations, member=choice.candidates.member)
     part = discovery_part(observations, options.discover, audit.rng("discover"))
     table = score(observations, options, audit.rng("permutation"), part)
@@ -154,7 +153,7 @@ def pair_rows(
     table = analysis.shown
     pairs = table.pairs
     bounds = pair_intervals(table, options)
-    mistake = most_common_mistake(table.observations, pairs)
+    mistake = table.mistake
     values = np.array([pairs.error_contribution, table.bias.value, table.score])
     estimates = np.concatenate([values[:, None], bounds], axis=1)
     p_value = two_sided(table.p_value)
@@ -187,6 +186,8 @@ def pair_rows(
             # -1, where nothing is wrong, names the last label: no finding has such a pair
             answer=audit.labels[mistake.prediction[pair]],
             share=float(mistake.share[pair]),
+            taken_with=float(mistake.taken_with[pair]),
+            taken_without=float(mistake.taken_without[pair]),
             confidence=float(mistake.confidence[pair]),
         )
 

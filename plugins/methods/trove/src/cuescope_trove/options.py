@@ -26,6 +26,11 @@ class TRoVeOptions(Options):
         description="both tails of so many independent components of the embedding are candidates "
         "too; 0: none",
     )
+    principal_components: NonNegativeInt = Field(
+        4,
+        description="and both tails of so many principal components of the embedding less the mean "
+        "of each label; 0: none",
+    )
     # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
     k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")
     k_max: PositiveInt = Field(6, description="most clusters tried, times the labels")

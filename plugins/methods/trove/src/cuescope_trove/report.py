@@ -193,15 +193,19 @@ def statement(
         )
     if row.verdict == Verdict.LABEL_NOISE:
         return label_noise_words(words, row.label, row.suspects, row.retest)
-    return (
-        f"{words} {_still_frame_sentence(row, labels)}{_starts_sentence(row, starts)}"
-    )
+    sentences = _mistake_sentence(row) + _still_frame_sentence(row, labels)
+    return f"{words} {sentences}{_starts_sentence(row, starts)}"
+
+
+def _mistake_sentence(row: PairRow) -> str:
+    answer = f"'{row.answer}'"
+    if row.share <= 0.5:  # it must not read as if all errors were the same
+        answer += ", the most common of several wrong answers,"
+    return f"It is taken for {answer} in {row.taken_with:.0%} instead of {row.taken_without:.0%}. "
 
 
 def _still_frame_sentence(row: PairRow, labels: int) -> str:
     answer = f"'{row.answer}'"
-    if row.share <= 0.5:  # it must not read as if all errors were the same
-        answer += ", the most common of several wrong answers,"
     # below a half "is answered" would be false: other answers may be likelier
     if row.confidence >= 0.5:
         return (

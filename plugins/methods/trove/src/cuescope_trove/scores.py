@@ -55,6 +55,11 @@ class Observations:
         return int(self.member.shape[1])
 
     @property
+    def frame_label(self) -> IntPerFrame:
+        """The label of each frame's sequence."""
+        return np.asarray(self.label[self.frame_sample])
+
+    @property
     def member_frame(self) -> IntPerMember:
         """The frame of each (frame, cluster) that belong together."""
         return np.asarray(self.member.tocoo().row)
@@ -271,9 +276,8 @@ def _cells(
     """The cells of all members and of the pairs: label and cluster, or the cluster alone."""
     if across_labels:
         return observations.member_cluster, pairs.cluster
-    frame_label = observations.label[observations.frame_sample]
     clusters = observations.clusters
-    of_frame = frame_label[observations.member_frame] * clusters
+    of_frame = observations.frame_label[observations.member_frame] * clusters
     cells = of_frame + observations.member_cluster
     return cells, pairs.label * clusters + pairs.cluster
 
@@ -282,13 +286,27 @@ def _cells(
 class Mistake:
     """Per pair: the most common wrong answer with the cluster on screen.
 
-    `share` of the label's errors with the cluster; `confidence`: mean calibrated probability of
-    that answer over the cluster's frames of the sequences so mistaken. `prediction` -1: no error.
+    `share` of the label's errors with the cluster; `taken_with` and `taken_without`: share of the
+    label's sequences that are so mistaken, with the cluster and without; `confidence`: mean
+    calibrated probability of that answer over the cluster's frames of the sequences so mistaken.
+    `prediction` -1: no error.
     """
 
     prediction: np.ndarray
     share: np.ndarray
+    taken_with: np.ndarray
+    taken_without: np.ndarray
     confidence: np.ndarray
+
+    @property
+    def surplus(self) -> np.ndarray:
+        """How much more often the label is so mistaken where the cluster is on screen."""
+        return np.asarray(self.taken_with - self.taken_without)
+
+    def take(self, chosen: np.ndarray | Sequence[int]) -> "Mistake":
+        """Those of some of the pairs."""
+        columns = map(itemgetter(chosen), vars(self).values())
+        return Mistake(*columns)
 
 
 def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
@@ -319,7 +337,18 @@ def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     )
     _, confidence = _cell_means(cell, made, observations)
     share = agree / np.maximum(errors, 1)
-    return Mistake(mistake[pair], share[pair], confidence[pair])
+    # of the whole label, with the cluster and without it; without an error nothing is mistaken
+    taken = np.zeros((classes, classes + 1))
+    wrong = ~observations.correct
+    np.add.at(taken, (observations.label[wrong], observations.prediction[wrong]), 1)
+    in_all = taken[pairs.label, mistake[pair]]
+    return Mistake(
+        prediction=mistake[pair],
+        share=share[pair],
+        taken_with=agree[pair] / pairs.n_with,
+        taken_without=(in_all - agree[pair]) / pairs.n_without,
+        confidence=confidence[pair],
+    )
 
 
 # -------------------------------------------------------------------- label by label, for groups

@@ -28,6 +28,7 @@ from cuescope_trove.candidates.groups import alike
 from cuescope_trove.label_noise import is_unlike_label_errors
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
+    Mistake,
     Observations,
     PairMask,
     Pairs,
@@ -37,6 +38,7 @@ from cuescope_trove.scores import (
     compare,
     gap_limits,
     meets,
+    most_common_mistake,
     static_bias,
 )
 
@@ -82,6 +84,8 @@ class ScoredPairs:
     retest: np.ndarray
     suspects: np.ndarray
     correction: Correction
+    mistake: Mistake
+    worth: np.ndarray
     first_gap: np.ndarray | None = None
 
     @property
@@ -127,6 +131,8 @@ class ScoredPairs:
             verdict=self.verdict[kept],
             retest=self.retest[kept],
             suspects=self.suspects[kept],
+            mistake=self.mistake.take(kept),
+            worth=self.worth[kept],
             first_gap=None if self.first_gap is None else self.first_gap[kept],
         )
 
@@ -251,6 +257,8 @@ def score(
     retest[found] = own[found] * (retest / own)[leader[found]]
     failed = is_leader & (correction.q_values(retest) > options.fdr)
     verdict[found & failed[leader]] = Verdict.LABEL_NOISE
+    mistake = most_common_mistake(measured, pairs)
+    trove_score = pairs.error_contribution + bias.value
     return ScoredPairs(
         observations=measured,
         pairs=pairs,
@@ -264,6 +272,8 @@ def score(
         retest=retest,
         suspects=mislabelled_count[leader],
         correction=correction,
+        mistake=mistake,
+        worth=trove_score if options.paper else mistake.surplus,
         first_gap=first_gap,
     )
 
@@ -340,12 +350,12 @@ def _elsewhere(
 
 
 def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
-    """Findings first, then what was explained away, each by score, those without a score last.
+    """Findings first, then what was explained away, each by worth, those without a score last.
 
     Ties go by label, then cluster.
     """
     # A pair without a wrong frame has no static bias: it is not a score of 0, it is none.
-    strength = np.where(table.scored, table.score, -np.inf)
+    strength = np.where(table.scored, table.worth, -np.inf)
     return np.lexsort((-strength, table.verdict == Verdict.NOTHING, ~table.finding))
 
 

@@ -3,13 +3,23 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from jaxtyping import Float
+
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.stills import Answers, FrameId
+from cuescope_sdk.stills import FrameId
 from cuescope_sdk.tools import NameGuess
-from cuescope_trove.candidates.groups import Candidates, components, several_clusterings
+from cuescope_trove.candidates.directions import apart_from_labels
+from cuescope_trove.candidates.groups import (
+    Candidates,
+    independent_components,
+    principal_components,
+    several_clusterings,
+)
 from cuescope_trove.control import check_control
 from cuescope_trove.maths.clustering import best_clusters
 from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import IntPerFrame
 
 
 def check(audit: Audit, options: TRoVeOptions) -> None:
@@ -39,10 +49,18 @@ class Choice:
     silhouettes: Mapping[int, float] = field(default_factory=dict)
 
 
-def choose_candidates(audit: Audit, options: TRoVeOptions, answers: Answers) -> Choice:
-    """Groups of still clips that look alike to the model: one clustering, or what several found."""
+def choose_candidates(
+    audit: Audit,
+    options: TRoVeOptions,
+    points: Float[np.ndarray, "frame dim"],
+    label: IntPerFrame,
+) -> Choice:
+    """Groups of still clips that look alike to the model: one clustering, or what several found.
+
+    `points` are the embeddings of the frames. Candidates know nothing of answers, which the test
+    deals anew.
+    """
     wanted = sweep(len(audit.labels), options.k_min, options.k_max, options.step)
-    points = answers.embedding
     counts = feasible(wanted, len(points))
     seed = audit.derive_seed("kmeans")
     if options.paper:
@@ -54,8 +72,12 @@ def choose_candidates(audit: Audit, options: TRoVeOptions, answers: Answers) -> 
     seeds = [seed, *(audit.derive_seed("kmeans", start) for start in others)]
     with audit.context.progress("clustering", len(counts) * len(seeds)) as advance:
         clusterings = several_clusterings(points, counts, seeds, advance)
-    directions = components(points, options.components, audit.derive_seed("components"))
-    return Choice(Candidates.join([clusterings, directions]), wanted, counts)
+    seed = audit.derive_seed("components")
+    independent = independent_components(points, options.components, seed)
+    apart = apart_from_labels(points, label)
+    principal = principal_components(apart, options.principal_components)
+    candidates = Candidates.join([clusterings, independent, principal])
+    return Choice(candidates, wanted, counts)
 
 
 def sweep(labels: int, k_min: int, k_max: int, step: int | None) -> list[int]:

@@ -13,7 +13,7 @@ from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.maths.ranking import rank_frames
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, Pairs, PerPair, most_common_mistake
+from cuescope_trove.scores import Observations, Pairs, PerPair
 from cuescope_trove.selection import Verdict
 
 FrameOrder = Int[np.ndarray, " frame"]
@@ -74,7 +74,7 @@ def by_cue(
     analysis: Analysis,
     label: int,
 ) -> FrameOrder:
-    """By two signs of what costs the label most, by the TRoVe score, in standard deviations.
+    """By two signs of what leads the label most often to one mistake, in standard deviations.
 
     How far a still clip is pulled to the mistake that goes with it, which is what the model makes
     of the frame, and how far its embedding lies in its direction, which is what is seen in it.
@@ -90,18 +90,18 @@ def by_cue(
     shows_any = observations.member[:, clusters].sum(axis=1) > 0
     of_label = reported[table.pairs.label[reported] == label]
     if len(of_label):
-        costliest = of_label[table.score[of_label].argmax()]
+        foremost = of_label[table.worth[of_label].argmax()]
         # it may be a blurred picture of something clear
-        best = analysis.distinct.clearest(costliest)
-        mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
+        best = analysis.distinct.clearest(foremost)
+        mistake = table.mistake.prediction[best]
         unit = normalise(points).astype(np.float64)
         direction = analysis.distinct.directions[table.pairs.cluster[best]]
-        shown = less_label_means(observations, unit, ~shows_any) @ direction
+        shown = less_label_means(unit, observations.frame_label, ~shows_any) @ direction
     else:
         mistake = _mistake_of(observations, label)
         shown = np.zeros(len(points))
     pulled = less_label_means(
-        observations, observations.frame_static[:, [mistake]], ~shows_any
+        observations.frame_static[:, [mistake]], observations.frame_label, ~shows_any
     )
     total = _standardise(pulled[:, 0]) + DIRECTION * _standardise(shown)
     return np.argsort(-total, kind="stable")

@@ -2,7 +2,8 @@
 
 One clustering cuts a cue where its start happens to cut it. So every cluster of every start is a
 candidate, and candidates overlap. What a cue has in common with nothing else is a direction of the
-embedding more often than a cluster: hence independent components as well.
+embedding more often than a cluster: hence independent components as well, for rare cues, and the
+first principal components, for what sets many frames of a label apart from its others.
 """
 
 import warnings
@@ -19,7 +20,11 @@ from cuescope_trove.maths.clustering import Clusters
 Points = Float[np.ndarray, "point dim"]
 
 COMPONENT = -1  # the start of what no clustering made
-TAIL = 1.5  # standard deviations from which on a point shows a component
+# standard deviations from which on a point shows a component
+INDEPENDENT_TAIL = 1.5
+PRINCIPAL_TAIL = (
+    1.0  # a cue in a quarter of the points would reach beyond a farther one
+)
 ITERATIONS = 200  # scikit-learn's own limit
 TOLERANCE = 1e-3  # members of the tails do not change below it
 NOISE = 1e-6  # above the rounding of float32
@@ -96,8 +101,8 @@ def several_clusterings(
     return Candidates.join(parts)
 
 
-def components(points: Points, count: int, seed: int) -> Candidates:
-    """The tails of at most `count` independent components (Hyvarinen, 1999), both tails of each.
+def independent_components(points: Points, count: int, seed: int) -> Candidates:
+    """The tails of at most `count` independent components (Hyvarinen, 1999).
 
     A cue that some points show makes one tail of its component, or the lack of it the other.
     """
@@ -107,11 +112,9 @@ def components(points: Points, count: int, seed: int) -> Candidates:
     centred = unit - unit.mean(axis=0)
     # FastICA divides by the sign of the first dimension: in one that a network never uses it is 0
     centred = centred[:, np.ptp(unit, axis=0) > 0]
-    # no more directions than the points span: whitening would blow up noise
-    rank = int(np.linalg.matrix_rank(centred, tol=NOISE * np.sqrt(len(unit))))
-    count = min(count, rank, len(unit) - 1)
+    count = _count_of_directions(centred, count)
     if count < 1:
-        return Candidates(len(unit), [], [], np.zeros(0, dtype=int))
+        return _tails(np.zeros((len(unit), 0)), INDEPENDENT_TAIL)
     analysis = FastICA(
         count,
         whiten="unit-variance",
@@ -125,16 +128,41 @@ def components(points: Points, count: int, seed: int) -> Candidates:
         # without spread are not among the `count` that are kept.
         warnings.simplefilter("ignore", UserWarning)
         source = analysis.fit_transform(centred)
+    return _tails(source, INDEPENDENT_TAIL)
+
+
+def principal_components(apart: Points, count: int) -> Candidates:
+    """The tails of at most `count` principal components of unit points less their label's mean.
+
+    The means are taken away because what tells labels apart would be the first of all components.
+    """
+    from sklearn.decomposition import PCA
+
+    count = _count_of_directions(apart, count)
+    if count < 1:
+        return _tails(np.zeros((len(apart), 0)), PRINCIPAL_TAIL)
+    analysis = PCA(count, whiten=True, svd_solver="covariance_eigh")
+    return _tails(analysis.fit_transform(apart), PRINCIPAL_TAIL)
+
+
+def _count_of_directions(centred: Points, most: int) -> int:
+    # no more directions than the points span: whitening would blow up noise
+    rank = int(np.linalg.matrix_rank(centred, tol=NOISE * np.sqrt(len(centred))))
+    return min(most, rank, len(centred) - 1)
+
+
+def _tails(source: Float[np.ndarray, "point component"], start: float) -> Candidates:
+    """Both tails of each component, from so many standard deviations on; none is empty."""
     members = []
     strength = []
     for tail in np.hstack([source, -source]).T:
         order = np.argsort(-tail, kind="stable")
-        tail_members = order[: int((tail > TAIL).sum())]
+        tail_members = order[: int((tail > start).sum())]
         if len(tail_members):
             members.append(tail_members)
             strength.append(tail[tail_members])
     starts = np.full(len(members), COMPONENT)
-    return Candidates(len(unit), members, strength, starts)
+    return Candidates(len(source), members, strength, starts)
 
 
 def alike(member: sparse.csr_array) -> sparse.csr_array:

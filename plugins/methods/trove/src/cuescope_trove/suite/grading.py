@@ -118,8 +118,10 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     session = settings.runner.session(settings.request(configuration.cue, data_options))
     audit = session.audit
     answers = audit.once(Answers.ask, audit)
-    candidates = choose_candidates(audit, audit.options, answers).candidates
     observations, _ = observe(audit, 1, "temperature")
+    candidates = choose_candidates(
+        audit, audit.options, answers.embedding, observations.frame_label
+    ).candidates
     observations = replace(observations, member=candidates.member)
     annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
     shows: dict[FrameId, bool] = {}
@@ -157,7 +159,7 @@ def worst_gaps(
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
     shown = partition(shows_cue.astype(np.int64), clusters=2)
     sequences = replace(observations, member=shown)
-    frame_label = observations.label[observations.frame_sample]
+    frame_label = observations.frame_label
     stills = replace(
         sequences,
         label=frame_label,
