@@ -209,3 +209,37 @@ def test_all_wrong_leaves_nothing_to_lose() -> None:
     report = run_audit(TRoVe, AlwaysWrong, Clips)
     assert not report.findings
     assert "never right" in report.notes["errors"]
+
+
+class SeesLess(Leaning):
+    """Where red is on screen it sees its clip badly, and takes it for anything."""
+
+    fingerprint = "sees-less"
+
+    def answer(self, trial: Trial) -> Response:
+        pixels = np.stack([np.asarray(frame.load()) for frame in trial.sample.frames])
+        red = float((pixels[:, 0, 0, 1] == 0).any())
+        clip = int(pixels[0, 0, 1, 0])
+        noise = np.random.default_rng(clip).normal(0, 1.0, 8)
+        logits = noise[:4] + (0.4 if red else 1.2) * (np.arange(4) == clip % 4)
+        embedding = np.concatenate([[red, 1 - red], 0.1 * noise[4:]])
+        return Response(logits=logits, embedding=embedding)
+
+
+class ManyRed(Clips):
+    """Red is in half of each label's clips."""
+
+    size = 240
+    red_share = (0.5, 0.5, 0.5, 0.5)
+
+
+def test_what_only_makes_more_of_all_mistakes_has_no_star() -> None:
+    """A model that leans on red makes one mistake; one that sees less there makes all of them."""
+    quick = {"label_noise": 0, "null_shuffles": 0}
+    passed = run_audit(TRoVe, SeesLess, ManyRed, **quick)
+    assert any((score.q_value or 1) <= 0.05 for score in passed.headlines)
+    [doubt] = [item.doubt for item in passed.evidence if item.check == "one mistake"]
+    assert "see less" in str(doubt)
+    leaning = run_audit(TRoVe, Leaning, ManyRed, **quick)
+    assert leaning.findings
+    assert by_check(leaning.evidence, "one mistake").verdict == "supported"

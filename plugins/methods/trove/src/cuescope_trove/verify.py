@@ -1,4 +1,4 @@
-"""Checks of what TRoVe found: the null, label noise, other explanations, and what is on screen."""
+"""Checks of what TRoVe found: the null, labels, other explanations, mistakes, what is on screen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,6 +18,7 @@ from cuescope_trove.checks.annotated_cues import (
     rank_annotated_frames,
 )
 from cuescope_trove.checks.detector import check_with_detector
+from cuescope_trove.checks.mistakes import check_mistakes
 from cuescope_trove.control import conditions
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, label_parts
@@ -56,6 +57,7 @@ def evidence(
             yield check_labels(audit, analysis, features, scores)
         found = comparisons(audit, options, analysis, features)
         yield from other_explanations(audit, found)
+        yield from check_mistakes(audit, options, analysis.shown, features)
         if options.null_shuffles:
             # of what is shown: all candidates, twenty times over, would cost more than the audit
             member = analysis.observations.member[:, analysis.chosen]
