@@ -13,7 +13,7 @@ docs/trove-evidence.md says more of it. Photos and weights are those of offline_
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -460,11 +460,12 @@ class Recorded(Audit):
 def record(trained: Trained, names: Sequence[str], options: Options) -> Recorded:
     """The audit of a model's answers."""
     outcomes = []
+    frames = trained.shows.shape[1]
     row: dict[FrameId, int] = {}
     for clip, label in enumerate(trained.label.tolist()):
         sample = Sample(
             key=f"{clip:04d}",
-            frames=(NO_PICTURE,) * FRAMES,
+            frames=(NO_PICTURE,) * frames,
             choices=tuple(names),
             label=names[label],
         )
@@ -473,7 +474,7 @@ def record(trained: Trained, names: Sequence[str], options: Options) -> Recorded
             embedding=trained.embedding[clip].mean(axis=0),
         )
         outcomes.append(Outcome(Trial(sample=sample), response))
-        for frame in range(FRAMES):
+        for frame in range(frames):
             row[sample.key, frame] = len(row)
     audit = Recorded(
         labels=tuple(names),
@@ -570,36 +571,42 @@ def grade(order: np.ndarray, shows: np.ndarray) -> tuple[float, float, float]:
     )
 
 
-def models(
-    name: str, head: str, trainings: int, store: Path, first: int = 0
-) -> Iterator[Trained]:
-    """Models that lose enough with the cue, so many at most of twice as many trainings."""
-    world = WORLDS[name]
-    features = features_of(name, world, store)
+def losing(tried: Iterable[Trained], wanted: int) -> Iterator[Trained]:
+    """The first models, so many as are wanted, that lose enough with the cue."""
     kept = 0
-    for seed in range(first, first + 3 * trainings):
-        trained = train(world, features, head, seed)
+    for trained in tried:
         if trained.lost(trained.worst) >= LEAST:
             kept += 1
             yield trained
-        if kept == trainings:
+        if kept == wanted:
             return
 
 
-def rows(name: str, head: str, trainings: int, store: Path) -> Iterator[str]:
-    """The table of a world and a head."""
+def models(
+    name: str, head: str, trainings: int, store: Path, first: int = 0
+) -> Iterator[Trained]:
+    """Models that lose enough with the cue, so many at most of three times as many trainings."""
+    world = WORLDS[name]
+    features = features_of(name, world, store)
+    seeds = range(first, first + 3 * trainings)
+    tried = (train(world, features, head, seed) for seed in seeds)
+    return losing(tried, trainings)
+
+
+def rows(title: str, names: Sequence[str], models: Iterable[Trained]) -> Iterator[str]:
+    """The table of models of one kind; `names` are their labels."""
     grades: dict[str, list[tuple[float, float, float]]] = {}
     found: dict[str, list[bool]] = {way: [] for way in WAYS}
     lost = []
-    for trained in models(name, head, trainings, store):
-        orders, ways = orders_of(trained, list(WORLDS[name].labels))
+    for trained in models:
+        orders, ways = orders_of(trained, names)
         lost.append(trained.lost(trained.worst))
         for way, is_found in ways.items():
             found[way].append(is_found)
         for ranked, order in orders.items():
             grades.setdefault(ranked, []).append(grade(order, trained.shows.ravel()))
     low, high = np.quantile(lost, (0.1, 0.9))
-    yield f"{name}, {head}: {len(lost)} models, {100 * low:.0f} to {100 * high:.0f} points lost"
+    yield f"{title}: {len(lost)} models, {100 * low:.0f} to {100 * high:.0f} points lost"
     for way, flags in found.items():
         yield f"found, {way:<40}{sum(flags):>4}"
     ours = np.array(grades["default"])
@@ -627,7 +634,9 @@ def main() -> None:
     parser.add_argument("--store", type=Path, default=Path(".cache/trove_rankings"))
     given = parser.parse_args()
     for head in given.head or ("adapted", "probe"):
-        for line in rows(given.world, head, given.trainings, given.store):
+        kept = models(given.world, head, given.trainings, given.store)
+        title = f"{given.world}, {head}"
+        for line in rows(title, list(WORLDS[given.world].labels), kept):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
 
