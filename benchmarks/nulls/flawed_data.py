@@ -202,7 +202,10 @@ DIM = 32  # of an embedding
 
 
 class Clips(FlawedData):
-    """Clips of two frames, with things in their background. The cue makes the first class err."""
+    """Clips of two frames, with things in their background.
+
+    With the cue the first class is taken for the second.
+    """
 
     labels = CLASSES
 
@@ -216,12 +219,12 @@ class Clips(FlawedData):
             np.tile(rng.uniform(0.15, 0.5, BACKGROUND), (sources.count, 1)), 1.0, rng
         )
         rate = expit(1.7 + 1.0 * sources.hidden)[of_sample]
-        rate = rate - self.options.cue * (things[:, 0] & (true == 0))
-        is_right = sources.luck(rng) < rate
+        lured = things[:, 0] & (true == 0) & (self.options.cue > 0)
+        is_right = sources.luck(rng) < rate - self.options.cue * lured
         other = (true + rng.integers(1, len(CLASSES), len(true))) % len(CLASSES)
         shows_second = rng.random(len(true)) < flaw.second
         is_right &= ~(shows_second & (rng.random(len(true)) < 0.7))
-        answer = np.where(is_right, true, other)
+        answer = np.where(is_right, true, np.where(lured, 1, other))
         wrong = rng.random(len(true)) < flaw.noise
         label = np.where(wrong, other, true)
         looks = rng.normal(size=(len(CLASSES), DIM))
