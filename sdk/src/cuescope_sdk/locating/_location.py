@@ -1,7 +1,7 @@
 """Where a cue is: at one place, at places that change, or everywhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from typing import Literal
@@ -53,6 +53,7 @@ class Location:
     auroc: float
     mask: Mask | None = None
     region: Region | None = None
+    _outlines: dict[str, Mask] = field(default_factory=dict, repr=False)
 
     @property
     def has_place(self) -> bool:
@@ -77,10 +78,15 @@ class Location:
         """Where it is in this frame, or would be; all of the frame where it has no place."""
         if self.mask is not None:
             return self.mask
-        [grid] = PixelPatches.FINE.of([frame])
-        if self.region is None:
-            return np.ones(grid.shape[:2], bool)
-        return self.region.outline(grid)
+        # a report asks again for the frames that the place was judged by
+        if frame.key not in self._outlines:
+            [grid] = PixelPatches.FINE.of([frame])
+            self._outlines[frame.key] = (
+                np.ones(grid.shape[:2], bool)
+                if self.region is None
+                else self.region.outline(grid)
+            )
+        return self._outlines[frame.key]
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,14 +85,14 @@ class Region:
 
     def mask(self, grid: Grid) -> Mask:
         """The patches that are the cue."""
-        return place_in(self._scores(grid), self.least, self.share)
+        return self._mask_of(self._scores(grid))
 
     def outline(self, grid: Grid) -> Mask:
         """Of the cue's patches the pieces that say most: a stray one is no thing."""
-        mask = self.mask(grid)
-        pieces, count = ndimage.label(mask, TOUCHING)
+        scores = self._scores(grid)
+        pieces, count = ndimage.label(self._mask_of(scores), TOUCHING)
         numbers = np.arange(1, count + 1)
-        said = ndimage.sum_labels(self._scores(grid), pieces, numbers)
+        said = ndimage.sum_labels(scores, pieces, numbers)
         # what says least against the cue, where nothing speaks for it
         most = said.max()
         kept = numbers[said >= min(MAIN * most, most)]
@@ -101,6 +101,9 @@ class Region:
     def likest(self, grid: Grid) -> Mask:
         """As large a share of the patches as the cue has on average, the likest ones."""
         return likest_part(self._scores(grid), self.area)
+
+    def _mask_of(self, scores: Scores) -> Mask:
+        return place_in(scores, self.least, self.share)
 
     def _scores(self, grid: Grid) -> Scores:
         return scores_of(self.model, self.vocabulary.read(grid), self.overlap)

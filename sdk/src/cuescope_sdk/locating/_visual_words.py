@@ -40,7 +40,10 @@ class Vocabulary:
         """The word that each patch is."""
         patches = (grid.reshape(-1, grid.shape[-1]) - self.centre) @ self.whitening
         # the nearest one; the patch's own length is the same for all words
-        distances = (self.words**2).sum(axis=1) - 2 * patches @ self.words.T
+        patches *= 2
+        likeness = patches @ self.words.T
+        # in place: a second table of every patch and word costs as much as the product
+        distances = np.subtract((self.words**2).sum(axis=1), likeness, out=likeness)
         return np.asarray(distances.argmin(axis=1).reshape(grid.shape[:2]))
 
 
@@ -83,10 +86,13 @@ class Halves:
 
     def places(self, share: float) -> list[Mask]:
         """Where the cue is in each frame, or would be."""
-        return [
-            place_in(scores, least, share)
-            for scores, least in zip(self.scores, self.least, strict=True)
-        ]
+        scores = np.stack(self.scores)
+        highest = scores.max(axis=(1, 2), keepdims=True)
+        least = np.array(self.least)[:, None, None]
+        places = fill_gaps(scores > np.maximum(least, share * highest))
+        is_empty = ~places.any(axis=(1, 2))
+        places[is_empty] = (scores >= highest)[is_empty]
+        return list(places)
 
     def frames_with_cue(self) -> Bool[np.ndarray, " frame"]:
         """Which frames the models take for those with the cue: a list may hold others too."""
@@ -202,11 +208,17 @@ def place_in(scores: Scores, least: float, share: float) -> Mask:
     return fill_gaps(place) if place.any() else np.asarray(scores >= highest)
 
 
-def fill_gaps(mask: Mask) -> Mask:
+def fill_gaps(
+    masks: Bool[np.ndarray, "*frame row col"],
+) -> Bool[np.ndarray, "*frame row col"]:
     """With what lies between patches, as what stands between two letters."""
+    rows, cols = masks.shape[-2:]
     # padded: at its edge a grid has nothing beside it that could be closed
-    closed = ndimage.binary_closing(np.pad(mask, 2), TOUCHING)[2:-2, 2:-2]
-    return np.asarray(closed | mask)
+    padded = np.zeros((*masks.shape[:-2], rows + 4, cols + 4), bool)
+    padded[..., 2:-2, 2:-2] = masks
+    touching = TOUCHING.reshape(*(1 for _ in masks.shape[:-2]), *TOUCHING.shape)
+    closed = ndimage.binary_closing(padded, touching)[..., 2:-2, 2:-2]
+    return np.asarray(closed | masks)
 
 
 def likest_part(
