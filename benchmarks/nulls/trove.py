@@ -417,7 +417,7 @@ def check_trove(
     groups = Candidates(len(observations.frame_sample), members, strength, starts)
     directions = directions_of(observations, scene.embedding)
     distinct = Distinct(groups, table, directions)
-    chosen = distinct.choose(most=options.k_max * LABELS)
+    chosen = distinct.choose(options.k_max * LABELS)
     shown = table.of_clusters(chosen)
     choice = Choice(groups, [], [])
     recorded.analysis = Analysis(

@@ -99,7 +99,8 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     table = score(observations, options, audit.rng("permutation"), part)
     directions = directions_of(observations, answers.embedding)
     distinct = Distinct(choice.candidates, table, directions)
-    chosen = distinct.choose(most=options.k_max * len(audit.labels))
+    most = options.k_max * len(audit.labels)
+    chosen = distinct.every() if options.paper else distinct.choose(most)
     return Analysis(
         choice,
         observations,

@@ -69,7 +69,8 @@ class ScoredPairs:
     p-value that is left of a found pair, and speaks against it where `verdict` is LABEL_NOISE;
     `suspects` counts its sequences that may be mislabelled; `correction` is what p-values paid.
     `first_gap` is the error contribution in the part where cues were looked for, None where there
-    was one part. `observations` are those measured.
+    was one part. `observations` are those measured. `worth` is what a pair is ranked by: how much
+    more often its mistake is made; in the paper's way the TRoVe score.
     """
 
     observations: Observations

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from scipy import sparse
 
 from cuescope_trove.candidates.groups import COMPONENT, Candidates, alike
@@ -29,14 +29,15 @@ class Distinct:
     def choose(self, most: int) -> list[int]:
         """One candidate for each finding, and others that are none of these: at most so many.
 
-        Of candidates that are the same thing the most certain one stands for all. No finding is
+        Of candidates that are the same thing the one of most worth stands for all. No finding is
         left out. The largest comes first.
         """
         table = self.table
         pairs = table.pairs
         is_shown = np.zeros(len(self.candidates), dtype=bool)
         reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
-        for pair in self._by_certainty(reported):
+        by_worth = np.lexsort((table.p_value[reported], -table.worth[reported]))
+        for pair in reported[by_worth]:
             # what stands for the candidate may harm other labels than this one
             same = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
             if not is_shown[same].any():
@@ -49,17 +50,11 @@ class Distinct:
                 break
             if not told[candidate] and not is_shown[self._alike(candidate)].any():
                 is_shown[candidate] = True
-        shown = np.flatnonzero(is_shown)
-        order = np.argsort(-self._sizes[shown], kind="stable")
-        return list(map(int, shown[order]))
+        return self._largest_first(is_shown)
 
-    def clearest(self, pair: int) -> int:
-        """The most certain pair that tells the same of the label, whatever may explain it."""
-        pairs = self.table.pairs
-        label = pairs.label[pair]
-        same = self._reported_alike(label, pairs.cluster[pair])
-        alike = np.flatnonzero((pairs.label == label) & np.isin(pairs.cluster, same))
-        return int(self._by_certainty(alike)[0])
+    def every(self) -> list[int]:
+        """All candidates: those of one clustering share no frames."""
+        return self._largest_first(np.ones(len(self.candidates), dtype=bool))
 
     @property
     def starts(self) -> int:
@@ -71,12 +66,6 @@ class Distinct:
         reported = self._reported_alike(label, candidate)
         return len(set(self.candidates.start[reported].tolist()) - {COMPONENT})
 
-    def _by_certainty(
-        self, pairs: Int[np.ndarray, " pair"]
-    ) -> Int[np.ndarray, " pair"]:
-        table = self.table
-        return pairs[np.lexsort((-table.score[pairs], table.p_value[pairs]))]
-
     def _reported_alike(
         self, label: int, candidate: int
     ) -> Int[np.ndarray, " candidate"]:
@@ -85,10 +74,6 @@ class Distinct:
         towards = self.directions[reported] @ self.directions[candidate] >= ALIKE
         shares = np.isin(reported, self._alike(candidate))
         return np.asarray(reported[towards | shares])
-
-    @cached_property
-    def _sizes(self) -> Int[np.ndarray, " candidate"]:
-        return np.array(list(map(len, self.candidates.members)))
 
     @cached_property
     def _reported(self) -> np.ndarray:
@@ -102,6 +87,10 @@ class Distinct:
     @cached_property
     def _same(self) -> sparse.csr_array:
         return alike(self.candidates.member)
+
+    def _largest_first(self, chosen: Bool[np.ndarray, " candidate"]) -> list[int]:
+        by_size = np.argsort(-self.candidates.sizes, kind="stable")
+        return list(map(int, by_size[chosen[by_size]]))
 
     def _alike(self, candidate: int) -> Int[np.ndarray, " alike"]:
         rows = self._same.indptr

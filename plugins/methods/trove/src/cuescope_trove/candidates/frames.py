@@ -80,8 +80,8 @@ def by_cue(
     of the frame, and how far its embedding lies in its direction, which is what is seen in it.
     Both beside the label's frames in which nothing is reported, so that the label's own looks and
     answers count for nothing. It may be put down to wrong labels: where few of a label show a cue,
-    it often is. Of what is the same thing the most certain stands for it. Where nothing is reported
-    no direction is known: frames are ranked by their pull to the label's most common mistake.
+    it often is. Where nothing is reported no direction is known: frames are ranked by their pull to
+    the label's most common mistake.
     """
     observations = analysis.observations
     table = analysis.table
@@ -90,9 +90,7 @@ def by_cue(
     shows_any = observations.member[:, clusters].sum(axis=1) > 0
     of_label = reported[table.pairs.label[reported] == label]
     if len(of_label):
-        foremost = of_label[table.worth[of_label].argmax()]
-        # it may be a blurred picture of something clear
-        best = analysis.distinct.clearest(foremost)
+        best = of_label[table.worth[of_label].argmax()]
         mistake = table.mistake.prediction[best]
         unit = normalise(points).astype(np.float64)
         direction = analysis.distinct.directions[table.pairs.cluster[best]]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import sparse
 
 from cuescope_sdk.maths import normalise, spherical_kmeans
@@ -74,13 +74,17 @@ class Candidates:
         return Candidates(self.points, members, strength, self.start[numbers])
 
     @property
+    def sizes(self) -> Int[np.ndarray, " candidate"]:
+        """How many points each has."""
+        return np.array(list(map(len, self.members)))
+
+    @property
     def member(self) -> sparse.csr_array:
         """(point, candidate): which candidates a point is in."""
-        sizes = list(map(len, self.members))
         point = np.concatenate(self.members)
-        candidate = np.repeat(np.arange(len(sizes)), sizes)
+        candidate = np.repeat(np.arange(len(self)), self.sizes)
         inside = np.ones(len(point), dtype=bool)
-        shape = self.points, len(sizes)
+        shape = self.points, len(self)
         return sparse.csr_array((inside, (point, candidate)), shape=shape)
 
 
