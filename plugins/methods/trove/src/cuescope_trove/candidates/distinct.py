@@ -48,7 +48,10 @@ class Distinct:
         for candidate in [*ranked, *range(len(is_shown))]:
             if is_shown.sum() >= most:
                 break
-            if not told[candidate] and not is_shown[self._alike(candidate)].any():
+            if (
+                not told[candidate]
+                and not is_shown[_neighbours(self._same, candidate)].any()
+            ):
                 is_shown[candidate] = True
         return self._largest_first(is_shown)
 
@@ -69,10 +72,10 @@ class Distinct:
     def _reported_alike(
         self, label: int, candidate: int
     ) -> Int[np.ndarray, " candidate"]:
-        """What is reported for the label and shares its frames, or lies where it lies."""
+        """What is reported for the label and shares its frames of it, or lies where it lies."""
         reported = np.flatnonzero(self._reported[label])
         towards = self.directions[reported] @ self.directions[candidate] >= ALIKE
-        shares = np.isin(reported, self._alike(candidate))
+        shares = np.isin(reported, _neighbours(self._same_of_label[label], candidate))
         return np.asarray(reported[towards | shares])
 
     @cached_property
@@ -88,10 +91,23 @@ class Distinct:
     def _same(self) -> sparse.csr_array:
         return alike(self.candidates.member)
 
+    @cached_property
+    def _same_of_label(self) -> list[sparse.csr_array]:
+        """The same by the measured frames of each label alone, which are what tells of it."""
+        measured = self.table.observations
+        frames = [
+            np.flatnonzero(measured.frame_label == label)
+            for label in range(measured.classes)
+        ]
+        return [alike(measured.member[of_label]) for of_label in frames]
+
     def _largest_first(self, chosen: Bool[np.ndarray, " candidate"]) -> list[int]:
         by_size = np.argsort(-self.candidates.sizes, kind="stable")
         return list(map(int, by_size[chosen[by_size]]))
 
-    def _alike(self, candidate: int) -> Int[np.ndarray, " alike"]:
-        rows = self._same.indptr
-        return np.asarray(self._same.indices[rows[candidate] : rows[candidate + 1]])
+
+def _neighbours(
+    same: sparse.csr_array, candidate: int
+) -> Int[np.ndarray, " candidate"]:
+    rows = same.indptr
+    return np.asarray(same.indices[rows[candidate] : rows[candidate + 1]])
