@@ -11,9 +11,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from shutil import copytree
-from typing import Any
+from typing import Any, ClassVar
 
 from canary import write_canary
 
@@ -35,7 +36,7 @@ class Bait:
 
     folder: Path
     touches: list[str] = field(default_factory=list)
-    is_watched: bool = False
+    watched: ClassVar["Bait | None"] = None
 
     @classmethod
     def make(cls, folder: Path) -> "Bait":
@@ -45,12 +46,21 @@ class Bait:
         (folder / "secret.txt").write_text("secret")
         (folder / "photos" / "cat" / "a.png").write_bytes(b"")
         write_canary(folder / "model", folder / "ran", "llava", "pickle")
-        sys.addaudithook(bait._hear)  # a hook stays until the process ends
+        cls._listen()
         return bait
 
+    @classmethod
+    @cache
+    def _listen(cls) -> None:
+        # once: a hook stays until the process ends, and is called for each event of all later tests
+        sys.addaudithook(cls._pass_on)
+
+    @classmethod
+    def _pass_on(cls, event: str, arguments: tuple[Any, ...]) -> None:
+        if cls.watched is not None:
+            cls.watched._hear(event, arguments)
+
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.is_watched:
-            return
         if event in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
             self.touches.append(
                 f"{event} {arguments[-1] if event == 'socket.connect' else ''}"
@@ -84,11 +94,11 @@ class Bait:
     def watching(self) -> Iterator[list[str]]:
         """The touches while the block runs."""
         self.touches.clear()
-        self.is_watched = True
+        Bait.watched = self
         try:
             yield self.touches
         finally:
-            self.is_watched = False
+            Bait.watched = None
 
 
 # ------------------------------------------------------------------------------------------ traps

@@ -437,6 +437,7 @@ QUANTILES_OF_OTHERS = {
     "hide.py:fit": "a remedy's threshold: frames that it spares",
     "_cells.py:clear_cells": "how clear most cells of a picture are",
     "_cells.py:auroc_of_rest": "the levels of the cells of one image",
+    "_cells.py:_quartiles_outside": "the levels of the cells of one image",
     "depth.py:is_nearer": "the range of depths of one image",
 }
 

@@ -122,7 +122,12 @@ def test_random_orders_agree_with_the_exact_test() -> None:
 
 
 @pytest.mark.parametrize(
-    "sizes", [pytest.param((5,), marks=pytest.mark.long), (10,), (1, 3, 12)]
+    "sizes",
+    [
+        pytest.param((5,), marks=pytest.mark.long),
+        pytest.param((10,), marks=pytest.mark.long),
+        (1, 3, 12),
+    ],
 )
 @pytest.mark.parametrize("share", [0.5, 1.0])
 @pytest.mark.parametrize("by_group", [True, False])
@@ -242,7 +247,9 @@ def test_no_interval_is_without_width() -> None:
     assert np.isnan(gap_intervals(ones, np.zeros((30, 1), bool), groups)[0]).all()
 
 
-@pytest.mark.parametrize("sizes", [(1,), (5,), (1, 3, 12)])
+@pytest.mark.parametrize(
+    "sizes", [(1,), pytest.param((5,), marks=pytest.mark.long), (1, 3, 12)]
+)
 @pytest.mark.parametrize("rate", [0.04, 0.3, 0.9])
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_intervals_cover(sizes: tuple[int, ...], rate: float, share: float) -> None:

@@ -36,11 +36,11 @@ class Value(BaseModel):
         deep: bool = False,
     ) -> Self:
         """A copy with some fields changed, checked as a new one is; pydantic's own is not."""
-        copy = super().model_copy(deep=deep)
+        copied = super().model_copy(deep=deep) if deep or not update else self
         if not update:
-            return copy
+            return copied
         # what nobody has set stays a default
-        given = {name: getattr(copy, name) for name in copy.model_fields_set}
+        given = {name: getattr(copied, name) for name in copied.model_fields_set}
         return type(self)(**{**given, **update})
 
 

@@ -21,10 +21,8 @@ KINDS += ("intervention", "edit", "log", "tell", "exporter", "bench", "command")
 WITHOUT_CONTRACT = ("bench", "command")
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
-QUICK = (
-    "method",
-    "dataset",
-)  # whose packages `make test` tests; of the others it runs the checks
+# whose package `make test` tests; of the others it runs the checks
+QUICK = ("dataset",)
 TESTED = [
     each if each in QUICK else pytest.param(each, marks=pytest.mark.long)
     for each in VARIANTS
@@ -73,7 +71,9 @@ def test_a_generated_plugin_holds_its_contract(
         for thing in things
         if issubclass(thing, Contract) and "plugin" in vars(thing)
     ]
-    found = list(contract.run_checks())
+    # in `make test-all` as many as its test file has
+    few = {"null_audits": 3, "null_allowed": 0} if kind == "method" else {}
+    found = list(type("Few", (contract,), few).run_checks())
     assert {result.status for result in found} <= {"ok", "skipped"}, found
     assert sum(result.status == "ok" for result in found) >= 5
 

@@ -1,7 +1,7 @@
 """A room with two cups whose places are planted, a model that tells of them, and a plain parser."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,8 +25,6 @@ from cuescope_sdk.grounding import SCENE, Claim, SceneFrame, Thing
 from cuescope_sdk.testing import Setup
 from cuescope_step_grounding import StepGrounding
 from cuescope_step_grounding.claims import StepClaims
-from cuescope_step_grounding.claims.english import spacy_parser
-from cuescope_step_grounding.claims.english.tree import Analysis
 
 WIDTH, HEIGHT, CUP = 32, 24, 6
 COLOURS = {"red cup": (230, 0, 0), "blue cup": (0, 0, 230)}
@@ -97,24 +95,6 @@ def plain_claims(
 
     monkeypatch.setattr(trials, "parser", lambda name: PlainParser())
     monkeypatch.setattr(readers, "read_steps", of_steps)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def sentences_parsed_once() -> Iterator[None]:
-    """spaCy parses equal lists of sentences once: audits write the same few steps again."""
-    analyse = spacy_parser._analyse_with_spacy
-    analyses: dict[Any, list[list[Analysis]]] = {}
-
-    def remember(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
-        key = (nlp, tuple(map(tuple, sentences)))
-        if key not in analyses:
-            analyses[key] = analyse(nlp, sentences)
-        # a list of its own: a second look puts other analyses into it
-        return list(analyses[key])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spacy_parser, "_analyse_with_spacy", remember)
-        yield
 
 
 class RoomOptions(Options):

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.claims.english.lemmas import lemma_of, singular
+from cuescope_step_grounding.claims.english.spacy_parser import remember
+from cuescope_step_grounding.claims.english.tree import Analysis
 from cuescope_step_grounding.claims.times import frames_meant
 
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
@@ -393,3 +396,22 @@ def test_no_row_of_words_breaks_the_reader(used: Parser) -> None:
     ]
     steps = [" ".join(draw.choices(words, k=draw.randint(1, 25))) for _ in range(400)]
     assert len(read_steps(used, steps, CLOCK)) == len(steps)
+
+
+def test_a_sentence_is_parsed_once() -> None:
+    parsed: list[str] = []
+
+    def analyse(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+        parsed.extend(map(" ".join, sentences))
+        return [
+            [Analysis(word, "NN", "ROOT", 0) for word in each] for each in sentences
+        ]
+
+    remembered = remember(analyse)
+    first, *_ = remembered([["a", "dog"], ["a", "cat"], ["a", "dog"]])
+    # as a second look puts other analyses into its list
+    first.clear()
+    assert remembered([["it", "runs"], ["a", "dog"]]) == analyse(
+        [["it", "runs"], ["a", "dog"]]
+    )
+    assert parsed[:3] == ["a dog", "a cat", "it runs"]

@@ -60,10 +60,12 @@ class Judgement(Copied):
     @classmethod
     def best(cls, judgements: Iterable[Self]) -> Self:
         """Of several chances the first supported one; else the most telling of the open ones."""
-        chances = list(judgements)
-        for judgement in chances:
+        chances: list[Self] = []
+        for judgement in judgements:
+            # no other chance is taken
             if judgement.verdict == "supported":
                 return judgement
+            chances.append(judgement)
         # before any no: what could not be seen may hold
         for reason in REASONS:
             for judgement in chances:

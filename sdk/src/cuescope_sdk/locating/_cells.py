@@ -166,4 +166,5 @@ def _quartiles_outside(
     # a cell farther: what stands at an edge of a place shows a little of it
     near = ndimage.binary_dilation(place, TOUCHING)
     kept = frame if near.all() else frame[~near]
-    return np.quantile(kept.reshape(-1, len(FEATURES)), QUARTILES, axis=0).ravel()
+    quartiles = np.quantile(kept.reshape(-1, len(FEATURES)), QUARTILES, axis=0)
+    return np.asarray(quartiles.ravel())

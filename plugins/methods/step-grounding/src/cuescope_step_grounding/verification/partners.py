@@ -19,6 +19,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, pairwise, repeat
 from math import ceil
 from operator import attrgetter
@@ -384,11 +385,13 @@ def question_words(group: Iterable[TraceClaims]) -> set[str]:
     for trace in group:
         texts.append(trace.sample.question or "")
         texts.extend(trace.sample.choices)
-    return _words(" ".join(texts))
+    return set(_words(" ".join(texts)))
 
 
 def repeats(claim: Claim, told: Set[str]) -> bool:
     """Whether a claim names a thing, or a camera's movement, in words of the question alone."""
+    if not told:
+        return False
     for part in flatten([claim]):
         phrases = [part.subject, part.object or ""]
         if "subject" not in ClaimKind.declared[part.kind].says:
@@ -399,8 +402,10 @@ def repeats(claim: Claim, told: Set[str]) -> bool:
     return False
 
 
-def _words(text: str) -> set[str]:
+# the same few phrases are asked about in each video
+@lru_cache(maxsize=65_536)
+def _words(text: str) -> frozenset[str]:
     """Words without the s of a plural, so that "cups" are a "cup"."""
     # "bus" is no plural
     singular = re.sub(r"(?<=\w{3})s\b", "", normalise_words(text))
-    return set(re.findall(r"\w+", singular))
+    return frozenset(re.findall(r"\w+", singular))

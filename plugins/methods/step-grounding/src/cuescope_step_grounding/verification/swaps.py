@@ -222,11 +222,17 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 
     def is_found(share: float) -> bool:
-        count = 0
+        found = missed = 0
         for copy, draw in zip(copies, draws, strict=True):
             spiked = _spike(copy, draw < share)
-            count += spiked.fits(spiked.table(), level)
-        return count >= POWER * COPIES
+            if spiked.fits(spiked.table(), level):
+                found += 1
+            else:
+                missed += 1
+            # what the other copies say changes nothing any more
+            if found >= POWER * COPIES or missed > COPIES - POWER * COPIES:
+                break
+        return found >= POWER * COPIES
 
     smallest = DetectionLimit.bisect(is_found)
     return None if np.isinf(smallest) else smallest

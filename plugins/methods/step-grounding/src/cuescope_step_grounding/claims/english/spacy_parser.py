@@ -1,7 +1,7 @@
 """The parser that reads the steps: spaCy's, with a model of English."""
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -10,7 +10,7 @@ from typing import Any
 
 from cuescope_sdk import UserError
 from cuescope_step_grounding.claims.english.lemmas import lemma_of
-from cuescope_step_grounding.claims.english.second_look import analyse_twice
+from cuescope_step_grounding.claims.english.second_look import Analyse, analyse_twice
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 MODEL = "en_core_web_sm"
@@ -27,6 +27,7 @@ QUALITY = (
     "text may be read better or worse"
 )
 WITHOUT = "-O extract=llm --tool text-generator=SPEC reads claims without it"
+MOST_KNOWN = 20_000  # sentences, of a few kB each
 _USED = {"tok2vec", "transformer", "tagger", "parser", "attribute_ruler", "lemmatizer"}
 
 
@@ -38,7 +39,7 @@ class Parser:
     """
 
     title: str
-    analyse: Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
+    analyse: Analyse
 
 
 def require_model(name_or_path: str) -> str:
@@ -90,9 +91,24 @@ def parser(name_or_path: str = MODEL) -> Parser:
         f"spaCy {name}{quality}",
         partial(
             analyse_twice,
-            partial(_analyse_with_spacy, nlp),
+            remember(partial(_analyse_with_spacy, nlp)),
         ),
     )
+
+
+def remember(analyse: Analyse) -> Analyse:
+    """The same, which analyses a sentence once: models repeat themselves, and audits their data."""
+    known: dict[tuple[str, ...], tuple[Analysis, ...]] = {}
+
+    def analyse_new(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+        keys = list(map(tuple, sentences))
+        if len(known) + len(keys) > MOST_KNOWN:
+            known.clear()
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        known.update(zip(new, map(tuple, analyse(new)), strict=True))
+        return [list(known[key]) for key in keys]
+
+    return analyse_new
 
 
 def _analyse_with_spacy(
