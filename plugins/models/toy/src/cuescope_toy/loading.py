@@ -8,7 +8,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,6 +32,8 @@ from cuescope_toy.options import TrainingOptions
 if TYPE_CHECKING:
     from torch import Tensor
 
+# each time it would read all that a package tells of itself, which torch tells at length
+version_of = cache(version)
 Weights = dict[str, "Tensor"]
 Facts = dict[str, str]
 Trials = Sequence[Trial]
@@ -72,7 +74,7 @@ class WeightsFile:
         """
         if self._shipped_file:
             return digest(self.owner, self._shipped_file.read_bytes())
-        versions = [version(library) for library in self.libraries]
+        versions = list(map(version_of, self.libraries))
         return digest(self.owner, self.recipe, versions)
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import astuple
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -29,6 +30,7 @@ from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.images import measure_animation, measure_image
 from cuescope_sdk.data._media.video import measure_video
 
+_version = cache(version)  # a package's description is read once
 _MEASURES: dict[Kind, Callable[[BinaryIO, int], tuple[int, str | None]]] = {
     "image": measure_image,
     "animation": measure_animation,
@@ -61,9 +63,9 @@ class ProbeCache(CacheFile):
     def __init__(self, path: Path | None, max_pixels: int) -> None:
         super().__init__(path)
         # another decoder may read another number of frames, or fail elsewhere
-        heif = f" heif-{version('pillow-heif')}" if reads_heif() else ""
+        heif = f" heif-{_version('pillow-heif')}" if reads_heif() else ""
         self._terms = (
-            f"2 pillow-{version('pillow')} av-{version('av')}{heif} max-{max_pixels}"
+            f"2 pillow-{_version('pillow')} av-{_version('av')}{heif} max-{max_pixels}"
         )
 
     @classmethod
