@@ -10,6 +10,7 @@ import numpy as np
 
 from cuescope_confirm.analysis import UNEXPLAINED, Row, measure
 from cuescope_confirm.locating import Target
+from cuescope_confirm.scores import NO_MORE
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
 from cuescope_confirm.trials import ask, trials_of, with_answers
 from cuescope_sdk import Outcome
@@ -63,8 +64,12 @@ def _at_share(dossier: Dossier, share: float) -> Dossier:
 
 
 def _is_decided(row: Row) -> bool:
+    """Whether more samples would tell no more."""
     # what the run does not show is shown by no more samples
-    return row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED
+    if row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED:
+        return True
+    # each kind does no more than its placebo, and they are too few, or too alike, to acquit
+    return all(vote.decision == NO_MORE for vote in row.votes)
 
 
 def _with_placebos(target: Target) -> list[Target]:

@@ -433,8 +433,10 @@ def figures_table(results: Results) -> Table:
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
             taken = None if testimony.taken is None else 100 * testimony.taken
+            inner = testimony.embedded
+            embedded = None if inner is None else 100 * inner
             own = (name, testimony.spec, effect.n, *shares, with_interval(effect))
-            rows.append((*own, taken))
+            rows.append((*own, taken, embedded))
     return Table.of(
         "Each witness beside its placebo (accuracy in %, effects in points)",
         (
@@ -446,6 +448,7 @@ def figures_table(results: Results) -> Table:
             "placebo",
             "beyond placebo",
             "cue taken out",
+            "taken out of the embedding",
         ),
         rows,
         "Beyond placebo: the change of the answer's probability, minus that with the placebo, in "
@@ -588,9 +591,5 @@ def _why_unmeasured(witness: Witness) -> str:
     if witness.plugin.placebo == "none":
         moved = change_beyond(witness, AS_IS).mean()
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
-    located = witness.target.located
-    # the place before the number: more samples would not make it surer
-    if located is not None and not located.is_sure:
-        return "the place of the cue is too uncertain: something else may have been changed"
     count = witness.answers.with_cue.sum()
     return f"only {count} samples could be changed"

@@ -82,6 +82,7 @@ class Testimony(Witness):
     effect: Effect
     decision: Decision
     taken: float | None = None
+    embedded: float | None = None
 
     @property
     def removes(self) -> bool:
