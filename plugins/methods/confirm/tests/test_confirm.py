@@ -301,7 +301,10 @@ def test_where_answers_are_alike_nothing_is_caused(
         )
         for effect in ("removes", "inserts")
     ]
-    assert analysis._ruling(target, votes, [], 0.1).verdict == verdict
+    assert (
+        analysis._ruling(target, votes, [], 0.1, is_shown=direction.shown).verdict
+        == verdict
+    )
 
 
 def _witness(effect: str) -> Any:

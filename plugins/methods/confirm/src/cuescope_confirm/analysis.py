@@ -24,8 +24,8 @@ from cuescope_confirm.scores import (
     rule,
 )
 from cuescope_confirm.study import Study, prepare, roots
-from cuescope_confirm.testimony.embedded import share_taken_inside
 from cuescope_confirm.testimony.effects import Party, effect_of_party, is_tested
+from cuescope_confirm.testimony.embedded import share_taken_inside
 from cuescope_confirm.testimony.sizes import accuracy_lost, size_of
 from cuescope_confirm.testimony.votes import (
     Kind,
@@ -35,7 +35,7 @@ from cuescope_confirm.testimony.votes import (
     jointly_telling,
     kinds_of,
     party_of,
-    shares_taken,
+    shares_reached,
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
@@ -84,7 +84,12 @@ class Row:
 
     @property
     def fullest(self) -> list[Vote]:
-        """The kinds that change all of the cue, else its inside, a part of it, or all frames."""
+        """The kinds that change all of the cue, else its inside, a part of it, or all frames.
+
+        Where the inside alone shows a cause, those that show it.
+        """
+        if self.ruling.inside:
+            return _confirming_inside(self.votes)
         # the best standing that any kind has: weaker ones do not dilute it
         for standing in ("full", "inside", "partial", "coarse"):
             of_standing = [vote for vote in self.votes if vote.standing == standing]
@@ -99,7 +104,7 @@ class Row:
         The mean of several kinds in each sample; a middle of two is as lucky as the luckier one.
         Where samples as they are tell it too, with all else alike, both have to say so.
         """
-        if self.together is not None:
+        if self.together is not None and not self.ruling.inside:
             changed = self.together.least
         else:
             least = [vote.effect.least for vote in self.fullest]
@@ -189,7 +194,7 @@ def measure(dossier: Dossier) -> Results:
     kinds: list[Kind] = []
     together: dict[Target, Party] = {}
     for target, witnesses in tested.items():
-        taken |= shares_taken(study, witnesses)
+        taken |= shares_reached(study, witnesses)
         of_target = kinds_of(witnesses, taken)
         joined = jointly_telling(of_target)
         if joined:
@@ -298,13 +303,13 @@ def _row(
     )
     if not votes:
         return row
-    alike = None if row.beside is None else row.beside.alike
-    effect = size_of(row.fullest, study, alike)
-    row = replace(row, effect=effect)
     if together is not None and ruling.missing in (POWER, SECOND, DIFFERENCE):
         row = replace(row, ruling=_by_all(study, row, together))
     if row.ruling.verdict == "cannot tell":
         row = replace(row, ruling=_with_all_else_alike(study, row))
+    alike = None if row.beside is None else row.beside.alike
+    effect = size_of(row.fullest, study, alike)
+    row = replace(row, effect=effect)
     if row.ruling.verdict != "causes":
         return row
     # what several kinds cannot tell from nothing is no cause, however sure one of them is
@@ -352,8 +357,8 @@ def _with_all_else_alike(study: Study, row: Row) -> Ruling:
     """A cause by one kind of change, where samples as they are say the same.
 
     They are a witness of another kind: nothing is changed in them, and all else in their pictures
-    is held alike. It takes a change that confirms, or both inside the model, and none of all of the
-    cue that does nothing.
+    is held alike. It takes a change that confirms, in pictures or inside the model, and none of all
+    of the cue that does nothing.
     """
     options = study.options
     if row.beside is None or not _is_shown(row.target, row.beside):
@@ -364,8 +369,8 @@ def _with_all_else_alike(study: Study, row: Row) -> Ruling:
         return row.ruling
     confirming = [vote for vote in row.votes if vote.decision == "confirms"]
     seen = [vote for vote in confirming if vote.standing in ("full", "partial")]
-    inside = [vote for vote in confirming if vote.standing == "inside"]
-    if not seen and not _goes_both_ways(inside):
+    inside = _confirming_inside(row.votes)
+    if not seen and not inside:
         return row.ruling
     sides = {vote.removes for vote in seen or inside}
     return Ruling(
@@ -479,9 +484,7 @@ def _ruling(
         ruling = Ruling("causes", necessary=True, sufficient=True, inside=True)
     # what goes both ways is a cause where the run has too few samples to show it, or to deny it
     goes_both_ways = ruling.necessary and ruling.sufficient
-    is_explained = is_shown or (
-        goes_both_ways and target.direction.most >= margin
-    )
+    is_explained = is_shown or (goes_both_ways and target.direction.most >= margin)
     if ruling.verdict == "causes" and not is_explained:
         return Ruling("cannot tell", missing=UNEXPLAINED)
     if ruling.verdict == "accompanies" and _is_of_one_kind(target, votes):
@@ -502,7 +505,16 @@ def _is_shown(target: Target, beside: PrognosticGap | None) -> bool:
 
     Those held out that are asked about are as many again as the run's.
     """
-    return target.direction.shown or (beside is not None and beside.gap.low > 0)
+    return target.direction.shown or (beside is not None and beside.plain.low > 0)
+
+
+def _confirming_inside(votes: Sequence[Vote]) -> list[Vote]:
+    """What moves the embedding, and shows a cause."""
+    return [
+        vote
+        for vote in votes
+        if vote.standing == "inside" and vote.decision == "confirms"
+    ]
 
 
 def _goes_both_ways(votes: Sequence[Vote]) -> bool:

@@ -1,5 +1,7 @@
 """Two looks: where half of the samples decide, the others are not asked about.
 
+What moves embeddings is asked about in the second one alone, where changes of pictures have not
+decided. Changes that each do no more than their placebos are not asked about again.
 The error that is allowed is shared out over both looks (Bonferroni), so the rule keeps its level.
 """
 
@@ -25,7 +27,12 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     """As `ask`, but of what the first half of each witness's pairs decides only this half."""
     dossier = _within_budget(dossier)
     study = dossier.study
-    halves = {witness: _part(witness, 0.5) for witness in dossier.witnesses}
+    # the inside is asked about last, where pictures have not decided
+    shares = {True: 0.0, False: 0.5}
+    halves = {
+        witness: _part(witness, shares[witness.plugin.needs == "inside"])
+        for witness in dossier.witnesses
+    }
     is_one = study.options.looks == 1 or study.options.pairs is not None
     fewest = LEAST * study.options.least
     most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
@@ -39,6 +46,7 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     first, outcomes = ask(half)
     results = measure(with_answers(_at_share(first, FIRST), outcomes))
     decided = {row.target for row in results.rows if _is_decided(row)}
+    settled = {row.target for row in results.rows if _is_settled(row)}
     witnesses = []
     for witness in dossier.witnesses:
         # a placebo goes on as long as a finding that is held against it
@@ -47,7 +55,10 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
             for target in dossier.targets
             if witness.target in _with_placebos(target)
         }
-        witnesses.append(halves[witness] if owners <= decided else witness)
+        goes_on = owners - decided
+        if witness.plugin.needs != "inside":
+            goes_on -= settled
+        witnesses.append(witness if goes_on else halves[witness])
     study.audit.note(
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
@@ -64,11 +75,15 @@ def _at_share(dossier: Dossier, share: float) -> Dossier:
 
 
 def _is_decided(row: Row) -> bool:
-    """Whether more samples would tell no more."""
     # what the run does not show is shown by no more samples
-    if row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED:
-        return True
-    # each kind does no more than its placebo, and they are too few, or too alike, to acquit
+    return row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED
+
+
+def _is_settled(row: Row) -> bool:
+    """Whether more of the same samples tell no more.
+
+    Each kind does no more than its placebo, and they are too few, or too alike, to acquit.
+    """
     return all(vote.decision == NO_MORE for vote in row.votes)
 
 

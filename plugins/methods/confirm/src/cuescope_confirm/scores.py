@@ -71,7 +71,6 @@ class Effect:
             return least
         return min(least, self.alone)
 
-
     @property
     def most(self) -> float:
         """By how much the cue moves answers at most, as far as this tells.

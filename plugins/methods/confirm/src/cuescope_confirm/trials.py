@@ -54,10 +54,12 @@ from cuescope_sdk import (
 from cuescope_sdk.interventions import Case, Intervention, Place
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
-UNCOMPARED = "no finding is held against it: it is changed elsewhere, or in another size"
+UNCOMPARED = (
+    "no finding is held against it: it is changed elsewhere, or in another size"
+)
 SAME = "pictures do not show it take a quarter of the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
-SEEN = "a change of pictures that takes all of the cue is asked about"
+SEEN = "a change of its place that takes all of the cue is asked about"
 UNSURE = (
     "the place of the cue is too uncertain: something else would be changed as well"
 )
@@ -175,9 +177,9 @@ def _compared_or_not(
         return witness
     for owner in witnesses:
         is_owner = witness.target in owner.target.placebos.values()
-        if is_owner and owner.answers.pairs:
-            if is_held_against(study, owner, witness):
-                return witness
+        has_pairs = is_owner and bool(owner.answers.pairs)
+        if has_pairs and is_held_against(study, owner, witness):
+            return witness
     return replace(witness, reason=UNCOMPARED, answers=Answers.unknown())
 
 
