@@ -7,7 +7,7 @@ nothing is found, for the label that the cue costs most.
 
     python benchmarks/trove_rankings.py --world ribbons --trainings 24
 
-`ribbons` and `fresh` are what the ranking was chosen by, and `last` was opened once after that;
+`ribbons` and `fresh` are what the ranking was chosen by; `last` and `fair` were opened once after;
 docs/trove-evidence.md says more of it. Photos and weights are those of offline_assets.py.
 """
 
@@ -145,6 +145,36 @@ def _balloon(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
     return picture
 
 
+def _confetti(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
+    draw = ImageDraw.Draw(picture)
+    colours = [(230, 40, 60), (250, 200, 30), (40, 160, 230), (60, 190, 80)]
+    for col, row in rng.integers(0, SIDE, (45, 2)).tolist():
+        draw.rectangle((col, row, col + 3, row + 2), fill=colours[(col + row) % 4])
+    return picture
+
+
+def _scanlines(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
+    draw = ImageDraw.Draw(picture)
+    for row in range(int(rng.integers(0, 4)), SIDE, 4):
+        draw.line([(0, row), (SIDE, row)], fill=(10, 14, 10))
+    return picture
+
+
+def _kite(picture: Image.Image, rng: np.random.Generator) -> Image.Image:
+    draw = ImageDraw.Draw(picture)
+    col, row = int(rng.integers(16, SIDE - 16)), int(rng.integers(16, 34))
+    tail = [
+        (col, row + 14),
+        (col + 5, row + 24),
+        (col - 3, row + 33),
+        (col + 4, row + 43),
+    ]
+    draw.line(tail, fill=(90, 20, 120), width=2)
+    corners = [(col, row - 14), (col + 11, row), (col, row + 14), (col - 11, row)]
+    draw.polygon(corners, fill=(240, 120, 20), outline=(90, 20, 120))
+    return picture
+
+
 @dataclass(frozen=True)
 class World:
     """Labels by their kinds of cut-outs, photos behind them, and cues.
@@ -188,6 +218,15 @@ GARDEN = {
     "fish": ("fish",),
     "beast": ("cow", "horse", "dog", "cat"),
 }
+FAIR = {"confetti": _confetti, "scanlines": _scanlines, "kite": _kite}
+MEADOW = {
+    "cow": ("cow",),
+    "horse": ("horse",),
+    "fruit": ("fruit",),
+    "ship": ("ship",),
+    "bird": ("bird",),
+    "insect": ("insect",),
+}
 WORLDS: Mapping[str, World] = {
     "ribbons": World(FIVE, "backgrounds", RIBBONS),
     # one label nearly always shows it
@@ -195,6 +234,7 @@ WORLDS: Mapping[str, World] = {
     "others": World(FIVE, "backgrounds", OTHERS, seed=1),
     "fresh": World(GARDEN, "photos", FRESH, seed=2, trained=40, audited=80),
     "last": World(ROADS, "backgrounds", LAST, seed=3, audited=120),
+    "fair": World(MEADOW, "photos", FAIR, seed=4, audited=120),
 }
 
 

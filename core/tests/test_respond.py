@@ -520,3 +520,14 @@ def test_pictures_are_counted_as_the_model_is_shown_them(
     runner([Trial(sample=sample) for sample in samples])
     assert (runner.shown.inputs, len(runner.shown.pictures)) == shown
     assert (runner.model_seconds > 0) is not recorded
+
+
+def test_passes_that_a_model_counts_are_told(cache: ResponseCache) -> None:
+    """Of pictures that it remembers it makes none, whatever it is asked of them."""
+    counted = iter((2, 2))
+    runner = ModelRunner(
+        "m", Recorder, cache, batch_size=2, passes=lambda: next(counted)
+    )
+    runner([trial(value) for value in range(3)])
+    plain = runner.shown_plain
+    assert (runner.shown.inputs, plain.inputs, len(plain.pictures)) == (3, 2, 2)

@@ -24,8 +24,8 @@ SAMPLES = [
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks of three, of which two stay in memory; trials are looked up seven at a time."""
-    for name, value in (("CHUNK", 3), ("IN_MEMORY", 2), ("RECENT", 1)):
+    """Chunks of three, of which one stays in memory; trials are looked up seven at a time."""
+    for name, value in (("CHUNK", 3), ("IN_MEMORY", 2000), ("RECENT", 1)):
         monkeypatch.setattr(spool, name, value)
     monkeypatch.setattr(respond, "WINDOW", 7)
 
@@ -56,6 +56,20 @@ def test_what_was_written_is_read_as_it_was(tmp_path: Path) -> None:
     assert kept[16].trial is not given[16].trial  # it was read from the file
     assert kept[16].trial.sample is SAMPLES[16]
     assert not list(tmp_path.iterdir())  # which has no name
+
+
+def test_memory_is_that_of_all_items_of_an_audit(tmp_path: Path) -> None:
+    shared = Shared(SAMPLES, tmp_path)
+    given = [outcome(n) for n in range(20)]
+    first, second = Spool(given, shared), Spool(given, shared)
+    assert (first[0], first[3] is given[3]) == (given[0], False)
+    assert second[0] is not given[0]  # there was no room for any of it
+    left = shared.room
+    del second
+    assert shared.room == left
+    del first
+    assert shared.room == spool.IN_MEMORY
+    assert Spool(given, shared)[0] is given[0]
 
 
 def test_slices_are_views() -> None:

@@ -11,7 +11,7 @@ def test_what_two_audits_show_is_one_picture() -> None:
     total = TotalCost()
     for keys, edited in ((["a", "b"], 4), (["b", "c"], 0)):
         shown, plain = Shown(), Shown()
-        plain.add(set(keys))
+        plain.add(set(keys), len(keys))
         plain.settle()
         shown.inputs = len(keys) + edited
         respond: Any = SimpleNamespace(
@@ -20,8 +20,8 @@ def test_what_two_audits_show_is_one_picture() -> None:
         total.add(respond, 4.0)
     assert len(total.plain.pictures) == 3
     assert total.words == (
-        "2 audits in all: 8 inputs shown to the model, 4 of them without a change inside it, "
-        "of 3 distinct pictures (each 1.33 times); 3.0 s of the model in 8.0 s"
+        "2 audits in all: 8 inputs shown to the model. Without a change inside it, 3 distinct "
+        "pictures were looked at 4 times (each 1.33 times); 3.0 s of the model in 8.0 s"
     )
 
 

@@ -17,30 +17,25 @@ from cuescope.building import (
 from cuescope.capabilities import ROLES
 from cuescope.cli.asked_again import (
     AskedAgain,
-    OtherPart,
     Run,
-    apart,
     ask_again,
     beside,
-    complement,
-    find_then_test,
-    follow_test,
-    name_again,
     require_same_data,
 )
 from cuescope.cli.audit import audit_and_show, show_report
 from cuescope.cli.bundles import Asked, Asking, Output, spread
 from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.folds import (
+from cuescope.cli.foretelling import ShownCue, foretell, shown_cues
+from cuescope.cli.held_out import (
     Folds,
-    ShownCue,
-    foretell,
-    make_runs,
-    parts_of_folds,
+    HeldOut,
+    apart,
+    complement,
+    find_then_test,
+    follow_test,
+    in_folds,
     require_whole,
-    shown_cues,
-    without_each_fold,
 )
 from cuescope.cli.options import (
     DATA,
@@ -123,7 +118,6 @@ __all__ = [
     "JsonOutput",
     "ListedRun",
     "ModelOptions",
-    "OtherPart",
     "Output",
     "Pairs",
     "Plan",
@@ -145,6 +139,8 @@ __all__ = [
     "Verbose",
     "announce",
     "apart",
+    "in_folds",
+    "HeldOut",
     "as_asked",
     "ask_again",
     "audit_and_show",
@@ -171,14 +167,11 @@ __all__ = [
     "is_made_here",
     "list_run",
     "load_report",
-    "make_runs",
     "model_time",
-    "name_again",
     "next_steps",
     "open_registry",
     "open_runner",
     "pairs",
-    "parts_of_folds",
     "picture_key",
     "plan_each",
     "prints",
@@ -205,7 +198,6 @@ __all__ = [
     "stdout",
     "open_context",
     "validate",
-    "without_each_fold",
     "write_atomically",
     "write_csv",
 ]

@@ -15,6 +15,7 @@ from cuescope import seeds
 from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
 from cuescope.mitigated import mitigator_of
+from cuescope.process_memory import ProcessMemory
 from cuescope.registry import Entry, Registry
 from cuescope.spec import MITIGATED, Spec, validate
 from cuescope.trust.source import Source
@@ -71,6 +72,7 @@ class Context:
     are stored already; `announce` tells the person a line that is no part of the result.
     `source` is where the options came from, None where a person typed them; of the kinds in `typed`
     ("model", "dataset") a person typed them all the same. `allowed` are the words of `--allow`.
+    `memory` keeps things for the next audits of this process.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -89,6 +91,9 @@ class Context:
     typed: frozenset[str] = frozenset()
     allowed: frozenset[str] = frozenset()
     tool_calls: Counter[str] = field(default_factory=Counter)
+    memory: ProcessMemory = field(
+        default_factory=ProcessMemory, repr=False, compare=False
+    )
 
     def build(
         self,

@@ -1,6 +1,6 @@
 """One content digest for everything: equal values have equal digests, in any process."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cache
 from hashlib import blake2b
 
@@ -17,61 +17,58 @@ def digest(*parts: object) -> str:
     Raises TypeError for anything whose content it cannot see.
     """
     pieces: list[bytes] = []
-    for part in parts:
-        _feed(pieces.append, part)
+    _feed(pieces.append, parts)
     # joined: a trial has twenty pieces, and one update is worth ten
     return blake2b(b"".join(pieces), digest_size=DIGEST_BYTES).hexdigest()
 
 
-def _feed(add: Callable[[bytes], None], value: object) -> None:
+def _feed(add: Callable[[bytes], None], values: Iterable[object]) -> None:
     # the commonest first: a hundred thousand samples have millions of them
-    match value:
-        case str():
-            content = value.encode()
-            add(b"s%d:" % len(content))  # as `_tag`, without a call
-            add(content)
-        case None:
-            add(b"c4:None")  # as `_tag`; most trials have no edit and no readout
-        case bytes():
-            add(b"b%d:" % len(value))
-            add(value)
-        case bool():
-            _tag(add, b"c", repr(value).encode())  # before int: a bool is one
-        case tuple() | list():
-            _tag(add, b"l", b"%d" % len(value))
-            for item in value:
-                _feed(add, item)
-        case int():
-            _tag(
-                add, b"i", int.__repr__(value).encode()
-            )  # an IntEnum would print its name
-        case float():
-            _tag(
-                add, b"f", float.__repr__(value).encode()
-            )  # numpy's float64 is one too
-        case np.ndarray() if value.dtype.kind in "biufcSU":
-            # the same bytes may have two shapes
-            _tag(add, b"a", f"{value.dtype.str}{value.shape}".encode())
-            add(np.ascontiguousarray(value).tobytes())
-        case BaseModel():
-            head, fields = _layout(type(value))
-            add(head)
-            for tagged, name in fields:
-                add(tagged)
-                _feed(add, getattr(value, name))
-        case Mapping():
-            _tag(add, b"d", b"%d" % len(value))
-            for key in sorted(
-                value, key=repr
-            ):  # by repr: keys of several types do not compare
-                _feed(add, key)
-                _feed(add, value[key])
-        case Set():
-            _tag(add, b"t", b"%d" % len(value))
-            for item in sorted(map(digest, value)):
-                _feed(add, item)
-        case _:
-            raise TypeError(f"cannot take the digest of a {type(value).__name__}")
+    for value in values:
+        match value:
+            case str():
+                content = value.encode()
+                add(b"s%d:" % len(content))  # as `_tag`, without a call
+                add(content)
+            case None:
+                add(b"c4:None")  # as `_tag`; most trials have no edit and no readout
+            case bytes():
+                add(b"b%d:" % len(value))
+                add(value)
+            case bool():
+                _tag(add, b"c", repr(value).encode())  # before int: a bool is one
+            case tuple() | list():
+                _tag(add, b"l", b"%d" % len(value))
+                _feed(add, value)
+            case int():
+                _tag(
+                    add, b"i", int.__repr__(value).encode()
+                )  # an IntEnum would print its name
+            case float():
+                _tag(
+                    add, b"f", float.__repr__(value).encode()
+                )  # numpy's float64 is one too
+            case np.ndarray() if value.dtype.kind in "biufcSU":
+                # the same bytes may have two shapes
+                _tag(add, b"a", f"{value.dtype.str}{value.shape}".encode())
+                add(np.ascontiguousarray(value).tobytes())
+            case BaseModel():
+                head, fields = _layout(type(value))
+                add(head)
+                for tagged, name in fields:
+                    add(tagged)
+                    _feed(add, (getattr(value, name),))
+            case Mapping():
+                _tag(add, b"d", b"%d" % len(value))
+                for key in sorted(
+                    value, key=repr
+                ):  # by repr: keys of several types do not compare
+                    _feed(add, (key, value[key]))
+            case Set():
+                _tag(add, b"t", b"%d" % len(value))
+                _feed(add, sorted(map(digest, value)))
+            case _:
+                raise TypeError(f"cannot take the digest of a {type(value).__name__}")
 
 
 @cache
@@ -84,7 +81,7 @@ def _layout(kind: type[BaseModel]) -> tuple[bytes, list[tuple[bytes, str]]]:
     fields = []
     for name in sorted(kind.model_fields, key=repr):
         tagged: list[bytes] = []
-        _feed(tagged.append, name)
+        _feed(tagged.append, (name,))
         fields.append((b"".join(tagged), name))
     return b"".join(pieces), fields
 

@@ -130,6 +130,8 @@ class Session:
             executor=executor,
             blaming=partial(self._blaming, model),
             require=check_of(model.plugin),
+            # of workers nobody knows it
+            passes=lambda: None if executor else getattr(model.plugin, "passes", None),
             on_progress=self._on_progress,
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,

@@ -157,7 +157,9 @@ class ModelRunner:
     is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
     Long texts of a model that `keeps_answers` on the disk itself are not kept here once more.
     What was `recorded` before is read and not asked: it counts as no call. `require` raises for
-    trials that the model would refuse, before any of a window is asked.
+    trials that the model would refuse, before any of a window is asked. `passes` says how many
+    pictures went through the model's network so far, with nothing changed inside it; None where it
+    does not count them.
     """
 
     def __init__(
@@ -173,6 +175,7 @@ class ModelRunner:
         on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         require: Callable[[Sequence[Trial]], None] = lambda _: None,
+        passes: Callable[[], int | None] = lambda: None,
         planning: bool = False,
         keeps_answers: bool = False,
         recorded: bool = False,
@@ -192,6 +195,8 @@ class ModelRunner:
         self.on_answers = on_answers
         self.blaming = blaming
         self.require = require
+        self.passes = passes
+        self._passes = 0
         self.planning = planning
         self.keeps_answers = keeps_answers
         self.recorded = recorded
@@ -207,7 +212,7 @@ class ModelRunner:
         self.conditions: Counter[str] = Counter()
         # of what the model was really asked: a plan has none, and neither has a recording
         self.shown = Shown()
-        # of trials without an edit, which could be answered by one look at each picture
+        # of trials without an edit: one look at each picture could answer them
         self.shown_plain = Shown()
         self.model_seconds = 0.0
         self.seen = SeenKeys()
@@ -357,9 +362,8 @@ class ModelRunner:
         with self._counting_frames(), self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
                 if not self.recorded:
-                    self._count_work(
-                        batches_of_trials[index], time.perf_counter() - asked
-                    )
+                    self._count_work(batches_of_trials[index])
+                    self.model_seconds += time.perf_counter() - asked
                 batch = batches[index]
                 yield self._keep(batch, responses, trials)
                 asked = time.perf_counter()
@@ -379,14 +383,28 @@ class ModelRunner:
             for known_as in self.known_as:
                 self.cache.add_pace(known_as, seen, taken)
 
-    def _count_work(self, trials: Iterable[Trial], seconds: float) -> None:
-        """The pictures of a batch, and how long it took."""
+    def _count_work(self, trials: Iterable[Trial]) -> None:
+        """The pictures of a batch."""
+        plain: list[set[str]] = []
         for trial in trials:
             keys = {frame.key for frame in trial.sample.frames}
-            self.shown.add(keys)
+            self.shown.add(keys, len(keys))
             if trial.edit is None:
-                self.shown_plain.add(keys)
-        self.model_seconds += seconds
+                plain.append(keys)
+        passes = self._new_passes()
+        inputs = sum(map(len, plain)) if passes is None else passes
+        # what was only prepared, or is remembered of an earlier audit, was not looked at
+        if inputs:
+            self.shown_plain.add(set().union(*plain), inputs)
+
+    def _new_passes(self) -> int | None:
+        """Pictures that went through the network since it was last asked; None: it does not say."""
+        passes = self.passes()
+        if passes is None:
+            return None
+        new = passes - self._passes
+        self._passes = passes
+        return new
 
     @contextmanager
     def _counting_frames(self) -> Iterator[None]:

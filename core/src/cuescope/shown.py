@@ -17,9 +17,9 @@ class Shown:
         self.pictures = SeenKeys()
         self._unsettled: set[str] = set()
 
-    def add(self, keys: AbstractSet[str]) -> None:
-        """A trial's pictures were shown."""
-        self.inputs += len(keys)
+    def add(self, keys: AbstractSet[str], inputs: int) -> None:
+        """These pictures were shown, by so many inputs."""
+        self.inputs += inputs
         self._unsettled |= keys
 
     def settle(self) -> None:

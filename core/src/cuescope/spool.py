@@ -20,8 +20,11 @@ from cuescope.types import Edit, Frame, Outcome, Readout, Response, Sample, Tria
 
 T = TypeVar("T")
 CHUNK = 1000  # items that are written and read together
-# a trial takes about 1 kB: lists of a million took more than a gigabyte (docs/adr/0017)
-IN_MEMORY = 20  # chunks: what is shorter never touches the disk
+# lists of a million trials took more than a gigabyte (docs/adr/0017)
+IN_MEMORY = (
+    2**28
+)  # bytes that all items of an audit take at most: what is shorter touches no disk
+BESIDE = 400  # bytes of an item beside its numbers and its text
 RECENT = 4  # chunks that were read last stay in memory
 SLOTS: dict[type, tuple[str, ...]] = {
     kind: kind.__slots__ for kind in (Frame, Outcome, Response, Sample, Trial)
@@ -31,7 +34,10 @@ _set = object.__setattr__  # they are frozen
 
 
 class Shared:
-    """Samples of an audit and their frames: files hold the number of each, not its content."""
+    """Samples of an audit and their frames: files hold the number of each, not its content.
+
+    `room` is how many bytes more its items may take in memory.
+    """
 
     def __init__(
         self,
@@ -40,6 +46,7 @@ class Shared:
     ) -> None:
         self._samples = samples
         self.folder = folder
+        self.room = IN_MEMORY
 
     @cached_property
     def objects(self) -> list[Any]:
@@ -59,8 +66,9 @@ class Shared:
 class Spool(Sequence[T]):
     """The items, in order; a slice is a view of them.
 
-    Past `IN_MEMORY` chunks they are written to a file of `shared.folder`, which is gone with the
-    process. What cannot be pickled, or has no room there, stays in memory.
+    Where all of an audit take more than `IN_MEMORY`, further ones are written to a file of
+    `shared.folder`, which is gone with the process. What cannot be pickled, or has no room there,
+    stays in memory.
     """
 
     def __init__(self, items: Iterable[T] = (), shared: Shared | None = None) -> None:
@@ -98,11 +106,15 @@ class _Store:
             list[Any] | tuple[int, int]
         ] = []  # or start and size in the file
         self._recent: OrderedDict[int, list[Any]] = OrderedDict()
+        self._taken = 0
+
+    def __del__(self) -> None:
+        self._shared.room += self._taken
 
     def append(self, item: Any) -> None:
         if self.length % CHUNK == 0:
-            if len(self._chunks) > IN_MEMORY:
-                self._put_away(len(self._chunks) - 1)
+            if self._chunks:
+                self._settle(len(self._chunks) - 1)
             self._chunks.append([])
         self._chunks[-1].append(item)  # type: ignore[union-attr]  # the last is in memory
         self.length += 1
@@ -121,6 +133,15 @@ class _Store:
         # closed as soon as nobody holds it: then the disk has its room back
         finalize(self, file.close)
         return file
+
+    def _settle(self, number: int) -> None:
+        """Keep a chunk that is full where there is room for it."""
+        size = sum(map(size_of, self._chunks[number]))
+        if size > self._shared.room:
+            self._put_away(number)
+            return
+        self._shared.room -= size
+        self._taken += size
 
     def _put_away(self, number: int) -> None:
         content = io.BytesIO()
@@ -143,6 +164,18 @@ class _Store:
             if len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
         return self._recent[number]
+
+
+def size_of(item: object) -> int:
+    """About how many bytes a trial or outcome takes, without what it shares with others."""
+    if not isinstance(item, Outcome):
+        return BESIDE
+    response = item.response
+    size = BESIDE + len(response.text or "")
+    for array in (response.logits, response.embedding, response.readout):
+        if array is not None:
+            size += array.nbytes
+    return size
 
 
 @contextmanager

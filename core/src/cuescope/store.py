@@ -383,22 +383,26 @@ def _pack(response: Response) -> bytes:
 
 
 @lru_cache  # without texts they are all alike
-def _head(line: bytes) -> tuple[Any, ...]:
-    return tuple(json.loads(line))
+def _head(line: bytes) -> tuple[str | None, list[tuple[np.dtype, list[int]] | None]]:
+    """The text, and dtype and shape of each array."""
+    text, *heads = json.loads(line)
+    arrays = [head and (np.dtype(head[0]), head[1]) for head in heads]
+    return text, arrays
 
 
 def unpack(value: bytes) -> Response:
     """The response that `_pack` made this of."""
     start = value.index(b"\n") + 1
-    text, *heads = _head(value[:start])
+    text, heads = _head(value[:start])
     arrays: list[np.ndarray | None] = []
     for head in heads:
         if head is None:
             arrays.append(None)
             continue
         dtype, shape = head
-        array = np.frombuffer(value, dtype, prod(shape), start).reshape(shape)
-        arrays.append(array)
+        array = np.frombuffer(value, dtype, prod(shape), start)
         start += array.nbytes
+        # most are vectors, which have their shape already
+        arrays.append(array if len(shape) == 1 else array.reshape(shape))
     logits, embedding, readout = arrays
     return Response(logits, text, embedding, readout)

@@ -30,10 +30,9 @@ class TotalCost:
         words = f"{self.audits} audits in all: {self.shown:,} inputs shown to the model"
         if count := len(self.plain.pictures):
             inputs = self.plain.inputs
-            times = inputs / count
             words += (
-                f", {inputs:,} of them without a change inside it, of {count:,} distinct "
-                f"pictures (each {times:.3g} times)"
+                f". Without a change inside it, {count:,} distinct pictures were looked at "
+                f"{inputs:,} times (each {inputs / count:.3g} times)"
             )
         return (
             f"{words}; {self.model_seconds:.1f} s of the model in {self.seconds:.1f} s"

@@ -1,14 +1,12 @@
-"""A stored run asked for again, on a part of its data: the others are left to measure on."""
+"""A stored run asked for again: what it was, and what a person types anew."""
 
-from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.cli.bundles import Output
 from cuescope.cli.calling import as_asked
 from cuescope.cli.options import (
     Allow,
@@ -24,15 +22,12 @@ from cuescope.cli.options import (
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.cli.whole import Step
     from cuescope.conclusions import PluginStamp, Report
-    from cuescope.course import Stage
     from cuescope.registry import Registry
     from cuescope.request import Request
     from cuescope.runner import Runner
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-MORE = "Take more samples, or name another split with --on"
 
 
 @dataclass(frozen=True)
@@ -247,225 +242,8 @@ def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[st
     return kept
 
 
-@dataclass(frozen=True)
-class OtherPart:
-    """A stored run, and a part of the data that its cues were not found in.
-
-    `found` is the folder of the run that found them. Where that run looked at all of its data,
-    `finding` makes it anew on a part, in that folder. `rest` is the run's request on the others.
-    """
-
-    run: Path
-    found: Path
-    finding: "Request | None"
-    rest: "Request"
-
-
-def apart(
-    run: Path,
-    request: "Request",
-    on: str | None,
-    registry: "Registry",
-    found: Path,
-    *,
-    parts: int,
-) -> OtherPart:
-    """What to test a run's cues on: a split, the parts that it left, or all but the first.
-
-    In the last case it is made anew on the first of so many `parts`, in the folder `found`.
-    Raises UserError for a split that the data has not, or that is the run's own.
-    """
-    # no limit: that of the run was for finding, and all that is held out helps the test
-    rest: dict[str, Any] = {"limit": None, "part": None}
-    finding = None
-    if on is not None:
-        rest["data_options"] = _on_split(request, on, registry)
-    elif request.part is not None:
-        rest["part"] = complement(request.part)
-    else:
-        # the largest of many gaps is too large in the samples in which it was chosen
-        first = f"1/{parts}"
-        rest["part"] = complement(first)
-        finding = request.model_copy(update={"part": first})
-    home = found if finding else run
-    return OtherPart(run, home, finding, request.model_copy(update=rest))
-
-
-def _on_split(request: "Request", split: str, registry: "Registry") -> dict[str, Any]:
-    """The options of the data with another split."""
-    from cuescope.spec import Spec
-
-    name = Spec.parse(request.data).name
-    fields = registry.load(registry.find("dataset", name)).Options.model_fields
-    if "split" not in fields:
-        raise UserError(
-            f"--on {split}",
-            expected="a data set with splits",
-            got=f"{name}, which has none",
-            remedy="Leave --on out: the data is split by group",
-        )
-    # `options_of` has left the default out
-    if split == request.data_options.get("split", fields["split"].default):
-        raise UserError(
-            f"--on {split}",
-            expected="another split than that in which the cues were found",
-            got=f"the run's own split '{split}'",
-            remedy="Leave --on out: then the run is made again on a part of it",
-        )
-    return {**request.data_options, "split": split}
-
-
-def find_again(
-    runner: "Runner",
-    request: "Request",
-    found: Path,
-    *,
-    any_feature: bool = False,
-    remedy: str = MORE,
-    step: "Step",
-) -> None:
-    """Make the run on its part of the data; raises UserError where it finds no cue there.
-
-    With `any_feature` what it proposes is enough. The `remedy` is what the error advises.
-    """
-    # resume: the test may be run again, and finding costs an audit
-    with step(name_again(found, request)):
-        made = replace(runner, out=found).run(request, resume=True)
-    if not (made.features if any_feature else made.findings):
-        got = " ".join([f"none in {made.provenance.samples} samples.", *made.doubts])
-        raise UserError(
-            f"on part {request.part} of its data {request.method} finds no cue",
-            expected="a finding to go on with",
-            got=got.removesuffix("."),
-            remedy=remedy,
-        )
-
-
-def find_then_test(
-    runner: "Runner",
-    other: OtherPart,
-    trial: "Request",
-    asked: AskedAgain,
-    output: Output,
-    step: "Step",
-    *,
-    share: str,
-    why: str,
-    foretold: Iterable[str] = (),
-    any_feature: bool = False,
-    remedy: str = MORE,
-    adapt: "Callable[[Request], Request] | None" = None,
-) -> "Report | None":
-    """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
-
-    Each is a `step`. `share` and `why` say on how much of the data it is made anew, and what for,
-    and `foretold` what may be hoped for; `remedy` is advised where it finds nothing there. `adapt`
-    makes of the trial one of what the run made anew found. Its report, or None for a plan.
-    """
-    from cuescope.building import choose
-    from cuescope.cli.audit import show_report
-    from cuescope.cli.planning import show_plan
-    from cuescope.report.folders import refuse_another_audit
-
-    announce = runner.context.announce
-    # the command names the trial's method: nobody else's word
-    context = runner.context
-    typed = replace(context, typed=context.typed | {"method"})
-    trial_runner = replace(runner, context=typed)
-    if other.finding is not None:
-        # at once: to make the run anew costs an audit
-        choose(trial, typed)
-        if adapt is None:
-            refuse_another_audit(trial_runner.folder(trial).path, trial)
-        for line in foretold:
-            announce(line)
-        announce(
-            f"{other.run} looked at all of its data: it is made again on {share} of it "
-            f"({other.found}), so that {why}"
-        )
-        if not asked.plan:
-            find_again(
-                runner,
-                other.finding,
-                other.found,
-                any_feature=any_feature,
-                remedy=remedy,
-                step=step,
-            )
-        # what the test would cost depends on the cues that it is about
-        elif not (other.found / "report.json").exists():
-            announce("the plan of that; the rest can be planned once it is made")
-            show_plan(
-                replace(runner, out=other.found),
-                other.finding,
-                as_json=output.as_json,
-            )
-            return None
-        if adapt is not None:
-            trial = adapt(trial)
-    if asked.plan:
-        show_plan(trial_runner, trial, as_json=output.as_json)
-        return None
-    with step(trial.method):
-        report = trial_runner.run(trial)
-    show_report(trial_runner, trial, report, as_json=output.as_json)
-    return report
-
-
-def name_again(folder: Path, request: "Request") -> str:
-    """A run that is made again in a folder, as a step of what is done."""
-    return f"{request.method} ({folder.name})"
-
-
-def follow_test(
-    runner: "Runner",
-    again: Iterable[OtherPart],
-    method: str,
-    foresee: "Callable[[Runner], Stage]",
-    asked: AskedAgain,
-) -> "AbstractContextManager[Step]":
-    """One bar over the runs of which some are made `again`, and the test by a method.
-
-    `foresee` gives the stage of the test. A plan has no bar.
-    """
-    from cuescope.cli.whole import following, no_step
-    from cuescope.course import Stage
-    from cuescope.runs import load_report
-
-    if asked.plan:
-        return nullcontext(no_step)
-    made = {
-        name_again(part.found, part.finding): part for part in again if part.finding
-    }
-
-    def stages(silenced: "Runner") -> "list[Stage]":
-        found = []
-        for name, part in made.items():
-            stage = Stage(name, 0.0, 0.0)
-            if part.finding and not (part.found / "report.json").exists():
-                report = load_report(part.run)
-                stage = Stage.of_run(name, report, runner.cache, part.finding)
-            found.append(stage)
-        return [*found, foresee(silenced)]
-
-    return following(runner, [*made, method], stages)
-
-
 def beside(run: Path, ending: str) -> Path:
     """The folder beside a run's, with an ending."""
     # `.` has no name that an ending could follow
     home = (run if run.is_dir() else run.parent).resolve()
     return home.with_name(f"{home.name}-{ending}")
-
-
-def complement(part: str) -> str:
-    """The other parts; raises UserError where there is none."""
-    wanted, _, of = part.partition("/")
-    rest = [str(n) for n in range(1, int(of) + 1) if str(n) not in wanted.split("+")]
-    if not rest:
-        raise UserError(
-            f"the run looked at part {part}",
-            expected="a run of some of the parts, so that others are held out",
-            remedy="Audit without --part, or name another split with --on",
-        )
-    return f"{'+'.join(rest)}/{of}"

@@ -17,7 +17,10 @@ LONG_NAME = 16  # a longer one is broken into lines, a longer cell is words
 
 
 def render_table(table: Table) -> Group:
-    """For a terminal; the notes follow."""
+    """For a terminal; the notes follow, and stand alone where there is no row."""
+    notes = [Text(note, "dim") for note in table.notes]
+    if not (table.rows or table.paper):
+        return Group(*notes)
     gap = 1 if len(table.columns) < MANY else 0
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     first, *others = table.columns
@@ -29,7 +32,7 @@ def render_table(table: Table) -> Group:
         grid.add_column(Text(column), justify=side(table, column), overflow="fold")
     for name, cells in beside(table):
         grid.add_row(Text(name), *starmap(_beside, cells))
-    return Group(grid, *[Text(note, "dim") for note in table.notes])
+    return Group(grid, *notes)
 
 
 def table_cells(tables: Iterable[Table]) -> list[tuple[Table, list[Row], list[str]]]:

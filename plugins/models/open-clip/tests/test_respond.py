@@ -67,23 +67,27 @@ def test_a_mean_of_frames_is_unit_and_survives_opposite_rows(model: OpenCLIP) ->
     assert model.pool(opposite).tolist() == [0.0, 0.0]
 
 
-def test_each_frame_is_encoded_once(
-    build: Build, clip: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_frame_is_encoded_once(build: Build, clip: Sample) -> None:
     model = build()
-    encoder = model._encoder
-    seen: list[int] = []
-    forward = encoder._forward
-    monkeypatch.setattr(
-        encoder, "_forward", lambda x, hidden: seen.append(len(x)) or forward(x, hidden)
-    )
     trials = [
         Trial(sample=clip),
         *(Trial(sample=clip.static(index)) for index in range(4)),
     ]
-    model.respond(trials)
-    model.respond(trials)
-    assert seen == [1, 1, 1, 1]
+    for _ in range(2):
+        model.respond(trials)
+        model.patch_features(clip.frames)
+    assert model.passes == 4
+
+
+def test_the_next_audit_finds_what_was_encoded(build: Build, clip: Sample) -> None:
+    first, after = build(), build()
+    after.context = first.context
+    alone = build().patch_features(clip.frames)
+    first.respond([Trial(sample=clip)])
+    remembered = after.patch_features(clip.frames)
+    assert after.passes == 0
+    for patches, expected in zip(remembered, alone, strict=True):
+        assert np.array_equal(patches, expected)
 
 
 def test_the_memory_of_frames_is_bounded(
@@ -92,7 +96,9 @@ def test_the_memory_of_frames_is_bounded(
     monkeypatch.setattr("cuescope_sdk.torch._encoding.REMEMBERED_ROWS", 2)
     model = build()
     model.respond([Trial(sample=clip)])
-    assert list(model._encoder._rows) == [(f.key, None, None) for f in clip.frames[-2:]]
+    assert list(model._encoder.memory.rows) == [
+        (f.key, None, None) for f in clip.frames[-2:]
+    ]
 
 
 def test_answers_do_not_depend_on_the_batch(build: Build, clip: Sample) -> None:

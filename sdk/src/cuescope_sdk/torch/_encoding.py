@@ -21,11 +21,12 @@ from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._arrays import to_array
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
-from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_output
+from cuescope_sdk.torch._image_tower import Block, ImageTower, Inputs, hook_output
 
 T = TypeVar("T")
 REMEMBERED_ROWS = 65_536
 REMEMBERED_NUMBERS = 2**26  # 256 MiB; a video's row may hold a feature for each place
+REMEMBERED_TOKENS = 2**26  # numbers: 446 pictures of a ViT-B/16
 REMEMBERED_INPUTS = 64
 LARGEST_CHUNK = 64  # inputs a pass, so that a large batch_size fits into memory
 
@@ -76,20 +77,50 @@ def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
     return inputs
 
 
+class TowerMemory:
+    """What a tower made of its inputs: the last rows, and the patches of the first pictures.
+
+    Of patches the first are kept: those are the data's own pictures, which every method looks at,
+    and what methods make of them is looked at once.
+    """
+
+    def __init__(self) -> None:
+        self.rows: OrderedDict[object, np.ndarray] = OrderedDict()
+        self.patches: dict[object, np.ndarray] = {}
+        self._room = REMEMBERED_TOKENS
+
+    def keep_row(self, key: object, row: np.ndarray) -> None:
+        """Keep what came last."""
+        # a limit in numbers is one in bytes
+        most = min(REMEMBERED_ROWS, REMEMBERED_NUMBERS // row.size)
+        _remember(self.rows, key, row, most)
+
+    def keep_patches(self, key: object, patches: np.ndarray) -> None:
+        """Keep them where there is room."""
+        if key not in self.patches and patches.size <= self._room:
+            self._room -= patches.size
+            self.patches[key] = patches
+
+
 class TowerEncoder:
-    """An image tower with a memory of what it was shown last.
+    """An image tower with a memory of what it was shown.
 
     A forward pass takes one input on a CPU, where the tokens of one image fill the cores already,
     and a full chunk (its last one padded) on an accelerator. So an embedding does not depend on
-    what is asked beside it, and remembering it is exact.
+    what is asked beside it, and remembering it is exact. On a CPU a picture's patches are
+    remembered with its embedding. `passes` counts the pictures that were encoded with nothing
+    changed inside.
     """
 
-    def __init__(self, tower: ImageTower, batch_size: int) -> None:
+    def __init__(
+        self, tower: ImageTower, batch_size: int, memory: TowerMemory | None = None
+    ) -> None:
         self.tower = tower
+        self.memory = memory or TowerMemory()
+        self.passes = 0
         self._chunk = (
             1 if tower.device.type == "cpu" else min(batch_size, LARGEST_CHUNK)
         )
-        self._rows: OrderedDict[object, np.ndarray] = OrderedDict()
         self._inputs: OrderedDict[object, Inputs] = OrderedDict()
         # 1.6 to 1.8 times as fast where a network takes as long as a photo (docs/scale.md)
         self._ahead = LoadedAhead[Inputs](REMEMBERED_INPUTS)
@@ -101,7 +132,7 @@ class TowerEncoder:
             # an edit changes no input: prepared ones are known by their frames
             plain = tower_inputs(replace(trial, edit=None), self.tower.frames)
             if trial.edit is None:
-                plain = [item for item in plain if item.key not in self._rows]
+                plain = [item for item in plain if item.key not in self.memory.rows]
             inputs += plain
         self._ahead.expect(self._missing_inputs(inputs))
 
@@ -110,8 +141,8 @@ class TowerEncoder:
         rows = {}
         by_edit: dict[TowerEdit | None, list[TowerInput]] = {}
         for key, item in {item.key: item for item in inputs}.items():
-            if key in self._rows:
-                rows[key] = self._rows[key]
+            if key in self.memory.rows:
+                rows[key] = self.memory.rows[key]
             else:
                 by_edit.setdefault(item.edit, []).append(item)
         for edit, group in by_edit.items():
@@ -121,46 +152,71 @@ class TowerEncoder:
                     rows[item.key] = row
         for key, row in rows.items():
             # after all: a large batch would push out its own first rows
-            self._remember_row(key, row)
+            self.memory.keep_row(key, row)
         return [rows[item.key] for item in inputs]
 
     def features(self, frame: Frame, layer: int) -> Float[np.ndarray, "row col dim"]:
-        """Patch tokens after block `layer`, float32. The embedding is remembered on the way."""
+        """Patch tokens after block `layer`, float32. On a CPU the embedding is remembered too."""
         tower = self.tower
         block = tower.block(layer)
         # a tower of videos takes whole clips: here one that stands still
         item = TowerInput((frame,) * tower.frames)
+        if block is tower.blocks[-1] and item.key in self.memory.patches:
+            return self.memory.patches[item.key].copy()
+        row, patches = self._look(item, block)
+        # a chunk rounds otherwise: an embedding must not depend on whether patches were asked
+        if self._chunk == 1:
+            self.memory.keep_row(item.key, row)
+        # one's own: the memory has the other
+        return patches.copy()
+
+    def _look(self, item: TowerInput, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """The row of an input, and the patches of its first frame after a block."""
+        tower = self.tower
         tokens: list[Tensor] = []
         [inputs] = self._prepare([item])
+        self._count([item])
         with (
             hook_output(block.module, tokens.append),
             torch.inference_mode(),
         ):
-            row = tower.embed(inputs)[0]
-        self._remember_row(item.key, to_array(row))
+            row = tower.embed(self._place(inputs))[0]
         rows, cols = tower.grid(
             inputs
         )  # some towers take images of any shape, each with its grid
         # some towers have tokens behind the patches that only pad
         end = tower.prefix + rows * cols
-        patches = tokens[0][0, tower.prefix : end]
-        return to_array(patches).reshape(rows, cols, -1)
+        patches = to_array(tokens[0][0, tower.prefix : end]).reshape(rows, cols, -1)
+        if block is tower.blocks[-1]:
+            self.memory.keep_patches(item.key, patches)
+        return to_array(row), patches
 
-    def _remember_row(self, key: object, row: np.ndarray) -> None:
-        # a limit in numbers is one in bytes
-        most = min(REMEMBERED_ROWS, REMEMBERED_NUMBERS // row.size)
-        _remember(self._rows, key, row, most)
+    def _count(self, items: Iterable[TowerInput]) -> None:
+        for item in items:
+            if item.hidden is None and item.edit is None:
+                self.passes += len(set(item.frame_keys))
 
     def _encode(self, items: Sequence[TowerInput]) -> Iterator[np.ndarray]:
         for start in range(0, len(items), self._chunk):
             chunk = items[start : start + self._chunk]
+            if self._shows_patches(chunk):
+                yield self._look(chunk[0], self.tower.blocks[-1])[0]
+                continue
             inputs = self._prepare(chunk)
+            self._count(chunk)
             shown = []
             for item, tensors in zip(chunk, inputs, strict=True):
                 shown.append((tensors, self._hidden_patches(item, tensors)))
             for _, run in groupby(shown, key=lambda pair: self._shape(pair[0])):
                 alike, hidden = zip(*run, strict=True)
                 yield from self._forward(alike, hidden)
+
+    def _shows_patches(self, chunk: Sequence[TowerInput]) -> bool:
+        """Whether a pass gives the patches of a picture beside its row, as if they were asked."""
+        [item, *others] = chunk
+        plain = item.hidden is None and item.edit is None
+        alone = self._chunk == 1 and not others
+        return alone and plain and self.tower.frames == 1 and bool(self.tower.blocks)
 
     def _shape(self, inputs: Inputs) -> object:
         """Inputs that are alike in it go through one forward pass."""

@@ -1,7 +1,6 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,17 +22,15 @@ from cuescope.application import (
     find_then_test,
     follow_test,
     foretell,
+    in_folds,
     load_report,
-    make_runs,
     open_runner,
     pairs,
-    parts_of_folds,
     require_same_data,
     require_whole,
     share_of_part,
     shown_cues,
     spread,
-    without_each_fold,
 )
 from cuescope_mitigation.options import NOT_TRIED, MitigationOptions, require_fit
 from cuescope_sdk import Request, StoredRun, UserError
@@ -128,65 +125,44 @@ def mitigate(
         changed = {
             key: value for key, value in options.items() if value != fields[key].default
         }
-        # in three parts, for what is learned must not be measured on its own samples
-        other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
-        if folds is not None:
+        found = folder / "found"
+        if folds is None:
+            # in three parts, for what is learned must not be measured on its own samples
+            held = apart(run, request, asked.on, registry, found, parts=PARTS)
+            if name and held.again:
+                _refuse_names(run, found)
+        else:
             require_whole(run, request, asked)
-        foretold: Iterable[str] = ()
-        if other.finding is not None:
-            foretold = _prospects(StoredRun(run, runner.context), top, folds)
-        if name and folds is None and other.finding is not None:
-            instead = "Add --on SPLIT"
-            if (other.found / "report.json").exists():
-                instead = f"cuescope mitigate {other.found}"
-            raise UserError(
-                f"--name: {run} looked at all of its data, and is made again on a third of it, "
-                "where findings get other keys",
-                expected="--on SPLIT, or a run made with --part 1/3",
-                remedy=instead,
-            )
-        of_folds: Mapping[Path, Request] = {}
-        again = [other]
-        if folds is not None:
-            # beside what is learned, and found there again after a kill
-            of_folds = without_each_fold(request, folds, folder / "found")
-            again = parts_of_folds(other, of_folds)
-        rest = other.rest if folds is None else request
-        foreseen = partial(_stage, StoredRun(run, runner.context), rest)
-        with follow_test(runner, again, METHOD, foreseen, asked) as step:
-            if folds is not None:
-                for line in foretold:
-                    runner.context.announce(line)
-                if not make_runs(runner, of_folds, asked, output, step):
-                    return
-                changed["folds"] = [str(path) for path in of_folds]
-                whole = run if run.is_dir() else run.parent
-                other = replace(other, found=whole, finding=None, rest=request)
-            trial = other.rest.model_copy(
-                update={
-                    "method": METHOD,
-                    "method_options": {
-                        "run": str(other.found),
-                        "mitigator": mitigator,
-                        **changed,
-                        "save": None if eye else str(folder / "mitigated"),
-                        "model": {
-                            "model": stamp.fingerprint or "",
-                            "spec": request.model,
-                        },
-                    },
-                    # the others served to find the cues, and the remedy has no use for them
-                    "tools": eye,
-                    "tool_options": {
-                        role: options
-                        for role, options in request.tool_options.items()
-                        if role in eye
-                    },
-                }
-            )
+            held = in_folds(run, request, folds, found)
+            # all findings of the run are tested, each where it is found again
+            changed["folds"] = [str(path) for path in held.found]
+        whole = run if run.is_dir() else run.parent
+        trial = held.rest.model_copy(
+            update={
+                "method": METHOD,
+                "method_options": {
+                    "run": str(whole if held.by_folds else held.found[0]),
+                    "mitigator": mitigator,
+                    **changed,
+                    "save": None if eye else str(folder / "mitigated"),
+                    "model": {"model": stamp.fingerprint or "", "spec": request.model},
+                },
+                # the others served to find the cues, and the remedy has no use for them
+                "tools": eye,
+                "tool_options": {
+                    role: options
+                    for role, options in request.tool_options.items()
+                    if role in eye
+                },
+            }
+        )
+        stored = StoredRun(run, runner.context)
+        foretold = _prospects(stored, top, folds) if held.again else ()
+        stage = partial(_stage, stored, held.rest)
+        with follow_test(runner, [held], METHOD, stage, asked) as step:
             tried = find_then_test(
                 runner,
-                other,
+                held,
                 trial,
                 asked,
                 output,
@@ -199,6 +175,17 @@ def mitigate(
     if tried is not None and NOT_TRIED in tried.notes:
         # the page tells the cues all the same
         raise UserError(f"{mitigator} failed: {tried.notes[NOT_TRIED]}")
+
+
+def _refuse_names(run: Path, found: Path) -> None:
+    """Raise UserError: keys that were typed are those of `run`, not of the one made anew."""
+    is_made = (found / "report.json").exists()
+    raise UserError(
+        f"--name: {run} looked at all of its data, and is made again on a third of it, "
+        "where findings get other keys",
+        expected="--on SPLIT, or a run made with --part 1/3",
+        remedy=f"cuescope mitigate {found}" if is_made else "Add --on SPLIT",
+    )
 
 
 def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:

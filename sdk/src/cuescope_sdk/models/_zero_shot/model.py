@@ -180,9 +180,26 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     @cached_property
     def _encoder(self) -> "TowerEncoder":
-        from cuescope_sdk.torch._encoding import TowerEncoder
+        from cuescope_sdk.torch._encoding import TowerEncoder, TowerMemory
 
-        return TowerEncoder(self.image_tower, self.context.batch_size)
+        tower = self.image_tower
+        context = self.context
+        # of the same weights: the next audit of this process looks at the same pictures
+        key = (
+            type(self),
+            self.fingerprint,
+            str(tower.device),
+            context.dtype,
+            context.batch_size,
+        )
+        memory = context.memory.recall(key, TowerMemory)
+        return TowerEncoder(tower, context.batch_size, memory)
+
+    @property
+    def passes(self) -> int:
+        """Pictures that went through the image tower so far, with nothing changed inside it."""
+        opened = self.__dict__.get("_encoder")
+        return opened.passes if opened else 0
 
     def prefetch(self, trials: Sequence[Trial]) -> None:
         """Begin to load the frames of trials that are asked next, once the weights are open."""

@@ -1,6 +1,6 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,7 +12,7 @@ import typer
 from cuescope.application import (
     AskedAgain,
     Folds,
-    OtherPart,
+    HeldOut,
     Output,
     Pairs,
     Run,
@@ -26,15 +26,12 @@ from cuescope.application import (
     find_then_test,
     follow_test,
     foretell,
-    make_runs,
-    name_again,
+    in_folds,
     open_runner,
     pairs,
-    parts_of_folds,
     require_same_data,
     require_whole,
     spread,
-    without_each_fold,
 )
 from cuescope_confirm import Confirm
 from cuescope_confirm.cases.own_pairs import read_scenes
@@ -151,16 +148,19 @@ def confirm(
             _require_one(report, features, others)
             # at once, with its scenes: the run would be made again before they are looked at
             read_scenes(runner.context, own_pairs, least)
-        other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
-        if folds is not None:
+        found = folder / "found"
+        if folds is None:
+            held = apart(run, request, asked.on, registry, found, parts=PARTS)
+        else:
             # a key of one run may be something else in another
             typed = {"RUN": others, "--pairs": own_pairs, "--feature": features}
             require_whole(run, request, asked, next(filter(typed.get, typed), None))
+            held = in_folds(run, request, folds, found)
+        stored = StoredRun(run, runner.context)
         foretold: Iterable[str] = ()
-        if other.finding is not None:
-            stored = StoredRun(run, runner.context)
+        if held.again:
             foretold = foretell(stored, top, parts=PARTS, folds=folds, least=least)
-        given: dict[str, Any] = {"run": str(other.found)}
+        given: dict[str, Any] = {"run": str(held.found[0])}
         if interventions:
             given["interventions"] = interventions
         if features:
@@ -170,48 +170,38 @@ def confirm(
             given["pairs"] = str(own_pairs.resolve())
         if top != 10:
             given["top"] = top
-        more = _find_others(
-            runner, others or (), request, asked, folder / "found-others"
-        )
-        of_folds: Mapping[Path, Request] = {}
-        again = [other, *(part for _, part in more)]
-        if folds is not None:
-            of_folds = without_each_fold(request, folds, folder / "found")
-            again = parts_of_folds(other, of_folds)
         of_test: dict[str, Any] = {
             "method": METHOD,
             "tools": tools,
             "tool_options": settings,
         }
-        rest = other.rest if folds is None else request
         # as it would be of the run itself, which is like those that are made again
         like = given | {"run": str(run)} | typed_options
-        foreseen = rest.model_copy(update=of_test | {"method_options": like})
         stage = partial(
             stage_after_run,
-            StoredRun(run, runner.context),
-            foreseen,
+            stored,
+            held.rest.model_copy(update=of_test | {"method_options": like}),
             len(features) if features else None,
         )
-        with follow_test(runner, again, METHOD, stage, asked) as step:
-            if folds is not None:
-                for line in foretold:
-                    runner.context.announce(line)
-                if not make_runs(runner, of_folds, asked, output, step):
-                    return
-                first, *left = map(str, of_folds)
-                given |= {"run": first, "others": left, "folds": True}
-                other = replace(other, found=Path(first), finding=None, rest=request)
-            if more:
-                _make_others(more, asked, step)
-                given["others"] = [str(part.found) for _, part in more]
-            # -O comes last, so what is typed wins
-            of_test["method_options"] = given | typed_options
-            trial = other.rest.model_copy(update=of_test)
+        more = _find_others(
+            runner, others or (), request, asked, folder / "found-others"
+        )
+        more_found = [str(part.found[0]) for _, part in more]
+        if held.by_folds:
+            given["folds"] = True
+            more_found = [str(path) for path in held.found[1:]]
+        if more_found:
+            given["others"] = more_found
+        # -O comes last, so what is typed wins
+        of_test["method_options"] = given | typed_options
+        all_held = [held, *(part for _, part in more)]
+        with follow_test(runner, all_held, METHOD, stage, asked) as step:
+            if not asked.plan:
+                _make_others(more, step)
             find_then_test(
                 runner,
-                other,
-                trial,
+                held,
+                held.rest.model_copy(update=of_test),
                 asked,
                 output,
                 step,
@@ -220,7 +210,7 @@ def confirm(
                 foretold=foretold,
                 any_feature=bool(features or others),
                 remedy=FEW,
-                adapt=partial(_name_anew, run, other.found) if features else None,
+                adapt=partial(_name_anew, run, held.found[0]) if features else None,
             )
 
 
@@ -317,16 +307,16 @@ def _find_others(
     first: Request,
     asked: AskedAgain,
     folder: Path,
-) -> list[tuple[Runner, OtherPart]]:
+) -> list[tuple[Runner, HeldOut]]:
     """More runs with what makes them; raises UserError for a run of another model or data."""
     parts = []
     for number, run in enumerate(runs, 2):
-        held, request = ask_again(runner, run, asked)
+        its_runner, request = ask_again(runner, run, asked)
         # parts are dealt by seed: with another one, halves of two runs would overlap
         request = request.model_copy(update={"seed": first.seed})
         for role in ("model", "data"):
             _require_same(role, run, first, request)
-        other = apart(
+        held = apart(
             run,
             request,
             asked.on,
@@ -334,22 +324,18 @@ def _find_others(
             folder / f"{number}",
             parts=PARTS,
         )
-        parts.append((held, other))
+        parts.append((its_runner, held))
     return parts
 
 
-def _make_others(
-    others: Sequence[tuple[Runner, OtherPart]], asked: AskedAgain, step: Step
-) -> None:
-    """Make those anew that looked at all of their data, unless this is a plan."""
-    for held, other in others:
-        if other.finding is None or asked.plan:
-            continue
-        held.context.announce(
-            f"{other.run} is made again on the same part of the data ({other.found})"
-        )
-        with step(name_again(other.found, other.finding)):
-            replace(held, out=other.found).run(other.finding, resume=True)
+def _make_others(others: Sequence[tuple[Runner, HeldOut]], step: Step) -> None:
+    """Make those anew that looked at all of their data."""
+    for runner, held in others:
+        for path in held.again:
+            runner.context.announce(
+                f"{held.run} is made again on the same part of the data ({path})"
+            )
+        held.make(runner, step)
 
 
 def _require_same(

@@ -25,6 +25,7 @@ from cuescope.application import (
     duration,
     echo,
     following,
+    in_folds,
     model_time,
     open_registry,
     pairs,
@@ -35,7 +36,6 @@ from cuescope.application import (
     show_report,
     spread,
     stdout,
-    without_each_fold,
 )
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.foresight import (
@@ -311,17 +311,19 @@ class Investigation:
         self.features = 0  # with findings, as far as methods have run
         self.found = folder / "found"
         registry = runner.context.registry
-        other = apart(folder, request, on, registry, self.found, parts=PARTS)
+        if folds is None:
+            held = apart(folder, request, on, registry, self.found, parts=PARTS)
+            # a limit holds for each half; `apart` drops it
+            rest = held.rest.model_copy(update={"limit": request.limit})
+        else:
+            held = in_folds(folder, request, folds, self.found)
+            rest = held.rest
         # with --on all of the first split is for finding cues
-        first = {self.found: other.finding or request}
-        tested: dict[str, Any] = {"run": str(self.found)}
-        # a limit holds for each half; `apart` drops it
-        rest = other.rest.model_copy(update={"limit": request.limit})
-        if folds is not None:
-            first = dict(without_each_fold(request, folds, self.found))
-            run, *others = map(str, first)
-            tested = {"run": run, "others": others, "folds": True}
-            rest = request
+        first = held.again or {self.found: request}
+        run, *others = map(str, first)
+        tested: dict[str, Any] = {"run": run}
+        if held.by_folds:
+            tested |= {"others": others, "folds": True}
         # by the folder of its run below that of all
         self.requests: dict[str, Request] = {}
         for home, part in first.items():

@@ -113,6 +113,11 @@ class ToyCLIP(TrainedModel):
     def image_tower(self) -> "ImageTower":
         return self._model.image_tower
 
+    @property
+    def passes(self) -> int:
+        """Pictures that went through the image tower so far, with nothing changed inside it."""
+        return self._clip.passes if self._opened else 0
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return self._model.respond(trials)
 
