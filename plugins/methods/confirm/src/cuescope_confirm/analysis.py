@@ -25,7 +25,6 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study, prepare, roots
 from cuescope_confirm.testimony.effects import Party, effect_of_party, is_tested
-from cuescope_confirm.testimony.embedded import share_taken_inside
 from cuescope_confirm.testimony.sizes import accuracy_lost, size_of
 from cuescope_confirm.testimony.votes import (
     Kind,
@@ -35,7 +34,7 @@ from cuescope_confirm.testimony.votes import (
     jointly_telling,
     kinds_of,
     party_of,
-    shares_reached,
+    shares_taken,
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
@@ -84,12 +83,7 @@ class Row:
 
     @property
     def fullest(self) -> list[Vote]:
-        """The kinds that change all of the cue, else its inside, a part of it, or all frames.
-
-        Where the inside alone shows a cause, those that show it.
-        """
-        if self.ruling.inside:
-            return _confirming_inside(self.votes)
+        """The kinds that change all of the cue, else its inside, a part of it, or all frames."""
         # the best standing that any kind has: weaker ones do not dilute it
         for standing in ("full", "inside", "partial", "coarse"):
             of_standing = [vote for vote in self.votes if vote.standing == standing]
@@ -104,7 +98,7 @@ class Row:
         The mean of several kinds in each sample; a middle of two is as lucky as the luckier one.
         Where samples as they are tell it too, with all else alike, both have to say so.
         """
-        if self.together is not None and not self.ruling.inside:
+        if self.together is not None:
             changed = self.together.least
         else:
             least = [vote.effect.least for vote in self.fullest]
@@ -116,6 +110,13 @@ class Row:
             return min(changed, alike)
         # the geometric mean: where one says next to nothing, the other is no reason to believe it
         return float(np.sqrt(changed * alike))
+
+    def moves(self, level: float) -> bool:
+        """Whether a kind of change, or several together, surely move answers."""
+        effects = [vote.effect for vote in self.votes]
+        if self.together is not None:
+            effects.append(self.together)
+        return any(effect.corrected <= level for effect in effects)
 
     @property
     def fine(self) -> list[Testimony]:
@@ -194,7 +195,7 @@ def measure(dossier: Dossier) -> Results:
     kinds: list[Kind] = []
     together: dict[Target, Party] = {}
     for target, witnesses in tested.items():
-        taken |= shares_reached(study, witnesses)
+        taken |= shares_taken(study, witnesses)
         of_target = kinds_of(witnesses, taken)
         joined = jointly_telling(of_target)
         if joined:
@@ -245,8 +246,6 @@ def _testimony(
 ) -> Testimony:
     """Its own effect, with the p-value and the decision of its kind."""
     effect = effect_of_party(dossier, [witness], confidence)
-    study = dossier.study
-    embedded = study.audit.once(share_taken_inside, study, witness)
     for vote in votes:
         if witness in vote.party:
             effect = replace(effect, corrected=vote.effect.corrected)
@@ -255,14 +254,9 @@ def _testimony(
                 effect=effect,
                 decision=vote.decision,
                 taken=taken[witness],
-                embedded=embedded,
             )
     return Testimony(
-        **vars(witness),
-        effect=effect,
-        decision="undecided",
-        taken=taken[witness],
-        embedded=embedded,
+        **vars(witness), effect=effect, decision="undecided", taken=taken[witness]
     )
 
 
@@ -303,13 +297,13 @@ def _row(
     )
     if not votes:
         return row
+    alike = None if row.beside is None else row.beside.alike
+    effect = size_of(row.fullest, study, alike)
+    row = replace(row, effect=effect)
     if together is not None and ruling.missing in (POWER, SECOND, DIFFERENCE):
         row = replace(row, ruling=_by_all(study, row, together))
     if row.ruling.verdict == "cannot tell":
         row = replace(row, ruling=_with_all_else_alike(study, row))
-    alike = None if row.beside is None else row.beside.alike
-    effect = size_of(row.fullest, study, alike)
-    row = replace(row, effect=effect)
     if row.ruling.verdict != "causes":
         return row
     # what several kinds cannot tell from nothing is no cause, however sure one of them is
@@ -357,8 +351,8 @@ def _with_all_else_alike(study: Study, row: Row) -> Ruling:
     """A cause by one kind of change, where samples as they are say the same.
 
     They are a witness of another kind: nothing is changed in them, and all else in their pictures
-    is held alike. It takes a change that confirms, in pictures or inside the model, and none of all
-    of the cue that does nothing.
+    is held alike. It takes a change that confirms, or both inside the model, and none of all of the
+    cue that does nothing.
     """
     options = study.options
     if row.beside is None or not _is_shown(row.target, row.beside):
@@ -369,8 +363,8 @@ def _with_all_else_alike(study: Study, row: Row) -> Ruling:
         return row.ruling
     confirming = [vote for vote in row.votes if vote.decision == "confirms"]
     seen = [vote for vote in confirming if vote.standing in ("full", "partial")]
-    inside = _confirming_inside(row.votes)
-    if not seen and not inside:
+    inside = [vote for vote in confirming if vote.standing == "inside"]
+    if not seen and not _goes_both_ways(inside):
         return row.ruling
     sides = {vote.removes for vote in seen or inside}
     return Ruling(
@@ -506,15 +500,6 @@ def _is_shown(target: Target, beside: PrognosticGap | None) -> bool:
     Those held out that are asked about are as many again as the run's.
     """
     return target.direction.shown or (beside is not None and beside.plain.low > 0)
-
-
-def _confirming_inside(votes: Sequence[Vote]) -> list[Vote]:
-    """What moves the embedding, and shows a cause."""
-    return [
-        vote
-        for vote in votes
-        if vote.standing == "inside" and vote.decision == "confirms"
-    ]
 
 
 def _goes_both_ways(votes: Sequence[Vote]) -> bool:

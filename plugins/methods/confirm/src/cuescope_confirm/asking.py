@@ -11,7 +11,6 @@ from scipy.special import softmax
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, pick, shuffle
 from cuescope_sdk import Capabilities, Model, Outcome, Sample, Trial
-from cuescope_sdk.stills import Answers as Embedded
 
 QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
@@ -116,20 +115,6 @@ def with_outputs(capabilities: Capabilities, trial: Trial) -> Trial:
     # a model has logits for choices alone
     logits = "logits" in capabilities.outputs and trial.sample.choices
     return replace(trial, outputs=frozenset({"logits" if logits else "text"}))
-
-
-def can_embed(capabilities: Capabilities) -> bool:
-    """Whether a model gives an embedding with its logits."""
-    return capabilities.outputs >= Embedded.outputs
-
-
-def with_embedding(capabilities: Capabilities, trial: Trial) -> Trial:
-    """A trial with the embedding beside its logits, where the model gives both.
-
-    So what is asked about for its answer tells as well what the model saw of it.
-    """
-    is_able = can_embed(capabilities) and "logits" in trial.outputs
-    return replace(trial, outputs=Embedded.outputs) if is_able else trial
 
 
 def probability(outcome: Outcome, answer: str | None) -> float:

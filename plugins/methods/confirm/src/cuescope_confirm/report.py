@@ -433,10 +433,8 @@ def figures_table(results: Results) -> Table:
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
             taken = None if testimony.taken is None else 100 * testimony.taken
-            inner = testimony.embedded
-            embedded = None if inner is None else 100 * inner
             own = (name, testimony.spec, effect.n, *shares, with_interval(effect))
-            rows.append((*own, taken, embedded))
+            rows.append((*own, taken))
     return Table.of(
         "Each witness beside its placebo (accuracy in %, effects in points)",
         (
@@ -448,7 +446,6 @@ def figures_table(results: Results) -> Table:
             "placebo",
             "beyond placebo",
             "cue taken out",
-            "taken out of the embedding",
         ),
         rows,
         "Beyond placebo: the change of the answer's probability, minus that with the placebo, in "

@@ -8,13 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cuescope_confirm.asking import (
-    Direction,
-    gives,
-    probability,
-    trial_of,
-    with_embedding,
-)
+from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.cases.inside import pairs_inside
 from cuescope_confirm.cases.own_pairs import (
@@ -52,6 +46,7 @@ from cuescope_sdk import (
     how_to_install,
 )
 from cuescope_sdk.interventions import Case, Intervention, Place
+from cuescope_sdk.stills import Answers as Embedded
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 UNCOMPARED = (
@@ -59,7 +54,7 @@ UNCOMPARED = (
 )
 SAME = "pictures do not show it take a quarter of the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
-SEEN = "a change of its place that takes all of the cue is asked about"
+SEEN = "a change of pictures that takes all of the cue is asked about"
 UNSURE = (
     "the place of the cue is too uncertain: something else would be changed as well"
 )
@@ -412,11 +407,7 @@ def _prepare_answers(
 
     def put(trial: Trial, condition: str) -> Trial:
         feature = witness.target.cue.feature.key
-        asked = trial_of(study, trial)
-        # an edit of the model may move its embedding, and is not judged by it
-        if not trial.edit:
-            asked = with_embedding(audit.capabilities, asked)
-        return replace(asked, feature=feature, condition=condition)
+        return replace(trial_of(study, trial), feature=feature, condition=condition)
 
     plugin = witness.plugin
     # an editor takes long or costs money: a plan ends before it works
@@ -429,6 +420,9 @@ def _prepare_answers(
     trials = []
     for pair, trial in zip(pairs, changed, strict=True):
         plain = put(Trial(sample=pair.case.sample), "baseline")
+        if pair.case.shift is not None:
+            # asked with its embedding already: answers of fewer outputs would be asked anew
+            plain = replace(plain, outputs=Embedded.outputs)
         trial = put(trial, f"{name} control" if pair.control else f"{name} cue")
         placebo = None
         if pair.placebo is not None:

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from cuescope_confirm.scores import NO_MORE, Decision, Effect
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import EXACT, Party, is_tested
-from cuescope_confirm.testimony.embedded import share_taken_inside
 from cuescope_confirm.testimony.manipulation import (
     A_PART,
     LEAST,
@@ -83,7 +82,6 @@ class Testimony(Witness):
     effect: Effect
     decision: Decision
     taken: float | None = None
-    embedded: float | None = None
 
     @property
     def removes(self) -> bool:
@@ -182,20 +180,14 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
 
 
 def is_taken_out(study: Study, witnesses: Party) -> bool:
-    """Whether any of these changes all of the cue, and little else, in pictures and embeddings.
-
-    What changes all of a picture changes more than the cue: that may hide what the cue does.
-    """
+    """Whether any of these changes all of the cue in pictures."""
     able = [
         witness
         for witness in witnesses
         if witness.reason is None and is_tested(study, witness)
     ]
-    kinds = kinds_of(able, shares_reached(study, able))
-    return any(
-        kind.standing == "full" and kind.party[0].plugin.needs != "still"
-        for kind in kinds
-    )
+    kinds = kinds_of(able, shares_taken(study, able))
+    return any(kind.standing == "full" for kind in kinds)
 
 
 def _best_of(kind: Kind, taken: Taken) -> Witness:
@@ -248,20 +240,3 @@ def shares_taken(
         if shares and witness.edits_model and witness.plugin.needs == "region":
             taken[witness] = max(shares)
     return taken
-
-
-def shares_reached(
-    study: Study,
-    witnesses: Sequence[Witness],
-) -> dict[Witness, float | None]:
-    """As `shares_taken`, in what the model sees as well: the smaller share of both.
-
-    A change that the model's embedding does not show has left the model its cue. None where neither
-    pictures nor embeddings tell it.
-    """
-    reached = shares_taken(study, witnesses)
-    for witness, share in reached.items():
-        inside = study.audit.once(share_taken_inside, study, witness)
-        known = [value for value in (share, inside) if value is not None]
-        reached[witness] = min(known, default=None)
-    return reached
