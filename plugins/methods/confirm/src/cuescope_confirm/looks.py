@@ -59,7 +59,9 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
     )
-    return _ask_placebos_last(_at_share(replace(dossier, witnesses=witnesses), 1 - FIRST))
+    return _ask_placebos_last(
+        _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
+    )
 
 
 def _ask_placebos_last(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:

@@ -36,7 +36,9 @@ from cuescope_sdk.locating import (
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId
 
-CLEAR_AUROC = 0.85  # of pictures: a run lists some samples wrongly, so an embedding tells no more
+CLEAR_AUROC = (
+    0.85  # of pictures: a run lists some samples wrongly, so an embedding tells no more
+)
 FRAMES = 200  # of the run on each side, that a linear model learns from
 PATCHED = 100  # of these on each side, whose patches the model is asked about
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
