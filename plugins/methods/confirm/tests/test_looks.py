@@ -15,7 +15,7 @@ from cuescope_confirm.looks import UNNEEDED, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, POWER, Control, Decision, Effect, Ruling
 from cuescope_confirm.study import Study
-from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.testimony.votes import Standing, Vote
 from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
 from cuescope_confirm.trials import UNCOMPARED
 from cuescope_sdk import Context
@@ -31,10 +31,15 @@ class Court:
         monkeypatch: pytest.MonkeyPatch,
         p_values: Sequence[float],
         decision: Decision = "undecided",
+        *,
+        value: float = 0.2,
+        standing: Standing = "full",
     ) -> None:
         self.asked: list[tuple[int, int]] = []
         self.p_values = list(p_values)
         self.decision = decision
+        self.value = value
+        self.standing = standing
         self.placebo = _target("unfound cue", 0.1)
         self.finding = _target("finding", 0.1, {"unfound cue": self.placebo})
         audit: Any = SimpleNamespace(
@@ -70,9 +75,13 @@ class Court:
         """One row, each time with the next p-value; the last one stays."""
         [p_value, *left] = self.p_values
         self.p_values = left or [p_value]
-        effect = Effect(0.2, 0.1, 0.3, COUNT, p_value, corrected=p_value)
+        effect = Effect(self.value, 0.1, 0.3, COUNT, p_value, corrected=p_value)
         vote = Vote(
-            "full", dossier.witnesses[:1], 1.0, effect=effect, decision=self.decision
+            self.standing,
+            dossier.witnesses[:1],
+            1.0,
+            effect=effect,
+            decision=self.decision,
         )
         ruling = Ruling("cannot tell", missing=POWER)
         return SimpleNamespace(rows=[Row(self.finding, [], [], [vote], ruling)])
@@ -118,6 +127,24 @@ def test_where_each_change_surely_does_no_more_a_half_is_enough(
     court = Court(monkeypatch, [1.0], NO_MORE)
     ask_in_looks(court.dossier)
     assert court.asked == [(30, 0), (30, 0)]
+
+
+@pytest.mark.parametrize(
+    ("value", "standing", "is_enough"),
+    [
+        (0.02, "partial", True),
+        (0.08, "partial", False),
+        # all of the cue was changed: more samples may acquit
+        (0.02, "full", False),
+        (0.02, "coarse", False),
+    ],
+)
+def test_what_can_neither_convict_nor_acquit_is_not_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch, value: float, standing: Standing, is_enough: bool
+) -> None:
+    court = Court(monkeypatch, [1.0], value=value, standing=standing)
+    ask_in_looks(court.dossier)
+    assert court.asked[-1] == ((30, 0) if is_enough else (60, 0))
 
 
 @pytest.mark.parametrize(("area", "is_asked"), [(0.1, True), (0.3, False)])

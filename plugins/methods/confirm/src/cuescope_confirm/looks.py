@@ -1,8 +1,10 @@
 """Two looks: where half of the samples decide, the others are not asked about.
 
-Nor where each change surely does no more than its placebo, though these do not acquit: more
-samples would say the same. Within each look, placebo cues are asked about last, and only where a
-change of the finding surely moves answers: they can take such a verdict back, and nothing else.
+Nor where more samples would say the same: each change surely does no more than its placebo, or does
+less than half of what counts where none of them could acquit.
+
+Within each look, placebo cues are asked about last, and only where a change of the finding surely
+moves answers: they can take such a verdict back, and nothing else.
 
 The error that is allowed is shared out over both looks (Bonferroni), so the rule keeps its level.
 """
@@ -45,7 +47,8 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     study.audit.expect_more(max(rest, 0))
     first, outcomes = _ask_placebos_last(_at_share(half, FIRST))
     results = measure(with_answers(first, outcomes))
-    decided = {row.target for row in results.rows if _is_decided(row)}
+    margin = study.options.margin
+    decided = {row.target for row in results.rows if _is_decided(row, margin)}
     witnesses = []
     for witness, in_half in zip(dossier.witnesses, half.witnesses, strict=True):
         # a placebo goes on as long as a finding that is held against it
@@ -96,13 +99,19 @@ def _at_share(dossier: Dossier, share: float) -> Dossier:
     return replace(dossier, study=replace(study, options=options))
 
 
-def _is_decided(row: Row) -> bool:
+def _is_decided(row: Row, margin: float) -> bool:
     """Whether more of the same samples tell no more."""
     # what the run does not show is shown by no more samples
     if row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED:
         return True
-    # each kind does no more than its placebo, and they are too few, or too alike, to acquit
-    return all(vote.decision == NO_MORE for vote in row.votes)
+    # each kind surely does too little, and they are too few, or too alike, to acquit
+    if all(vote.decision == NO_MORE for vote in row.votes):
+        return True
+    # nothing can acquit, and nothing is on its way to convict
+    return not any(
+        vote.can_acquit or vote.effect.value >= margin / 2 * vote.part
+        for vote in row.votes
+    )
 
 
 def _with_placebos(target: Target) -> list[Target]:
