@@ -10,7 +10,8 @@ import pytest
 from cuescope_confirm import looks, trials
 from cuescope_confirm.analysis import Row
 from cuescope_confirm.asking import Direction
-from cuescope_confirm.locating import Target
+from cuescope_confirm.locating import Target, learned
+from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.looks import UNNEEDED, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, POWER, Control, Decision, Effect, Ruling
@@ -162,3 +163,36 @@ def test_a_placebo_of_another_size_is_not_asked_about(
     left = trials._compared_or_not(study, of_placebo, [of_finding, of_placebo])
     assert len(left.answers.pairs) == (COUNT if is_asked else 0)
     assert left.reason == (None if is_asked else UNCOMPARED)
+
+
+@pytest.mark.parametrize(
+    ("auroc", "controls", "is_asked"),
+    [
+        (0.8, True, True),
+        (0.86, True, False),
+        # what is only held against a finding need not be told as well
+        (0.8, False, False),
+        (0.7, False, True),
+    ],
+)
+def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch, auroc: float, controls: bool, is_asked: bool
+) -> None:
+    by_picture: Any = SimpleNamespace(
+        auroc=auroc, showing=lambda _: [], purity=lambda _: 1.0
+    )
+    asked = []
+
+    def by_embedding(*_: Any) -> Any:
+        asked.append(True)
+        return by_picture
+
+    located = LocatedCue({}, frozenset(), "stands", auroc=auroc)
+    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
+    monkeypatch.setattr(learned, "_by_pictures", lambda *_: by_picture)
+    monkeypatch.setattr(learned, "_teller", by_embedding)
+    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: located)
+    study: Any = None
+    cue: Any = None
+    learned.locate_learned(study, cue, {}, controls=controls)
+    assert bool(asked) is is_asked
