@@ -321,7 +321,7 @@ def test_what_moves_answers_the_other_way_is_not_acquitted(is_shown: bool) -> No
         direction=Direction(gap=-0.03, z=-0.5, shown=is_shown),
         located=SimpleNamespace(is_sure=True, auroc=None),
     )
-    verdict = _ruling(target, votes, [], 0.1).verdict
+    verdict = _ruling(target, votes, [], 0.1, is_shown=is_shown).verdict
     assert verdict == ("accompanies" if is_shown else "cannot tell")
 
 

@@ -301,7 +301,8 @@ def test_where_answers_are_alike_nothing_is_caused(
         )
         for effect in ("removes", "inserts")
     ]
-    assert analysis._ruling(target, votes, [], 0.1).verdict == verdict
+    ruling = analysis._ruling(target, votes, [], 0.1, is_shown=direction.shown)
+    assert ruling.verdict == verdict
 
 
 def _witness(effect: str) -> Any:
@@ -379,3 +380,29 @@ def test_a_second_change_that_had_too_few_samples_is_named() -> None:
     )
     words = how_many(row, ConfirmOptions(run=Path("run")))
     assert words.endswith("could be changed: 9 by swap; 10 are needed)")
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "decision"), [(-0.3, OPEN), (0.0, NO), (0.3, NO)]
+)
+def test_damage_where_no_cue_is_does_not_acquit(
+    elsewhere: float, decision: Decision
+) -> None:
+    """What a change breaks in any sample may hide what it does by taking the cue."""
+    effect = Effect(
+        -0.06, -0.15, 0.03, 84, 1.0, {"without the cue": elsewhere}, alone=0.0
+    )
+    assert decide(effect, level=0.05, margin=0.1) == decision
+
+
+@pytest.mark.parametrize(
+    ("in_run", "low", "shown"),
+    [(True, -0.1, True), (False, 0.02, True), (False, -0.01, False)],
+)
+def test_samples_held_out_show_a_difference_too(
+    in_run: bool, low: float, shown: bool
+) -> None:
+    target: Any = SimpleNamespace(direction=asking.Direction(shown=in_run))
+    beside: Any = SimpleNamespace(plain=Estimate(0.1, low, 0.2))
+    assert analysis._is_shown(target, beside) is shown
+    assert analysis._is_shown(target, None) is in_run

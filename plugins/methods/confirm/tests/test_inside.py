@@ -179,7 +179,7 @@ def test_an_embedding_convicts_both_ways_and_never_against_pictures(
         )
     given: Any = target()
     given.direction = Direction(gap=-0.3, z=-5.0)
-    assert _ruling(given, cast, [], 0.1).verdict == verdict
+    assert _ruling(given, cast, [], 0.1, is_shown=True).verdict == verdict
 
 
 def test_the_inside_is_asked_where_no_picture_loses_the_cue() -> None:

@@ -111,6 +111,13 @@ class Row:
         # the geometric mean: where one says next to nothing, the other is no reason to believe it
         return float(np.sqrt(changed * alike))
 
+    def moves(self, level: float) -> bool:
+        """Whether a kind of change, or several together, surely move answers."""
+        effects = [vote.effect for vote in self.votes]
+        if self.together is not None:
+            effects.append(self.together)
+        return any(effect.corrected <= level for effect in effects)
+
     @property
     def fine(self) -> list[Testimony]:
         """The witnesses that change less than a whole frame."""
@@ -270,7 +277,14 @@ def _row(
     unmeasured = [
         witness for witness in dossier.witnesses_of(target) if witness.spec not in asked
     ]
-    ruling = _ruling(target, votes, unmeasured, study.options.margin)
+    beside = _beside_all_else(dossier, target)
+    ruling = _ruling(
+        target,
+        votes,
+        unmeasured,
+        study.options.margin,
+        is_shown=_is_shown(target, beside),
+    )
     row = Row(
         target,
         measured,
@@ -279,7 +293,7 @@ def _row(
         ruling,
         together=together,
         discordant=_come_apart(study, target),
-        beside=_beside_all_else(dossier, target),
+        beside=beside,
     )
     if not votes:
         return row
@@ -341,7 +355,7 @@ def _with_all_else_alike(study: Study, row: Row) -> Ruling:
     cue that does nothing.
     """
     options = study.options
-    if row.beside is None or not row.target.direction.shown:
+    if row.beside is None or not _is_shown(row.target, row.beside):
         return row.ruling
     alike = row.beside.alike
     says_so = alike.low > 0 and alike.value >= options.margin
@@ -393,7 +407,7 @@ def _by_all(
     # what is sure but too small is no cause, however sure
     is_sure = together.corrected <= 1 - options.confidence
     is_small = together.high < max(options.margin, _claim(row.target))
-    if not is_sure or is_small or not row.target.direction.shown:
+    if not is_sure or is_small or not _is_shown(row.target, row.beside):
         return row.ruling
     # each has to carry a part: one that does nothing adds a voice, and no evidence
     telling = [
@@ -425,6 +439,8 @@ def _ruling(
     votes: Sequence[Vote],
     unmeasured: Sequence[Witness],
     margin: float,
+    *,
+    is_shown: bool,
 ) -> Ruling:
     if any(vote.party[0].plugin.needs == "pair" for vote in votes):
         return _by_pairs(votes)
@@ -462,9 +478,7 @@ def _ruling(
         ruling = Ruling("causes", necessary=True, sufficient=True, inside=True)
     # what goes both ways is a cause where the run has too few samples to show it, or to deny it
     goes_both_ways = ruling.necessary and ruling.sufficient
-    is_explained = target.direction.shown or (
-        goes_both_ways and target.direction.most >= margin
-    )
+    is_explained = is_shown or (goes_both_ways and target.direction.most >= margin)
     if ruling.verdict == "causes" and not is_explained:
         return Ruling("cannot tell", missing=UNEXPLAINED)
     if ruling.verdict == "accompanies" and _is_of_one_kind(target, votes):
@@ -478,6 +492,14 @@ def _ruling(
     ):
         return replace(ruling, missing=DIFFERENCE)
     return ruling
+
+
+def _is_shown(target: Target, beside: PrognosticGap | None) -> bool:
+    """Whether samples as they are show a difference to be caused: the run's, or all of them.
+
+    Those held out that are asked about are as many again as the run's.
+    """
+    return target.direction.shown or (beside is not None and beside.plain.low > 0)
 
 
 def _goes_both_ways(votes: Sequence[Vote]) -> bool:

@@ -1,19 +1,27 @@
 """Two looks: where half of the samples decide, the others are not asked about.
 
+Nor where more samples would say the same: each change surely does no more than its placebo, or does
+less than half of what counts where none of them could acquit.
+
+Within each look, placebo cues are asked about last, and only where a change of the finding surely
+moves answers: they can take such a verdict back, and nothing else.
+
 The error that is allowed is shared out over both looks (Bonferroni), so the rule keeps its level.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from cuescope_confirm.analysis import UNEXPLAINED, Row, measure
 from cuescope_confirm.locating import Target
-from cuescope_confirm.testimony.witnesses import Dossier, Witness
+from cuescope_confirm.scores import NO_MORE
+from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
 from cuescope_confirm.trials import ask, trials_of, with_answers
 from cuescope_sdk import Outcome
 
+UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
 LEAST = (
     4  # times the fewest samples that decide: with fewer pairs half of them is no look
@@ -24,34 +32,63 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     """As `ask`, but of what the first half of each witness's pairs decides only this half."""
     dossier = _within_budget(dossier)
     study = dossier.study
-    halves = {witness: _part(witness, 0.5) for witness in dossier.witnesses}
-    is_one = study.options.looks == 1 or study.options.pairs is not None
+    # a plan counts what is asked at most; pairs of the user's own have no placebo cues
+    if study.audit.context.planning or study.options.pairs is not None:
+        return ask(dossier)
+    half = replace(
+        dossier, witnesses=[_part(witness, 0.5) for witness in dossier.witnesses]
+    )
     fewest = LEAST * study.options.least
     most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
-    # a plan counts what is asked at most
-    if is_one or most < fewest or study.audit.context.planning:
-        return ask(dossier)
-    half = replace(dossier, witnesses=list(halves.values()))
+    if study.options.looks == 1 or most < fewest:
+        return _ask_placebos_last(dossier)
     # for the time left: the second look asks as much again at most
     rest = len(list(trials_of(dossier))) - len(list(trials_of(half)))
     study.audit.expect_more(max(rest, 0))
-    first, outcomes = ask(half)
-    results = measure(with_answers(_at_share(first, FIRST), outcomes))
-    decided = {row.target for row in results.rows if _is_decided(row)}
+    first, outcomes = _ask_placebos_last(_at_share(half, FIRST))
+    results = measure(with_answers(first, outcomes))
+    margin = study.options.margin
+    decided = {row.target for row in results.rows if _is_decided(row, margin)}
     witnesses = []
-    for witness in dossier.witnesses:
+    for witness, in_half in zip(dossier.witnesses, half.witnesses, strict=True):
         # a placebo goes on as long as a finding that is held against it
         owners = {
             target
             for target in dossier.targets
             if witness.target in _with_placebos(target)
         }
-        witnesses.append(halves[witness] if owners <= decided else witness)
+        witnesses.append(in_half if owners <= decided else witness)
     study.audit.note(
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
     )
-    return ask(_at_share(replace(dossier, witnesses=witnesses), 1 - FIRST))
+    return _ask_placebos_last(
+        _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
+    )
+
+
+def _ask_placebos_last(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
+    """As `ask`, of placebo cues only what is held against a change that surely moves answers."""
+    needed = set(dossier.targets)
+    own, outcomes = ask(_only(dossier, needed))
+    level = 1 - dossier.study.options.confidence
+    for row in measure(with_answers(own, outcomes)).rows:
+        if row.moves(level):
+            needed.update(_with_placebos(row.target))
+    if needed == set(dossier.targets):
+        return own, outcomes
+    return ask(_only(dossier, needed))
+
+
+def _only(dossier: Dossier, targets: Collection[Target]) -> Dossier:
+    """Without what is asked about other targets."""
+    witnesses = [
+        witness
+        if witness.target in targets or not witness.answers.pairs
+        else replace(witness, reason=UNNEEDED, answers=Answers.unknown())
+        for witness in dossier.witnesses
+    ]
+    return replace(dossier, witnesses=witnesses)
 
 
 def _at_share(dossier: Dossier, share: float) -> Dossier:
@@ -62,9 +99,19 @@ def _at_share(dossier: Dossier, share: float) -> Dossier:
     return replace(dossier, study=replace(study, options=options))
 
 
-def _is_decided(row: Row) -> bool:
+def _is_decided(row: Row, margin: float) -> bool:
+    """Whether more of the same samples tell no more."""
     # what the run does not show is shown by no more samples
-    return row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED
+    if row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED:
+        return True
+    # each kind surely does too little, and they are too few, or too alike, to acquit
+    if all(vote.decision == NO_MORE for vote in row.votes):
+        return True
+    # nothing can acquit, and nothing is on its way to convict
+    return not any(
+        vote.can_acquit or vote.effect.value >= margin / 2 * vote.part
+        for vote in row.votes
+    )
 
 
 def _with_placebos(target: Target) -> list[Target]:

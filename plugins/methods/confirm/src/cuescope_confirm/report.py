@@ -588,9 +588,5 @@ def _why_unmeasured(witness: Witness) -> str:
     if witness.plugin.placebo == "none":
         moved = change_beyond(witness, AS_IS).mean()
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
-    located = witness.target.located
-    # the place before the number: more samples would not make it surer
-    if located is not None and not located.is_sure:
-        return "the place of the cue is too uncertain: something else may have been changed"
     count = witness.answers.with_cue.sum()
     return f"only {count} samples could be changed"

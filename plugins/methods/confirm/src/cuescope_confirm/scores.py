@@ -65,11 +65,20 @@ class Effect:
 
         The placebo, no change at all, and what it does where a cause would do nothing.
         """
-        most = max(self.controls.values(), default=0.0)
-        least = min(self.value, self.value - most)
+        highest = max(self.controls.values(), default=0.0)
+        least = min(self.value, self.value - highest)
         if self.alone is None:
             return least
         return min(least, self.alone)
+
+    @property
+    def most(self) -> float:
+        """By how much the cue moves answers at most, as far as this tells.
+
+        What the same change damages in samples without the cue, it damages in those with it, too:
+        that hides as much of the effect.
+        """
+        return self.high - min(self.controls.get("without the cue", 0.0), 0.0)
 
 
 def effect_of(
@@ -143,7 +152,7 @@ def decide(
     `part` of the cue was changed, all of it would do more.
     """
     sure = effect.corrected <= level
-    if effect.high < margin or (effect.high < claimed and not sure):
+    if effect.most < margin or (effect.most < claimed and not sure):
         return NO_MORE
     # per part: half of the cue does half of what all of it does
     confirmed = sure and effect.value / part >= margin and effect.high >= claimed

@@ -25,6 +25,7 @@ from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.merging.folds import match
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Cues, Study, prepare
+from cuescope_confirm.testimony.effects import is_held_against, is_placed
 from cuescope_confirm.testimony.manipulation import only_telling, share_taken
 from cuescope_confirm.testimony.votes import is_taken_out, left_out
 from cuescope_confirm.testimony.witnesses import (
@@ -48,9 +49,15 @@ from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.stills import Answers as Embedded
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
+UNCOMPARED = (
+    "no finding is held against it: it is changed elsewhere, or in another size"
+)
 SAME = "pictures do not show it take a quarter of the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
 SEEN = "a change of pictures that takes all of the cue is asked about"
+UNSURE = (
+    "the place of the cue is too uncertain: something else would be changed as well"
+)
 PLACED = "the cue has a place, and this changes all of the picture"
 
 
@@ -148,10 +155,27 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
         # what a user names is asked about, whatever else tells the same
         is_free = target.role == "finding" and not options.interventions
         witnesses += _witnesses_of(study, able, target, is_free=is_free)
+    witnesses = [_compared_or_not(study, witness, witnesses) for witness in witnesses]
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
     return Dossier(study, targets, witnesses)
+
+
+def _compared_or_not(
+    study: Study,
+    witness: Witness,
+    witnesses: Sequence[Witness],
+) -> Witness:
+    """The witness; of a placebo's cue without its trials, where no finding is held against it."""
+    if witness.target.role == "finding" or not witness.answers.pairs:
+        return witness
+    for owner in witnesses:
+        is_owner = witness.target in owner.target.placebos.values()
+        has_pairs = is_owner and bool(owner.answers.pairs)
+        if has_pairs and is_held_against(study, owner, witness):
+            return witness
+    return replace(witness, reason=UNCOMPARED, answers=Answers.unknown())
 
 
 def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:
@@ -312,6 +336,8 @@ def _ready(
         known = target.located.known
         reason = plugin.why_not(known, audit.capabilities, list(audit.tools))
     is_finding = target.role == "finding"
+    if reason is None and not is_placed(witness):
+        reason = UNSURE
     if reason is None and plugin.needs == "still" and target.has_place:
         reason = PLACED
     if reason is None and not is_finding and plugin.placebo == "none":
@@ -377,11 +403,12 @@ def _prepare_answers(
 ) -> Answers:
     """What is to be asked about each pair."""
 
+    audit = study.audit
+
     def put(trial: Trial, condition: str) -> Trial:
         feature = witness.target.cue.feature.key
         return replace(trial_of(study, trial), feature=feature, condition=condition)
 
-    audit = study.audit
     plugin = witness.plugin
     # an editor takes long or costs money: a plan ends before it works
     for role in sorted(plugin.requires.tools):

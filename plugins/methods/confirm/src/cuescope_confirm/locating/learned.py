@@ -36,7 +36,11 @@ from cuescope_sdk.locating import (
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId
 
+CLEAR_AUROC = (
+    0.85  # of pictures: a run lists some samples wrongly, so an embedding tells no more
+)
 FRAMES = 200  # of the run on each side, that a linear model learns from
+PATCHED = 100  # of these on each side, whose patches the model is asked about
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
 LEAST_PURE = (
@@ -99,8 +103,8 @@ def locate_learned(
     frames, data = training_frames(study, cue)
     by_picture = _by_pictures(study, cue, frames, data)
     whole = by_picture
-    # of what is only held against a finding, pictures that tell it are enough: they ask nothing
-    if controls or by_picture.auroc < GOOD_AUROC:
+    # pictures ask nothing; of what is only held against a finding, they need not tell as much
+    if by_picture.auroc < (CLEAR_AUROC if controls else GOOD_AUROC):
         by_embedding = _teller(study, cue, frames, data, partial(embeddings, study))
         if by_embedding.auroc > by_picture.auroc + TIE:
             whole = by_embedding
@@ -117,8 +121,9 @@ def locate_learned(
         if region is not None:
             by += f"; no patches tell them (AUROC {region.auroc:.2f})"
         return _cue_in_frames(pool, taken, {}, by, auroc, purity)
-    # what tells the run's frames better decides which frames show the cue
-    by_patches = region.auroc > auroc + TIE
+    # what tells the run's frames better decides which frames show the cue; those of the pool are
+    # not all asked about where they are told well enough
+    by_patches = auroc < CLEAR_AUROC and region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
     showing = frames_in(pool) if by_patches else taken
     masks = {}
@@ -195,7 +200,6 @@ def _best_region(
     Of an outside eye where the model has none. Neither is asked where pictures give a place by
     which frames are told as well as by all of them: `enough` is that AUROC.
     """
-    # the same generator for both: equal folds, so their AUROCs can be compared
     grids = pixel_patches(study.seen, frames)
     by_words = Region.learn(
         grids, data, study.rng("region", cue.id), PixelPatches.FINE.overlap
@@ -207,8 +211,12 @@ def _best_region(
     )
     if patches is None or is_told:
         return by_words, pixel_patches
+    # the model is asked about each: one frame has many patches, so fewer frames do
+    number = np.where(data.shows, data.shows.cumsum(), (~data.shows).cumsum())
+    rows = np.flatnonzero(number <= PATCHED)
+    some = [frames[row] for row in rows.tolist()]
     region = Region.learn(
-        patches(study.seen, frames), data, study.rng("region", cue.id)
+        patches(study.seen, some), data.take(rows), study.rng("region", cue.id)
     )
     if region is not None and (by_words is None or _is_better(region, by_words)):
         return region, patches

@@ -104,13 +104,18 @@ def controls_of(dossier: Dossier, party: Party) -> dict[Control, list[Part]]:
             controls.setdefault("without the cue", []).append((witness, without))
         for name, placebo in witness.target.placebos.items():
             for other in dossier.witnesses_of(placebo):
-                if other.plugin is not witness.plugin or not is_tested(study, other):
-                    continue
-                if _is_as_large(witness, other):
+                if is_held_against(study, witness, other):
                     # a placebo is changed where it is, and nowhere else
                     part = other, other.answers.with_cue
                     controls.setdefault(name, []).append(part)
     return controls
+
+
+def is_held_against(study: Study, witness: Witness, other: Witness) -> bool:
+    """Whether what is done to a placebo's cue tells what the same would do to a finding's."""
+    if other.plugin is not witness.plugin or not is_tested(study, other):
+        return False
+    return _is_as_large(witness, other)
 
 
 def _is_as_large(witness: Witness, other: Witness) -> bool:
@@ -132,6 +137,11 @@ def is_tested(study: Study, witness: Witness) -> bool:
     count = witness.answers.with_cue.sum()
     if witness.plugin.placebo == "none" or count < study.options.least:
         return False
+    return is_placed(witness)
+
+
+def is_placed(witness: Witness) -> bool:
+    """Whether what a witness does is done to its cue: its place is well known, or needs not be."""
     if witness.plugin.needs in EXACT:
         return True
     located = witness.target.located

@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Float, Float32
 
+from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import training_frames
 from cuescope_confirm.locating.places import GOOD_AUROC
@@ -20,11 +21,12 @@ from cuescope_confirm.testimony.witnesses import (
     CHANGED,
     PLACEBO,
     Answers,
+    OfPair,
     Witness,
     shown_frames,
 )
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.interventions import open_frame
+from cuescope_sdk.interventions import Intervention, open_frame
 from cuescope_sdk.locating import Fitting, Linear, Look
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
@@ -123,15 +125,35 @@ def by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
 
 
 def _share_taken(study: Study, witness: Witness) -> float | None:
-    recogniser = recogniser_of(study, witness.target)
+    answers = witness.answers
+    # by what it changes: a witness that is answered is another one, and tells the same
+    return study.audit.once(
+        _share_of,
+        study,
+        witness.target,
+        witness.plugin,
+        answers.pairs,
+        answers.trials,
+    )
+
+
+def _share_of(
+    study: Study,
+    target: Target,
+    plugin: Intervention,
+    pairs: Sequence[Pair],
+    trials: Sequence[OfPair],
+) -> float | None:
+    witness = Witness(target, "", plugin, answers=Answers.unknown(pairs, trials))
+    recogniser = recogniser_of(study, target)
     if recogniser is None or witness.edits_model:
         return None
-    pairs = list(changed_frames(witness))
-    if not pairs:
+    frames = list(changed_frames(witness))
+    if not frames:
         return None
-    changed = recogniser.share_left([after for after, _ in pairs])
-    changed -= recogniser.share_left([placebo for _, placebo in pairs])
-    sign = -1 if witness.plugin.effect == "removes" else 1
+    changed = recogniser.share_left([after for after, _ in frames])
+    changed -= recogniser.share_left([placebo for _, placebo in frames])
+    sign = -1 if plugin.effect == "removes" else 1
     return float(sign * changed.mean() / recogniser.apart)
 
 

@@ -62,13 +62,19 @@ class Vote(Kind):
     decision: Decision
 
     @property
-    def acquits(self) -> bool:
-        """Whether all of the cue was changed, and this does no more than the placebo."""
+    def can_acquit(self) -> bool:
+        """Whether it changes all of the cue, or all of the frames that show it."""
         is_still = self.party[0].plugin.needs == "still"
         leaves_nothing = self.standing == "full" and (
             not is_still or self.part >= NEARLY_ALL
         )
-        return leaves_nothing and self.decision == NO_MORE
+        return leaves_nothing or self.standing == "coarse"
+
+    @property
+    def acquits(self) -> bool:
+        """Whether all of the cue was changed, and this does no more than the placebo."""
+        is_fine = self.standing == "full"
+        return is_fine and self.can_acquit and self.decision == NO_MORE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

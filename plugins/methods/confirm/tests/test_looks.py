@@ -1,0 +1,198 @@
+"""What is asked about in which order, and what is not asked about at all."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cuescope_confirm import looks, trials
+from cuescope_confirm.analysis import Row
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.locating import Target, learned
+from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.looks import UNNEEDED, ask_in_looks
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import NO_MORE, POWER, Control, Decision, Effect, Ruling
+from cuescope_confirm.study import Study
+from cuescope_confirm.testimony.votes import Standing, Vote
+from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
+from cuescope_confirm.trials import UNCOMPARED
+from cuescope_sdk import Context
+
+COUNT = 60  # pairs of a witness
+
+
+class Court:
+    """A finding and a placebo cue, and who was asked how often."""
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        p_values: Sequence[float],
+        decision: Decision = "undecided",
+        *,
+        value: float = 0.2,
+        standing: Standing = "full",
+    ) -> None:
+        self.asked: list[tuple[int, int]] = []
+        self.p_values = list(p_values)
+        self.decision = decision
+        self.value = value
+        self.standing = standing
+        self.placebo = _target("unfound cue", 0.1)
+        self.finding = _target("finding", 0.1, {"unfound cue": self.placebo})
+        audit: Any = SimpleNamespace(
+            context=Context(),
+            expect_more=lambda _: None,
+            note=lambda *_: None,
+        )
+        options = ConfirmOptions(run=Path())
+        study: Any = Study(audit, options, (), {}, {}, {}, {})
+        plugin: Any = SimpleNamespace(needs="region", effect="removes")
+        witnesses = [
+            Witness(target, "blank", plugin, answers=_pairs(COUNT))
+            for target in (self.finding, self.placebo)
+        ]
+        self.dossier = Dossier(study, [self.finding], witnesses)
+        monkeypatch.setattr(looks, "ask", self.ask)
+        monkeypatch.setattr(looks, "measure", self.measure)
+        monkeypatch.setattr(looks, "with_answers", lambda dossier, _: dossier)
+        monkeypatch.setattr(looks, "trials_of", lambda _: iter(()))
+
+    def ask(self, dossier: Dossier) -> tuple[Dossier, Sequence[Any]]:
+        """Nobody answers; how many pairs of the finding and of the placebo cue are asked about."""
+        self.asked.append(
+            (self._count(dossier, self.finding), self._count(dossier, self.placebo))
+        )
+        return dossier, ()
+
+    def _count(self, dossier: Dossier, target: Any) -> int:
+        [witness] = dossier.witnesses_of(target)
+        return len(witness.answers.pairs)
+
+    def measure(self, dossier: Dossier) -> Any:
+        """One row, each time with the next p-value; the last one stays."""
+        [p_value, *left] = self.p_values
+        self.p_values = left or [p_value]
+        effect = Effect(self.value, 0.1, 0.3, COUNT, p_value, corrected=p_value)
+        vote = Vote(
+            self.standing,
+            dossier.witnesses[:1],
+            1.0,
+            effect=effect,
+            decision=self.decision,
+        )
+        ruling = Ruling("cannot tell", missing=POWER)
+        return SimpleNamespace(rows=[Row(self.finding, [], [], [vote], ruling)])
+
+
+def _target(
+    role: Any, area: float, placebos: Mapping[Control, Target] = MappingProxyType({})
+) -> Target:
+    cue: Any = SimpleNamespace()
+    located: Any = SimpleNamespace(area=area, is_sure=True)
+    return Target(cue, Direction(), {}, located, role=role, placebos=placebos)
+
+
+def _pairs(count: int) -> Answers:
+    pairs: Any = [SimpleNamespace(control=False)] * count
+    trials_of_pairs: Any = [(None, None, None)] * count
+    return Answers.unknown(pairs, trials_of_pairs)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "asked"),
+    [
+        # nothing surely moves answers: the placebo cue has nothing to take back
+        ([1.0], [(30, 0), (60, 0)]),
+        # it does once all samples are asked about; at a half the level is a fifth
+        ([0.03], [(30, 0), (60, 0), (60, 60)]),
+        ([0.001], [(30, 0), (30, 30), (60, 0), (60, 60)]),
+    ],
+)
+def test_placebo_cues_are_asked_about_where_a_finding_moves_answers(
+    monkeypatch: pytest.MonkeyPatch, p_values: list[float], asked: list[tuple[int, int]]
+) -> None:
+    court = Court(monkeypatch, p_values)
+    dossier, _ = ask_in_looks(court.dossier)
+    assert court.asked == asked
+    [placebo] = dossier.witnesses_of(court.placebo)
+    assert placebo.reason == (None if asked[-1][1] else UNNEEDED)
+
+
+def test_where_each_change_surely_does_no_more_a_half_is_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    court = Court(monkeypatch, [1.0], NO_MORE)
+    ask_in_looks(court.dossier)
+    assert court.asked == [(30, 0), (30, 0)]
+
+
+@pytest.mark.parametrize(
+    ("value", "standing", "is_enough"),
+    [
+        (0.02, "partial", True),
+        (0.08, "partial", False),
+        # all of the cue was changed: more samples may acquit
+        (0.02, "full", False),
+        (0.02, "coarse", False),
+    ],
+)
+def test_what_can_neither_convict_nor_acquit_is_not_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch, value: float, standing: Standing, is_enough: bool
+) -> None:
+    court = Court(monkeypatch, [1.0], value=value, standing=standing)
+    ask_in_looks(court.dossier)
+    assert court.asked[-1] == ((30, 0) if is_enough else (60, 0))
+
+
+@pytest.mark.parametrize(("area", "is_asked"), [(0.1, True), (0.3, False)])
+def test_a_placebo_of_another_size_is_not_asked_about(
+    monkeypatch: pytest.MonkeyPatch, area: float, is_asked: bool
+) -> None:
+    study = Court(monkeypatch, [1.0]).dossier.study
+    placebo = _target("unfound cue", area)
+    finding = _target("finding", 0.1, {"unfound cue": placebo})
+    plugin: Any = SimpleNamespace(needs="region", placebo="elsewhere")
+    of_finding, of_placebo = (
+        Witness(target, "blank", plugin, answers=_pairs(COUNT))
+        for target in (finding, placebo)
+    )
+    left = trials._compared_or_not(study, of_placebo, [of_finding, of_placebo])
+    assert len(left.answers.pairs) == (COUNT if is_asked else 0)
+    assert left.reason == (None if is_asked else UNCOMPARED)
+
+
+@pytest.mark.parametrize(
+    ("auroc", "controls", "is_asked"),
+    [
+        (0.8, True, True),
+        (0.86, True, False),
+        # what is only held against a finding need not be told as well
+        (0.8, False, False),
+        (0.7, False, True),
+    ],
+)
+def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch, auroc: float, controls: bool, is_asked: bool
+) -> None:
+    by_picture: Any = SimpleNamespace(
+        auroc=auroc, showing=lambda _: [], purity=lambda _: 1.0
+    )
+    asked = []
+
+    def by_embedding(*_: Any) -> Any:
+        asked.append(True)
+        return by_picture
+
+    located = LocatedCue({}, frozenset(), "stands", auroc=auroc)
+    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
+    monkeypatch.setattr(learned, "_by_pictures", lambda *_: by_picture)
+    monkeypatch.setattr(learned, "_teller", by_embedding)
+    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: located)
+    study: Any = None
+    cue: Any = None
+    learned.locate_learned(study, cue, {}, controls=controls)
+    assert bool(asked) is is_asked
