@@ -241,8 +241,9 @@ def _name_anew(run: Path, found: Path, trial: Request) -> Request:
     """The trial, with the features of `run` by what they are called in the run made anew."""
     options = trial.method_options
     before = StoredRun(run).report.features
-    after = StoredRun(found).report.features
-    features = keys_of_same(before, after, options["features"])
+    anew = StoredRun(found)
+    labels = {row["sample"]: row["label"] for row in anew.answers}
+    features = keys_of_same(before, anew.report.features, options["features"], labels)
     return trial.model_copy(
         update={"method_options": {**options, "features": features}}
     )

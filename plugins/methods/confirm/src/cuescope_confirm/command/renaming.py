@@ -1,6 +1,6 @@
 """What a run calls a feature of another run: "cluster-01" of two runs may be two things."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from cuescope_sdk import Feature, UserError
 from cuescope_sdk.statistics import Overlap
@@ -9,12 +9,17 @@ SHARED = 0.5  # of the frames, as for folds
 
 
 def keys_of_same(
-    before: Sequence[Feature], after: Sequence[Feature], texts: Sequence[str]
+    before: Sequence[Feature],
+    after: Sequence[Feature],
+    texts: Sequence[str],
+    labels: Mapping[str, str | None],
 ) -> list[str]:
     """For each KEY or KEY@LABEL of one run, that of the same feature in another.
 
-    It is the same by the frames that both list (`Overlap.dice`). A feature without frames
-    is known by its key alone.
+    It is the same by the frames that both list (`Overlap.dice`); with a LABEL by those of its
+    samples, which are what the finding is about: clusters part a cue by what else is there.
+    `labels` are those of the samples of the other run. A feature without frames is known by its
+    key alone.
 
     Raises UserError where the other run has none.
     """
@@ -27,21 +32,20 @@ def keys_of_same(
             key, at, label = text, "", ""
         # an unknown one is told by the method, beside those that there are
         if key in known:
-            key = _key_of(known[key], before, after)
+            of_label = {sample for sample in labels if labels[sample] == label}
+            both = _samples(before) & _samples(after)
+            key = _key_of(known[key], after, both & of_label if label else both)
         keys.append(f"{key}{at}{label}")
     return keys
 
 
-def _key_of(
-    feature: Feature, before: Sequence[Feature], after: Sequence[Feature]
-) -> str:
+def _key_of(feature: Feature, after: Sequence[Feature], samples: Set[str]) -> str:
     if not feature.occurrences:
         return feature.key
     # by frames alone: several clusters may have one name, a background or a guess
-    both = _samples(before) & _samples(after)
     frames = _frames(feature)
     shares = {
-        other.key: Overlap.dice(frames, _frames(other), both)
+        other.key: Overlap.dice(frames, _frames(other), samples)
         for other in after
         if other.kind == feature.kind
     }
