@@ -242,7 +242,10 @@ def _name_anew(run: Path, found: Path, trial: Request) -> Request:
     options = trial.method_options
     before = StoredRun(run).report.features
     anew = StoredRun(found)
-    labels = {row["sample"]: row["label"] for row in anew.answers}
+    try:
+        labels = {row["sample"]: row["label"] for row in anew.answers}
+    except UserError:  # a method that asks nothing keeps no answers
+        labels = {}
     features = keys_of_same(before, anew.report.features, options["features"], labels)
     return trial.model_copy(
         update={"method_options": {**options, "features": features}}

@@ -18,8 +18,8 @@ def keys_of_same(
 
     It is the same by the frames that both list (`Overlap.dice`); with a LABEL by those of its
     samples, which are what the finding is about: clusters part a cue by what else is there.
-    `labels` are those of the samples of the other run. A feature without frames is known by its
-    key alone.
+    `labels` are those of the samples of the other run, where it has answers. A feature without
+    frames is known by its key alone.
 
     Raises UserError where the other run has none.
     """
@@ -34,7 +34,7 @@ def keys_of_same(
         if key in known:
             of_label = {sample for sample in labels if labels[sample] == label}
             both = _samples(before) & _samples(after)
-            key = _key_of(known[key], after, both & of_label if label else both)
+            key = _key_of(known[key], after, both & of_label or both)
         keys.append(f"{key}{at}{label}")
     return keys
 
