@@ -86,13 +86,8 @@ class Halves:
 
     def places(self, share: float) -> list[Mask]:
         """Where the cue is in each frame, or would be."""
-        scores = np.stack(self.scores)
-        highest = scores.max(axis=(1, 2), keepdims=True)
         least = np.array(self.least)[:, None, None]
-        places = fill_gaps(scores > np.maximum(least, share * highest))
-        is_empty = ~places.any(axis=(1, 2))
-        places[is_empty] = (scores >= highest)[is_empty]
-        return list(places)
+        return list(place_in(np.stack(self.scores), least, share))
 
     def frames_with_cue(self) -> Bool[np.ndarray, " frame"]:
         """Which frames the models take for those with the cue: a list may hold others too."""
@@ -201,11 +196,16 @@ def scores_of(model: Linear, words: Words, overlap: int) -> Scores:
     )
 
 
-def place_in(scores: Scores, least: float, share: float) -> Mask:
+def place_in(
+    scores: Float[np.ndarray, "*frame row col"],
+    least: float | Float[np.ndarray, "frame 1 1"],
+    share: float,
+) -> Bool[np.ndarray, "*frame row col"]:
     """The patches above both bounds, and what lies between them; the highest where none is."""
-    highest = scores.max()
-    place = scores > max(least, share * highest)
-    return fill_gaps(place) if place.any() else np.asarray(scores >= highest)
+    highest = scores.max(axis=(-2, -1), keepdims=True)
+    place = fill_gaps(scores > np.maximum(least, share * highest))
+    is_any = place.any(axis=(-2, -1), keepdims=True)
+    return np.where(is_any, place, scores >= highest)
 
 
 def fill_gaps(
