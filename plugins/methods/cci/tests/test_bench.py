@@ -84,7 +84,7 @@ def test_no_figures_of_the_paper_beside_rises_protocol() -> None:
     assert "higher is better" in table.title
 
 
-@pytest.mark.parametrize(("direction", "sign"), [("deletion", "+"), ("insertion", "-")])
+@pytest.mark.parametrize(("direction", "sign"), [("deletion", "+"), ("insertion", "−")])
 def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) -> None:
     groups = Groups.single(len(next(iter(CURVES["CCI"].values()))))
     perturbation = Perturbation(steps=2, direction=direction)
@@ -106,9 +106,9 @@ def test_a_star_where_the_interval_leaves_out_zero() -> None:
     better = gain(low, high)
     worse = gain(high, low)
     assert (better[:8], better[-1]) == ("+1.000 [", "*")
-    assert (worse[:8], worse[-1]) == ("-1.000 [", "*")
+    assert (worse[:8], worse[-1]) == ("−1.000 [", "*")
     same = gain(low, low)
-    assert same.startswith("+0.000 [")
+    assert same.startswith("0.000 [")
     assert not same.endswith("*")
     few = Groups(np.repeat([0, 1], 10), 2, True)
     assert not gain(low, high, few).endswith("*")

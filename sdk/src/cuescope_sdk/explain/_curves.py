@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, product
 from typing import Literal
 
@@ -20,6 +21,7 @@ from cuescope_sdk.explain._perturbation import (
     Ranking,
     perturb_image,
 )
+from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, change_interval
 
 # "paper" is CCI's own schedule, "rise" that of RISE, where insertion starts blurred
@@ -41,7 +43,9 @@ class Difference:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        in_thousandths = partial(signed, decimals=3)
+        ends = interval(self.low, self.high, in_thousandths)
+        return in_thousandths(self.value) + ends
 
     @property
     def sign(self) -> int:

@@ -12,7 +12,7 @@ from cuescope_sdk.report._figures import (
 )
 from cuescope_sdk.report._interval_charts import interval_chart
 from cuescope_sdk.report._matrices import heat_maps
-from cuescope_sdk.report._numbers import interval, percent, with_sign
+from cuescope_sdk.report._numbers import interval, percent, signed, with_sign
 
 __all__ = [
     "PanelRow",
@@ -27,5 +27,6 @@ __all__ = [
     "line_chart",
     "percent",
     "scatter_plot",
+    "signed",
     "with_sign",
 ]

@@ -15,6 +15,16 @@ def with_sign(value: float, decimals: int = 1) -> str:
     return f"{MINUS}{text}" if value < 0 and float(text) else text
 
 
+def signed(value: float, decimals: int = 1) -> str:
+    """A difference with so many decimals, and its sign in any case but 0.
+
+    >>> signed(2.345), signed(-2.345, 0), signed(-0.04)
+    ('+2.3', '−2', '0.0')
+    """
+    text = with_sign(value, decimals)
+    return f"+{text}" if value > 0 and float(text) else text
+
+
 def hundredths(share: float) -> str:
     """A share from -1 to 1 times 100; with a decimal where it would else read as none or all.
 

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Int
 
 from cuescope_blind.learner import OptionFeatures, out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
+from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import (
     Groups,
     MeanAboveZero,
@@ -42,10 +43,10 @@ class Gain:
 
 def in_points(value: float, low: float | None, high: float | None) -> str:
     """A difference with its interval: "+14.0 points; +11.3 to +16.9"."""
-    points = f"{100 * value:+.1f} points"
+    points = f"{signed(100 * value)} points"
     if low is None or high is None:
         return points
-    return f"{points}; {100 * low:+.1f} to {100 * high:+.1f}"
+    return f"{points}; {signed(100 * low)} to {signed(100 * high)}"
 
 
 def expected_correct(

@@ -23,6 +23,7 @@ from cuescope_cci.scores import is_mixed
 from cuescope_cci.trials import AnsweredImage, answers_about
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import FaithfulnessCheck
+from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import gap_intervals
 
 SOURCES = "images of one source"
@@ -228,7 +229,7 @@ def check_regions(
 
 
 def _points(value: float, low: float, high: float) -> str:
-    return f"{100 * value:+.0f} points [{100 * low:+.0f}, {100 * high:+.0f}]"
+    return f"{signed(100 * value, 0)} points [{signed(100 * low, 0)}, {signed(100 * high, 0)}]"
 
 
 def answer_sheet(samples: Sequence[Sample]) -> dict[str, Mapping[str, Sequence[bool]]]:

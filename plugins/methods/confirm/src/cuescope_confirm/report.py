@@ -27,6 +27,7 @@ from cuescope_confirm.testimony.votes import jointly_telling, party_of
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
+from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate
 
 CONTROLS = get_args(Control)
@@ -76,7 +77,7 @@ NONE = (
 
 def points(value: float) -> str:
     """A share in points, with its sign."""
-    return f"{100 * value:+.0f}"
+    return signed(100 * value, 0)
 
 
 def with_interval(effect: Effect) -> str:

@@ -15,6 +15,7 @@ from cuescope_mitigation.scores import (
     Precision,
 )
 from cuescope_mitigation.trials import Comparison, Cue
+from cuescope_sdk.report import signed
 
 Verdict = Literal[
     "helps",
@@ -246,7 +247,7 @@ def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
 
 def points(value: float) -> str:
     """A change of a share in points, with its sign."""
-    return f"{100 * value:+.0f}"
+    return signed(100 * value, 0)
 
 
 def between(figure: Change) -> str:

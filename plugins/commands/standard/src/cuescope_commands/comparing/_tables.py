@@ -8,7 +8,7 @@ from cuescope.application import figure
 from cuescope_commands.comparing._pairs import Change, Pairs
 from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Score, Table
-from cuescope_sdk.report import interval
+from cuescope_sdk.report import interval, signed
 
 MOST_ROWS = 30
 MOST_UNLIKE = (
@@ -145,8 +145,8 @@ def changes(first: Run, second: Run, pairs: Pairs) -> Table:
             "n": change.n,
             first.name: f"{change.first:.1%}",
             second.name: f"{change.second:.1%}",
-            "change": f"{100 * change.change:+.1f}{star}",
-            "95% interval": f"{100 * change.low:+.1f} to {100 * change.high:+.1f}",
+            "change": signed(100 * change.change) + star,
+            "95% interval": f"{signed(100 * change.low)} to {signed(100 * change.high)}",
             # "0.0000" would read as impossible
             "p": f"{change.p_value:.4f}" if change.p_value >= 0.0001 else "< 0.0001",
             "lost": change.lost,

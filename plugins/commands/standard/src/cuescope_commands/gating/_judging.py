@@ -381,7 +381,9 @@ def detectable(scores: Sequence[Score], error: float, power: float) -> float | N
 def _words_of(limit: float | None, power: float = 0.8) -> str:
     if limit is None:
         return "nothing was tested"
+    # an interval may be wider than all that accuracy can lose
+    cue = f"a cue of {limit:.0f} points" if limit <= 100 else "no cue of any size"
     return (
-        f"a cue of {limit:.0f} points would have been found in {power:.0%} of such audits, "
+        f"{cue} would have been found in {power:.0%} of such audits, "
         "for half of the cues that were tried"
     )

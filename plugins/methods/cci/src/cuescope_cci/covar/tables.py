@@ -24,6 +24,7 @@ from cuescope_cci.options import Rule
 from cuescope_cci.paper import TableRow
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk import Cell, Table
+from cuescope_sdk.report import signed
 
 RULES: dict[Rule, str] = {
     "hidden": "each region hidden whole",
@@ -47,7 +48,8 @@ def points(figure: Figure, *, few: bool = True) -> Cell:
     if figure.points is None:
         return None
     # whole points: intervals are wider than any decimal
-    text = "{:+d} [{:+d}, {:+d}]".format(*map(round, figure.points))
+    change, low, high = (signed(points, 0) for points in figure.points)
+    text = f"{change} [{low}, {high}]"
     if few and figure.few:
         text += " few"
     if figure.star:

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Cell, Table
+from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 from cuescope_trove.checks.annotated_cues import KS
 from cuescope_trove.suite.configurations import CUES, Configuration
@@ -207,7 +208,7 @@ def _change(changes: PerResult) -> str | None:
     # on the same models: what is hard for both rankings cancels out
     configurations = Groups.single(len(known))
     span = _span(*change_interval(known, configurations))
-    return span and f"{100 * known.mean():+.1f} [{span}]"
+    return span and f"{signed(100 * known.mean())} [{span}]"
 
 
 def _span(low: float | None, high: float | None) -> str | None:
