@@ -200,6 +200,7 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)
 
 
+@pytest.mark.long
 def test_a_feature_of_the_run_is_tested_whatever_half_of_it_calls_it(
     place: Path, tmp_path: Path
 ) -> None:

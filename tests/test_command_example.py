@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def homes() -> Iterator[Homes]:
     server = Homes()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()

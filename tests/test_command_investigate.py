@@ -170,7 +170,8 @@ def table(report: Report, title: str) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def dossier(place: Path) -> Report:
-    run(*line(place / "run", "--methods", "halves,regions,needy,broken", "-q"))
+    methods = ("--methods", "halves,regions,needy,broken")
+    run(*line(place / "run", *methods, "-q", samples=360))
     return load_report(place / "run")
 
 

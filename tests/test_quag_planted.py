@@ -268,7 +268,12 @@ def test_one_kind_of_question_is_not_diluted(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "questions", ["text", "video", pytest.param("both", marks=pytest.mark.long)]
+    "questions",
+    [
+        "text",
+        pytest.param("video", marks=pytest.mark.long),
+        pytest.param("both", marks=pytest.mark.long),
+    ],
 )
 def test_the_verdict_is_a_finding_tied_to_its_figures(
     audited: Audited, questions: str

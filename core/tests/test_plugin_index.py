@@ -46,7 +46,7 @@ def newest(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.server_port}/plugins.csv"
     monkeypatch.setattr(

@@ -42,7 +42,7 @@ def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> Iterator[None]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setenv("HF_ENDPOINT", address)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)

@@ -140,7 +140,7 @@ def server(tmp_path: Path) -> Iterator[str]:
     root = tmp_path / "web"
     root.mkdir()
     http = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{http.server_port}"
     http.shutdown()
