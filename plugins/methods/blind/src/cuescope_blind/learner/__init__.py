@@ -150,7 +150,8 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
         out_of_order(questions),
         offered - (questions.sum_within(offered) / questions.counts)[questions.owner],
     ]
-    # ranks by length came after a look at EgoSchema: its row in docs/blind.md is no clean test
+    # ranks by length came after a look at EgoSchema: its row in docs/blind-evidence.md is no clean
+    # test
     orders = (
         questions.position,
         length_ranks(questions),
