@@ -130,6 +130,17 @@ def test_figures_have_the_decimals_asked_for_and_counts_none(decimals: int) -> N
 # ------------------------------------------------------------------------------------ terminal
 
 
+def test_a_minus_is_a_minus_and_a_p_value_is_never_0() -> None:
+    rows = (
+        {"cue": "red", "gap": -2.71, "q": 0.00004},
+        {"cue": "blue", "gap": -0.04, "q": 0.0312},
+        {"cue": "green", "gap": 12.0, "q": None},
+    )
+    table = Table(title="Gaps", columns=("cue", "gap", "q"), rows=rows)
+    words = [[ours for ours, _ in cells] for _, cells in beside(table)]
+    assert words == [["−2.7", "<.001"], ["0.0", "0.031"], ["12.0", ""]]
+
+
 @pytest.mark.parametrize("width", [80, 60])
 def test_nothing_of_a_table_is_wider_than_the_terminal_or_lost(width: int) -> None:
     columns = (

@@ -29,7 +29,7 @@ class Axis:
     def words(self, value: float) -> str:
         """A value of this metric, written like every other one."""
         # rounded first: a minus before zeros would be a sign without a figure
-        return _with_sign(round(value, self.decimals), f",.{self.decimals}f")
+        return with_sign(round(value, self.decimals), f",.{self.decimals}f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ def figure(value: float | None) -> str:
         return MISSING
     size = abs(value)
     if size >= 1000 or (size >= 100 and size % 1 == 0):  # counts
-        return _with_sign(value, ",.0f")
-    return _with_sign(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
+        return with_sign(value, ",.0f")
+    return with_sign(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
 
 
 def p_value(value: float | None) -> str | None:
@@ -116,13 +116,22 @@ def p_value(value: float | None) -> str | None:
     )  # more digits would claim too much
 
 
+def short_p_value(value: float | None) -> str:
+    """A p-value as narrow columns have it, "" where there is none.
+
+    >>> short_p_value(0.0312), short_p_value(0.0001), short_p_value(None)
+    ('0.031', '<.001', '')
+    """
+    return (p_value(value) or "").removeprefix("= ").replace("< 0", "<")
+
+
 def _decimals(width: float) -> int:
     """Two up to a width of ten; fewer where values are large, more where they are tiny."""
     power = math.floor(math.log10(width))
     return max(2 - power, 0) if power > 0 else max(1 - power, 2)
 
 
-def _with_sign(value: float, form: str) -> str:
+def with_sign(value: float, form: str) -> str:
     """The value in this format, with a true minus sign and no negative zero."""
     text = f"{abs(value):{form}}"
     return f"\N{MINUS SIGN}{text}" if value < 0 else text

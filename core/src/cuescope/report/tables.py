@@ -10,9 +10,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cuescope.conclusions import Cell, Table
+from cuescope.report.bars import short_p_value, with_sign
 
 Row = tuple[str, list[tuple[str, str]]]
 MANY = 9  # so many columns stand close to each other
+P_VALUES = {"p", "q"}  # columns of them, which decimals of other figures would make 0
 LONG_NAME = 16  # a longer one is broken into lines, a longer cell is words
 
 
@@ -69,8 +71,9 @@ def _row(table: Table, ours: Mapping[str, Cell], paper: Mapping[str, Cell]) -> R
     name = str((ours or paper)[first])
     cells = []
     for column in others:
-        our_words = _words(ours.get(column), table.decimals)
-        paper_words = _words(paper.get(column), table.decimals)
+        our_words, paper_words = (
+            _words(row.get(column), column, table.decimals) for row in (ours, paper)
+        )
         cells.append((our_words, paper_words))
     return name, cells
 
@@ -80,7 +83,10 @@ def _beside(ours: str, paper: str) -> Text:
     return text.append(f" ({paper})", "dim") if paper else text
 
 
-def _words(value: Cell, decimals: int) -> str:
+def _words(value: Cell, column: str, decimals: int) -> str:
     if isinstance(value, float):
-        return f"{round(value, decimals) + 0.0:.{decimals}f}"  # no negative zero
+        if column in P_VALUES:
+            return short_p_value(value)
+        # rounded first: a minus before zeros would be a sign without a figure
+        return with_sign(round(value, decimals), f".{decimals}f")
     return "" if value is None else str(value)

@@ -20,7 +20,7 @@ from cuescope.conclusions import (
     Report,
     Score,
 )
-from cuescope.report.bars import figure, p_value
+from cuescope.report.bars import figure, short_p_value
 from cuescope.report.steps import OWN_STEP, Step, command_words, next_steps
 from cuescope.report.tables import render_table
 
@@ -313,8 +313,7 @@ def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
         if not n and score.n is not None:
             n = str(score.n)
         if not q and score.q_value is not None:
-            # `<.001`: the column must stay narrow
-            q = (p_value(score.q_value) or "").removeprefix("= ").replace("< 0", "<")
+            q = short_p_value(score.q_value)
     return n, q
 
 

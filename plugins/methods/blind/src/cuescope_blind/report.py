@@ -189,21 +189,13 @@ def _table(result_of: Study) -> Table:
             None if gain.low is None else 100 * gain.low,
             None if gain.high is None else 100 * gain.high,
         )
-        rows.append((result.key, gain.n, *percent, q_words(result.q_value)))
+        rows.append((result.key, gain.n, *percent, result.q_value))
     return Table.of(
         "What needs no pixels (percent)",
         ("tell", "questions", "chance", "right", "gain", "low", "high", "q"),
         rows,
         "A tell is counted on the questions on which it prefers an option.",
     )
-
-
-def q_words(q_value: float | None) -> str | None:
-    """A q-value with its three decimals."""
-    # one decimal, as the other columns have, would make all of them 0
-    if q_value is None:
-        return None
-    return "<.001" if q_value < 0.001 else f"{q_value:.3f}"
 
 
 def _examples(audit: Audit, result_of: Study) -> Table:

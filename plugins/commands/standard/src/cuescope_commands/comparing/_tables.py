@@ -147,8 +147,7 @@ def changes(first: Run, second: Run, pairs: Pairs) -> Table:
             second.name: f"{change.second:.1%}",
             "change": signed(100 * change.change) + star,
             "95% interval": f"{signed(100 * change.low)} to {signed(100 * change.high)}",
-            # "0.0000" would read as impossible
-            "p": f"{change.p_value:.4f}" if change.p_value >= 0.0001 else "< 0.0001",
+            "p": change.p_value,
             "lost": change.lost,
             "won": change.won,
         }

@@ -13,7 +13,7 @@ from cuescope_blind.appearance.analysis import (
     smallest_told,
 )
 from cuescope_blind.files import COLOURS, METADATA
-from cuescope_blind.report import q_words, scores_of
+from cuescope_blind.report import scores_of
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
@@ -157,7 +157,7 @@ def _table(study: LabelStudy) -> Table:
             None if gain.low is None else 100 * gain.low,
             None if gain.high is None else 100 * gain.high,
         )
-        rows.append((result.key, gain.n, *percent, q_words(result.q_value)))
+        rows.append((result.key, gain.n, *percent, result.q_value))
     return Table.of(
         "What files tell of labels (percent)",
         ("tell", "samples", "chance", "right", "gain", "low", "high", "q"),

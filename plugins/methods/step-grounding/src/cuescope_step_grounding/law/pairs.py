@@ -6,19 +6,18 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cuescope_sdk import Cell
+from cuescope_sdk.report import with_sign
 from cuescope_sdk.statistics import Correlation
 
 Values = Float[np.ndarray, " model"]
 
 
 def correlation_cells(correlation: Correlation | None) -> tuple[Cell, ...]:
-    """r, interval, p and n of a table: 0.83, "0.64 to 0.93", "0.012" or "< 0.001", 12."""
+    """r, interval, p and n of a table: 0.83, "0.64 to 0.93", 0.012, 12."""
     if correlation is None:
         return (None,) * 4
-    p_value = correlation.p_value
-    words = "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
-    interval = f"{correlation.low:.2f} to {correlation.high:.2f}"
-    return correlation.r, interval, words, correlation.n
+    interval = f"{with_sign(correlation.low, 2)} to {with_sign(correlation.high, 2)}"
+    return correlation.r, interval, correlation.p_value, correlation.n
 
 
 @dataclass(frozen=True)
