@@ -118,6 +118,10 @@ class Bench:
         seconds = time.process_time() - since
         return self._graded(case, report, found_by, seconds)
 
+    def truth(self, case: Case) -> Truth:
+        """The true effect on the label that the sheet's finding is about."""
+        return self._truth(case, self.world.victim_of(case))
+
     def _runner(self) -> Runner:
         shelf = {
             ("method", SHEET): Sheet,
@@ -334,6 +338,25 @@ def _points(share: float) -> str:
     return f"{100 * share:+.0f}"
 
 
+def show_truths(bench: Bench, only: str) -> None:
+    """The true effect of each case whose name holds a text; `confirm` is not asked."""
+    cases = Table("case", "label", "truth", "standard error", "right answers")
+    for case in bench.world.cases:
+        if only in case.name:
+            truth = bench.truth(case)
+            error = f"{100 * truth.error:.1f}"
+            label = bench.world.victim_of(case)
+            cases.add_row(
+                case.name,
+                label,
+                _points(truth.effect),
+                error,
+                _points(truth.accuracy),
+            )
+            Console(stderr=True).print(f"{case.name}: {_points(truth.effect)}")
+    Console(width=150).print(cases)
+
+
 def details(graded: Sequence[Graded]) -> str:
     """What each intervention and each control said of each case, as Markdown."""
     lines = [f"- {name}: {value}" for name, value in summary(graded)]
@@ -361,7 +384,7 @@ def _cells(row: Mapping[str, Any]) -> str:
 def main() -> None:
     """Grade the cases, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--world", default="1", help="1 to 9")
+    parser.add_argument("--world", default="1", help="1 to 10")
     parser.add_argument(
         "--cache",
         type=Path,
@@ -382,6 +405,11 @@ def main() -> None:
         action="store_true",
         help="the data say where each case's companion is",
     )
+    parser.add_argument(
+        "--truths",
+        action="store_true",
+        help="measure the true effects, and give no verdict",
+    )
     given = parser.parse_args()
     bench = Bench(
         given.world,
@@ -390,6 +418,9 @@ def main() -> None:
         given.finder,
         given.annotated,
     )
+    if given.truths:
+        show_truths(bench, given.only)
+        return
     graded = []
     for case in bench.world.cases:
         if given.only in case.name:

@@ -14,6 +14,7 @@ MODULES = {
     "7": "worlds.gardens",
     "8": "worlds.tanks",
     "9": "worlds.signs",
+    "10": "worlds.skies",
 }
 
 
