@@ -288,6 +288,34 @@ def test_a_number_is_said_where_it_is_known_within_a_third(clock: Clock) -> None
     assert Whole(sure).facts["all_seconds_left"] == pytest.approx(810)
 
 
+def test_a_range_that_tells_nothing_is_not_said(clock: Clock) -> None:
+    wild = Course([Stage("a", 0, 200, seconds_doubt=1.6)], clock)
+    assert wild.left is not None
+    shortest, longest = wild.left.range
+    assert longest > 10 * shortest
+    assert Whole(wild).words_left is None
+    assert Whole(wild).facts["all_seconds_left_between"] is None
+
+
+def test_in_the_last_call_nothing_of_earlier_ones_is_waited_for(clock: Clock) -> None:
+    audit: Any = SimpleNamespace(more_trials=5000)
+    stage = Stage("a", 6000, 0, 6000, pace=1.0, share_said=0.5, inputs_doubt=0.3)
+    course = Course([stage], clock)
+    whole = Whole(course)
+    course.begin("a")
+    # a first look of stills, and a second one of clips, which nothing follows
+    for trials, each, later in ((100, 1, 5000), (100, 2, 0)):
+        audit.more_trials = later
+        whole.count_asked(audit, trials, 0, 0, each * trials)
+        for done in range(10, each * trials + 1, 10):
+            clock.now += 10
+            whole.count_asked(audit, trials, 0, done, each * trials)
+            if later == 0:
+                assert course.seconds_left == pytest.approx(200 - done)
+    assert course.left is not None
+    assert course.left.range == (0, 0)
+
+
 def test_how_far_foresights_were_off_tells_how_far_the_next_may_be(
     cache: ResponseCache,
 ) -> None:

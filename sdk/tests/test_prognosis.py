@@ -113,3 +113,35 @@ def test_answers_or_looks_that_are_all_alike_leave_the_gap_as_it_is():
     rng = np.random.default_rng(0)
     gap = prognostic_gap(values, shows, strata, looks, one_source, rng)
     assert gap.alike.value == pytest.approx(gap.plain.value)
+
+
+def test_unlike_witnesses_weigh_as_they_are_sure() -> None:
+    sure = Estimate(0.10, 0.06, 0.14)
+    unsure = Estimate(0.14, -0.06, 0.34)
+    # alike: fixed effects, weights of one over the squared error
+    together = Estimate.weighed([sure, unsure])
+    assert together.value == pytest.approx((25 * 0.10 + 0.14) / 26)
+    assert together.high - together.value == pytest.approx(0.04 * np.sqrt(25 / 26))
+    # unlike: about the mean, and an interval that holds both
+    apart = Estimate.weighed([sure, Estimate(0.50, 0.46, 0.54)])
+    assert apart.value == pytest.approx(0.30)
+    assert apart.low < 0 < 0.50 < apart.high
+    assert Estimate.weighed([sure], 0.02).low == pytest.approx(
+        0.10 - np.hypot(0.04, 0.0392), abs=1e-4
+    )
+    with pytest.raises(ValueError, match="none"):
+        Estimate.weighed([])
+
+
+def test_the_interval_of_unlike_witnesses_holds_the_truth() -> None:
+    rng = np.random.default_rng(4)
+    held = 0
+    for _ in range(1000):
+        drawn = rng.normal(0.1, (0.03, 0.08, 0.05))
+        each = [
+            Estimate(value, value - 1.96 * error, value + 1.96 * error)
+            for value, error in zip(drawn.tolist(), (0.03, 0.08, 0.05), strict=True)
+        ]
+        together = Estimate.weighed(each)
+        held += together.low <= 0.1 <= together.high
+    assert 940 <= held <= 985

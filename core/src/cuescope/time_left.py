@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 RANGE = 1.28  # standard deviations: a range holds 8 times of 10
 WITHIN = 4 / 3  # so far are the ends of its range at most from a number that is said
+FAR_APART = 10.0  # times: ends of a range that say nothing
 TINY = 1e-200  # a chance that is none
 BRIEF = 5.0  # seconds: nobody plans by less
 
@@ -79,6 +80,12 @@ class TimeLeft:
         factor = math.exp(RANGE * math.sqrt(log_variance))
         shortest = max(self.seconds / factor, min(self.surely, self.seconds))
         return shortest, self.seconds * factor
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is worth saying: the ends of the range are not too far apart."""
+        shortest, longest = self.range
+        return longest - shortest <= BRIEF or longest <= FAR_APART * shortest
 
     @property
     def is_sure(self) -> bool:

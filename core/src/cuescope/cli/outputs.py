@@ -192,7 +192,7 @@ class Progress(Value):
 
     Of several audits, `step` names the one at work, and `all_seconds_left` is the time of all,
     where it is known within a third. It lies `all_seconds_left_between` the shortest and the
-    longest 8 times of 10.
+    longest 8 times of 10; both are missing where the longest is ten times the shortest.
     """
 
     work: str

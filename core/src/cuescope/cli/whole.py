@@ -85,9 +85,12 @@ class Whole:
 
     @property
     def words_left(self) -> str | None:
-        """`about 3:30`, or `2:10 to 7:00` where it is not known within a third."""
+        """`about 3:30`, or `2:10 to 7:00` where it is not known within a third.
+
+        None where nothing tells it, or where it may be this or ten times as much.
+        """
         left = self.course.left
-        if left is None:
+        if left is None or not left.is_known:
             return None
         if left.is_sure:
             return f"about {duration(left.seconds)}"
@@ -96,13 +99,17 @@ class Whole:
     @property
     def facts(self) -> dict[str, Any]:
         """What a program is told beside the work."""
-        left = self.course.left
-        is_sure = left is not None and left.is_sure
-        return {
+        facts: dict[str, Any] = {
             "step": self.description,
-            "all_seconds_left": left.seconds if left is not None and is_sure else None,
-            "all_seconds_left_between": None if left is None else left.range,
+            "all_seconds_left": None,
+            "all_seconds_left_between": None,
         }
+        left = self.course.left
+        if left is not None and left.is_known:
+            facts["all_seconds_left_between"] = left.range
+            if left.is_sure:
+                facts["all_seconds_left"] = left.seconds
+        return facts
 
 
 def no_step(name: str, cues: int | None = None) -> AbstractContextManager[None]:

@@ -11,10 +11,11 @@ from cuescope_confirm import companions
 from cuescope_confirm.analysis import (
     Row,
     _beside_all_else,
+    _by_all,
     _by_all_else,
     _by_companion,
+    _correct_in_order,
     _ruling,
-    _with_all_else_alike,
 )
 from cuescope_confirm.asking import Direction, RunAnswers
 from cuescope_confirm.companions import (
@@ -25,14 +26,16 @@ from cuescope_confirm.companions import (
     unnamed,
 )
 from cuescope_confirm.report import _hanging_together
-from cuescope_confirm.scores import SECOND, Decision, Effect, Ruling
+from cuescope_confirm.scores import NO_MORE, SECOND, Effect, Ruling
 from cuescope_confirm.study import Cue
+from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import Standing, Vote
+from cuescope_confirm.testimony.witnesses import Answers, Witness
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 COUNT = 400
-OPTIONS = SimpleNamespace(least=10, margin=0.1, pairs=None)
+OPTIONS = SimpleNamespace(least=10, margin=0.1, pairs=None, confidence=0.95)
 
 
 def picture(rng: np.random.Generator, *, cue: bool, companion: bool) -> Frame:
@@ -222,13 +225,15 @@ def said(value: float, low: float, high: float) -> PrognosticGap:
 SURE = said(0.2, 0.1, 0.3)
 
 
-def one_vote(decision: Decision, standing: Standing, *, removes: bool = True) -> Vote:
+def one_vote(
+    standing: Standing, *, removes: bool = True, p_value: float = 0.001
+) -> Vote:
     effect = "removes" if removes else "inserts"
     witness: Any = SimpleNamespace(
         plugin=SimpleNamespace(effect=effect, needs="region")
     )
-    measured = Effect(0.2, 0.1, 0.3, 40, 0.001)
-    return Vote(standing, [witness], 1.0, effect=measured, decision=decision)
+    measured = Effect(0.2, 0.1, 0.3, 40, p_value, corrected=p_value)
+    return Vote(standing, [witness], 1.0, effect=measured, decision="undecided")
 
 
 def undecided(
@@ -243,40 +248,46 @@ def undecided(
     return study, Row(target, [], [], votes, ruling, beside=beside)
 
 
+LARGE = Estimate(0.2, 0.1, 0.3)
+
+
 @pytest.mark.parametrize(
-    ("votes", "beside", "verdict"),
+    ("votes", "beside", "effect", "verdict"),
     [
-        ([one_vote("confirms", "full")], SURE, "causes"),
-        ([one_vote("confirms", "partial")], SURE, "causes"),
-        ([one_vote("confirms", "full")], said(0.2, -0.1, 0.5), "cannot tell"),
-        ([one_vote("confirms", "full")], said(0.05, 0.02, 0.08), "cannot tell"),
-        ([one_vote("confirms", "full")], None, "cannot tell"),
-        ([one_vote("undecided", "full")], SURE, "cannot tell"),
-        ([one_vote("confirms", "inside")], SURE, "cannot tell"),
+        # samples as they are are the second of two witnesses
+        ([one_vote("full")], SURE, LARGE, "causes"),
+        ([one_vote("partial")], SURE, LARGE, "causes"),
+        ([one_vote("full")], None, LARGE, "cannot tell"),
+        # what is not sure of a change is not made so by them
+        ([one_vote("full", p_value=0.2)], SURE, LARGE, "cannot tell"),
+        # one direction of the embedding may be that of its company
+        ([one_vote("inside")], SURE, LARGE, "cannot tell"),
         (
-            [
-                one_vote("confirms", "inside"),
-                one_vote("confirms", "inside", removes=False),
-            ],
+            [one_vote("inside"), one_vote("inside", removes=False)],
             SURE,
+            LARGE,
             "causes",
         ),
-        # what changes all of the cue and does nothing is heard before all else
-        (
-            [
-                one_vote("confirms", "partial"),
-                one_vote("placebo does as much", "full"),
-            ],
-            SURE,
-            "cannot tell",
-        ),
+        # all of the frame may be that of its company, too
+        ([one_vote("coarse")], SURE, LARGE, "cannot tell"),
+        # two kinds of change without them
+        ([one_vote("full"), one_vote("partial")], None, LARGE, "causes"),
+        ([one_vote("partial"), one_vote("partial")], None, LARGE, "cannot tell"),
+        # too small, and too unlike
+        ([one_vote("full")], SURE, Estimate(0.09, 0.05, 0.13), "cannot tell"),
+        ([one_vote("full")], SURE, Estimate(0.2, -0.1, 0.5), "cannot tell"),
     ],
 )
-def test_samples_as_they_are_second_a_change_that_confirms(
-    votes: list[Vote], beside: PrognosticGap | None, verdict: str
+def test_all_evidence_together_makes_a_cause(
+    votes: list[Vote],
+    beside: PrognosticGap | None,
+    effect: Estimate[float],
+    verdict: str,
 ) -> None:
     study, row = undecided(votes, beside)
-    assert _with_all_else_alike(study, row).verdict == verdict
+    if len(votes) > 1:
+        row = replace(row, together=votes[0].effect)
+    assert _by_all(study, row, effect).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -315,8 +326,9 @@ def test_both_witnesses_have_to_say_that_there_is_an_effect(
 def test_what_moves_answers_the_other_way_is_not_acquitted(is_shown: bool) -> None:
     votes = []
     for removes in (True, False):
-        vote = one_vote("placebo does as much", "full", removes=removes)
-        votes.append(replace(vote, effect=Effect(-0.2, -0.3, -0.1, 40, 1.0)))
+        vote = one_vote("full", removes=removes)
+        effect = Effect(-0.2, -0.3, -0.1, 40, 1.0)
+        votes.append(replace(vote, effect=effect, decision=NO_MORE))
     target: Any = SimpleNamespace(
         direction=Direction(gap=-0.03, z=-0.5, shown=is_shown),
         located=SimpleNamespace(is_sure=True, auroc=None),
@@ -331,3 +343,51 @@ def test_pairs_of_the_users_own_are_not_mixed_with_samples_as_they_are() -> None
     dossier: Any = SimpleNamespace(study=SimpleNamespace(options=options))
     target: Any = SimpleNamespace()
     assert _beside_all_else(dossier, target) is None
+
+
+def test_kinds_cost_the_test_of_all_together_no_power() -> None:
+    p_values = {"cue": (0.01, 0.30), "other cue": (0.03,)}
+    kinds: list[Any] = []
+    effects = []
+    for target, values in p_values.items():
+        for p_value in values:
+            kinds.append(SimpleNamespace(party=[SimpleNamespace(target=target)]))
+            effects.append(Effect(0.2, 0.1, 0.3, 40, p_value))
+    joint: Any = {"cue": Effect(0.2, 0.1, 0.3, 40, 0.02)}
+    corrected, together = _correct_in_order(kinds, effects, joint)
+    # two findings, each with its first test
+    assert together["cue"].corrected == pytest.approx(0.04)
+    # no kind is surer than all of them; a second kind that does nothing stays so
+    assert [effect.corrected for effect in corrected] == pytest.approx(
+        [0.04, 0.3, 0.04]
+    )
+
+
+def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
+    pairs: Any = [
+        SimpleNamespace(
+            control=False,
+            case=SimpleNamespace(sample=SimpleNamespace(key=str(row), group=None)),
+        )
+        for row in range(200)
+    ]
+    # 30 points in three of four samples, none in the others
+    values = np.full((200, 3), 0.5)
+    values[:150, 1] += 0.3
+    answers = Answers(pairs, [], values, values, {})
+
+    def size(needs: str) -> Estimate[float]:
+        plugin: Any = SimpleNamespace(needs=needs, placebo="donor", effect="removes")
+        target: Any = SimpleNamespace(
+            direction=Direction(), located=SimpleNamespace(purity=0.75)
+        )
+        witness = Witness(target, "swap", plugin, answers=answers)
+        vote = Vote(
+            "full", [witness], 1.0, effect=Effect(0, 0, 0, 1, 1), decision="undecided"
+        )
+        study: Any = SimpleNamespace(options=OPTIONS)
+        return size_of([vote], study)
+
+    assert size("region").value == pytest.approx(0.3)
+    # of pairs of the user's own each shows it
+    assert size("pair").value == pytest.approx(0.225)

@@ -1,6 +1,6 @@
 """What is asked about in which order, and what is not asked about at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -22,6 +22,7 @@ from cuescope_confirm.trials import UNCOMPARED
 from cuescope_sdk import Context
 
 COUNT = 60  # pairs of a witness
+ADMITTED = 7  # trials that are read in the end
 
 
 class Court:
@@ -37,6 +38,7 @@ class Court:
         standing: Standing = "full",
     ) -> None:
         self.asked: list[tuple[int, int]] = []
+        self.later: list[int] = []
         self.p_values = list(p_values)
         self.decision = decision
         self.value = value
@@ -45,7 +47,8 @@ class Court:
         self.finding = _target("finding", 0.1, {"unfound cue": self.placebo})
         audit: Any = SimpleNamespace(
             context=Context(),
-            expect_more=lambda _: None,
+            more_trials=ADMITTED,
+            expect_more=self.expect_more,
             note=lambda *_: None,
         )
         options = ConfirmOptions(run=Path())
@@ -59,13 +62,18 @@ class Court:
         monkeypatch.setattr(looks, "ask", self.ask)
         monkeypatch.setattr(looks, "measure", self.measure)
         monkeypatch.setattr(looks, "with_answers", lambda dossier, _: dossier)
-        monkeypatch.setattr(looks, "trials_of", lambda _: iter(()))
+        monkeypatch.setattr(looks, "trials_of", _trials_of)
+
+    def expect_more(self, trials: int) -> None:
+        """What the method says before it asks."""
+        self.expected = trials
 
     def ask(self, dossier: Dossier) -> tuple[Dossier, Sequence[Any]]:
         """Nobody answers; how many pairs of the finding and of the placebo cue are asked about."""
         self.asked.append(
             (self._count(dossier, self.finding), self._count(dossier, self.placebo))
         )
+        self.later.append(self.expected)
         return dossier, ()
 
     def _count(self, dossier: Dossier, target: Any) -> int:
@@ -94,6 +102,11 @@ def _target(
     cue: Any = SimpleNamespace()
     located: Any = SimpleNamespace(area=area, is_sure=True)
     return Target(cue, Direction(), {}, located, role=role, placebos=placebos)
+
+
+def _trials_of(dossier: Dossier) -> Iterator[Any]:
+    for witness in dossier.witnesses:
+        yield from witness.answers.pairs
 
 
 def _pairs(count: int) -> Answers:
@@ -196,3 +209,14 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
     cue: Any = None
     learned.locate_learned(study, cue, {}, controls=controls)
     assert bool(asked) is is_asked
+
+
+def test_before_each_call_it_is_said_what_follows_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    court = Court(monkeypatch, [0.001])
+    ask_in_looks(court.dossier)
+    # 30 of the placebo cue, then a second look at 60 of each; at last nothing but the reading
+    in_first = [30 + 60 + ADMITTED, 60 + ADMITTED]
+    in_second = [60 + ADMITTED, ADMITTED]
+    assert court.later == [*in_first, *in_second]

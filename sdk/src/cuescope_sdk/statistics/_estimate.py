@@ -90,6 +90,27 @@ class Estimate(Generic[Figure]):
         return Estimate(middle, max(low, -1.0), min(high, 1.0))
 
     @staticmethod
+    def weighed(
+        estimates: "Sequence[Estimate[float]]", unseen: float = 0.0
+    ) -> "Estimate[float]":
+        """One figure for what measures of unlike kinds say, in samples of their own (95%).
+
+        The mean of random effects (DerSimonian and Laird, 1986): the surer one weighs more, as far
+        as they agree; where they do not, all weigh about alike, and the interval is wide. `unseen`
+        is the standard deviation of what all of them do wrong alike. Differences of shares, -1 to
+        1; raises ValueError for none.
+        """
+        if not estimates:
+            raise ValueError("expected one estimate or more, got none")
+        values = np.array([estimate.value for estimate in estimates])
+        widths = np.array([estimate.high - estimate.low for estimate in estimates])
+        variances = (widths / 2 / NORMAL).clip(min=1e-9) ** 2
+        weights = 1 / (variances + _variance_beyond(values, variances))
+        value = float(weights @ values / weights.sum())
+        reach = NORMAL * float(np.sqrt(1 / weights.sum() + unseen**2))
+        return Estimate(value, max(value - reach, -1.0), min(value + reach, 1.0))
+
+    @staticmethod
     def within(
         values: PerSample,
         shows: Bool[np.ndarray, " sample"],

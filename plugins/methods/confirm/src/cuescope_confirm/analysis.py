@@ -1,6 +1,6 @@
 """From answers to verdicts: the effect of each kind of change, and what all of them say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -13,7 +13,6 @@ from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
     NO_MORE,
     POWER,
-    SECOND,
     SPREAD,
     Decision,
     Effect,
@@ -90,6 +89,16 @@ class Row:
             if of_standing:
                 return of_standing
         return []
+
+    @property
+    def telling(self) -> list[Vote]:
+        """The kinds that are tested together, else the one that changes most of the cue."""
+        return jointly_telling(self.votes) or self.fullest
+
+    @property
+    def tested(self) -> Effect:
+        """The test of these kinds; raises IndexError where nothing was measured."""
+        return self.together or self.telling[0].effect
 
     @property
     def excess(self) -> float:
@@ -201,18 +210,16 @@ def measure(dossier: Dossier) -> Results:
         if joined:
             together[target] = party_of(joined)
         kinds += of_target
-    # a test of several kinds is a test more, and all pay for it
     parties = [*(kind.party for kind in kinds), *together.values()]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
-    effects = correct(
-        [effect_of_party(dossier, party, confidence) for party in parties]
-    )
+    effects = [effect_of_party(dossier, party, confidence) for party in parties]
     # effects come in the order of the parties: kinds first
-    votes: dict[Target, list[Vote]] = {target: [] for target in tested}
-    for kind, effect in zip(kinds, effects[: len(kinds)], strict=True):
-        votes[kind.party[0].target].append(_vote(study, kind, effect))
     of_all = dict(zip(together, effects[len(kinds) :], strict=True))
+    corrected, of_all = _correct_in_order(kinds, effects[: len(kinds)], of_all)
+    votes: dict[Target, list[Vote]] = {target: [] for target in tested}
+    for kind, effect in zip(kinds, corrected, strict=True):
+        votes[kind.party[0].target].append(_vote(study, kind, effect))
     rows = []
     for target, witnesses in tested.items():
         own = votes[target]
@@ -223,6 +230,36 @@ def measure(dossier: Dossier) -> Results:
         rows.append(_row(dossier, target, own, measured, of_all.get(target)))
     rows.sort(key=_rank)
     return Results(study, rows, len(parties), confidence)
+
+
+def _correct_in_order(
+    kinds: Sequence[Kind],
+    effects: Sequence[Effect],
+    together: Mapping[Target, Effect],
+) -> tuple[list[Effect], dict[Target, Effect]]:
+    """The tests of kinds, and those of several together, corrected (Holm).
+
+    What tells of a finding is tested first: its kinds together, or each where none are. What kinds
+    that are tested together say by themselves comes after, and none is surer than all of them
+    (serial gatekeeping; Dmitrienko and Tamhane, 2007). So they cost the first tests no power.
+    """
+    targets = [kind.party[0].target for kind in kinds]
+    alone = [
+        effect
+        for target, effect in zip(targets, effects, strict=True)
+        if target not in together
+    ]
+    first = correct([*together.values(), *alone])
+    of_all = dict(zip(together, first, strict=False))
+    of_alone = iter(first[len(together) :])
+    corrected = []
+    for target, effect in zip(targets, correct(effects), strict=True):
+        if target in of_all:
+            gate = max(effect.corrected, of_all[target].corrected)
+            corrected.append(replace(effect, corrected=gate))
+        else:
+            corrected.append(next(of_alone))
+    return corrected, of_all
 
 
 def _vote(study: Study, kind: Kind, effect: Effect) -> Vote:
@@ -300,10 +337,8 @@ def _row(
     alike = None if row.beside is None else row.beside.alike
     effect = size_of(row.fullest, study, alike)
     row = replace(row, effect=effect)
-    if together is not None and ruling.missing in (POWER, SECOND, DIFFERENCE):
-        row = replace(row, ruling=_by_all(study, row, together))
-    if row.ruling.verdict == "cannot tell":
-        row = replace(row, ruling=_with_all_else_alike(study, row))
+    if ruling.verdict == "cannot tell":
+        row = replace(row, ruling=_by_all(study, row, effect))
     if row.ruling.verdict != "causes":
         return row
     # what several kinds cannot tell from nothing is no cause, however sure one of them is
@@ -347,34 +382,6 @@ def _by_all_else(study: Study, row: Row) -> str | None:
     return None if is_said else PERHAPS_ALL_ELSE
 
 
-def _with_all_else_alike(study: Study, row: Row) -> Ruling:
-    """A cause by one kind of change, where samples as they are say the same.
-
-    They are a witness of another kind: nothing is changed in them, and all else in their pictures
-    is held alike. It takes a change that confirms, or both inside the model, and none of all of the
-    cue that does nothing.
-    """
-    options = study.options
-    if row.beside is None or not _is_shown(row.target, row.beside):
-        return row.ruling
-    alike = row.beside.alike
-    says_so = alike.low > 0 and alike.value >= options.margin
-    if not says_so or any(vote.acquits for vote in row.votes):
-        return row.ruling
-    confirming = [vote for vote in row.votes if vote.decision == "confirms"]
-    seen = [vote for vote in confirming if vote.standing in ("full", "partial")]
-    inside = [vote for vote in confirming if vote.standing == "inside"]
-    if not seen and not _goes_both_ways(inside):
-        return row.ruling
-    sides = {vote.removes for vote in seen or inside}
-    return Ruling(
-        "causes",
-        necessary=True in sides,
-        sufficient=False in sides,
-        inside=not seen,
-    )
-
-
 def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
     """What goes with a cue, in the run; of folds, in each."""
     found: list[Discordant] = []
@@ -397,33 +404,34 @@ def _beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
     return None
 
 
-def _by_all(
-    study: Study,
-    row: Row,
-    together: Effect,
-) -> Ruling:
-    """A cause by several kinds of a size worth the name, where each alone has too few samples."""
+def _by_all(study: Study, row: Row, effect: Estimate[float]) -> Ruling:
+    """A cause by all that was measured, where no single kinds decide.
+
+    It takes three things. What is done to the cue surely moves answers, more than all that it is
+    held against: one test of the kinds together. There are two unlike witnesses: two kinds of
+    change, or changes and samples as they are. And their `effect` is large enough, and surely above
+    0, for all that they disagree.
+    """
     options = study.options
-    # what is sure but too small is no cause, however sure
-    is_sure = together.corrected <= 1 - options.confidence
-    is_small = together.high < max(options.margin, _claim(row.target))
-    if not is_sure or is_small or not _is_shown(row.target, row.beside):
+    kinds = row.telling
+    is_sure = row.tested.corrected <= 1 - options.confidence
+    if kinds[0].standing == "coarse" or not is_sure:
         return row.ruling
-    # each has to carry a part: one that does nothing adds a voice, and no evidence
-    telling = [
-        vote
-        for vote in jointly_telling(row.votes)
-        if size_of([vote], study).value >= options.margin / 2
-    ]
-    if not suffice(telling):
+    # an embedding tells a cue from its company worse: it takes what goes out and what comes in
+    is_seconded = row.beside is not None and kinds[0].standing != "inside"
+    are_unlike = is_seconded or suffice(kinds)
+    if not are_unlike or not _is_shown(row.target, row.beside):
         return row.ruling
-    sides = {vote.removes for vote in telling}
+    margin = max(options.margin, _claim(row.target))
+    if effect.low <= 0 or effect.value < margin:
+        return row.ruling
+    sides = {vote.removes for vote in kinds}
     return Ruling(
         "causes",
         necessary=True in sides,
         sufficient=False in sides,
         together=True,
-        inside=telling[0].standing == "inside",
+        inside=kinds[0].standing == "inside",
     )
 
 

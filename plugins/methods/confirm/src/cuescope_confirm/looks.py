@@ -40,12 +40,13 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     )
     fewest = LEAST * study.options.least
     most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
+    # for the time left: what is read of the model's reasoning in the end
+    later = study.audit.more_trials or 0
     if study.options.looks == 1 or most < fewest:
-        return _ask_placebos_last(dossier)
-    # for the time left: the second look asks as much again at most
-    rest = len(list(trials_of(dossier))) - len(list(trials_of(half)))
-    study.audit.expect_more(max(rest, 0))
-    first, outcomes = _ask_placebos_last(_at_share(half, FIRST))
+        return _ask_placebos_last(dossier, later)
+    # the second look asks as much again at most
+    rest = _count(dossier) - _count(half)
+    first, outcomes = _ask_placebos_last(_at_share(half, FIRST), later + rest)
     results = measure(with_answers(first, outcomes))
     margin = study.options.margin
     decided = {row.target for row in results.rows if _is_decided(row, margin)}
@@ -62,15 +63,29 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
     )
-    return _ask_placebos_last(
-        _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
-    )
+    second = _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
+    return _ask_placebos_last(second, later)
 
 
-def _ask_placebos_last(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
-    """As `ask`, of placebo cues only what is held against a change that surely moves answers."""
+def _count(dossier: Dossier) -> int:
+    """How many trials are asked about."""
+    return len(list(trials_of(dossier)))
+
+
+def _ask_placebos_last(
+    dossier: Dossier, later: int
+) -> tuple[Dossier, Sequence[Outcome]]:
+    """As `ask`, of placebo cues only what is held against a change that surely moves answers.
+
+    At most so many trials follow `later`: that is said before each call, for the time left.
+    """
+    audit = dossier.study.audit
     needed = set(dossier.targets)
-    own, outcomes = ask(_only(dossier, needed))
+    alone = _only(dossier, needed)
+    audit.expect_more(later + _count(dossier) - _count(alone))
+    own, outcomes = ask(alone)
+    # what was said for an earlier call would be waited for again
+    audit.expect_more(later)
     level = 1 - dossier.study.options.confidence
     for row in measure(with_answers(own, outcomes)).rows:
         if row.moves(level):
@@ -136,7 +151,7 @@ def _within_budget(dossier: Dossier) -> Dossier:
     """With as many pairs of each witness as `max_calls` allows, by equal shares."""
     study = dossier.study
     most = study.options.max_calls
-    count = len(list(trials_of(dossier)))
+    count = _count(dossier)
     if most is None or count <= most:
         return dossier
     # rounded up for each witness, so a little less than its share
@@ -144,7 +159,7 @@ def _within_budget(dossier: Dossier) -> Dossier:
     while count > most and share > 0:
         witnesses = [_part(witness, share) for witness in dossier.witnesses]
         smaller = replace(dossier, witnesses=witnesses)
-        count = len(list(trials_of(smaller)))
+        count = _count(smaller)
         share -= 0.01
     study.audit.note(
         "max_calls", f"each intervention changes {share + 0.01:.0%} of the samples"

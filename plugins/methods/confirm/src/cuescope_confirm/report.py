@@ -23,7 +23,7 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import change_beyond
-from cuescope_confirm.testimony.votes import jointly_telling, party_of
+from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
@@ -42,12 +42,13 @@ RULE = (
     "causes: two kinds of change or more change the answers more than their placebos (one, where "
     "the cue needs no locating). What destroys a place, what another sample gives and what puts "
     "the cue in are three kinds. A change counts in full if pictures show that it takes half of "
-    "the cue or more. Where none does, what the embedding says of the cue is erased and put in, "
-    "and both have to confirm. Samples as they are, with all else in their pictures held alike, "
-    "can be the second kind. Its effect is also larger than in three controls: samples without "
-    "the cue, another cue that is no finding, and labels that the cue does not affect. All tests "
-    "are corrected together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is "
-    "shown"
+    "the cue or more. Where none does, what the embedding says of the cue is erased and put in. "
+    "Where no single kinds decide, all evidence does: changes together surely move answers, a "
+    "second kind or samples as they are (with all else in their pictures held alike) say so too, "
+    "and the effect of all of them is large enough. It is also larger than in three controls: "
+    "samples without the cue, another cue that is no finding, and labels that the cue does not "
+    "affect. All tests are corrected together (Holm). Accompanies: the placebo does as much. "
+    "Cannot tell: neither is shown"
 )
 RULE_OF_PAIRS = (
     "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
@@ -202,12 +203,12 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         effects = _effects(row, ("placebo does as much", "undecided"))
         return f"{where} accompanies the answers and is not shown to cause them: {effects}."
     answers, without, with_cue = _verbs(row)
-    if row.ruling.together and row.together is not None:
-        party = party_of(jointly_telling(row.votes))
-        names = ", ".join(witness.spec for witness in party)
+    if row.ruling.together:
+        names = ", ".join(witness.spec for witness in party_of(row.telling))
         return (
-            f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
-            f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"
+            f"{where} causes {answers}: {names} surely move them, by {with_interval(row.tested)} "
+            "points of probability beyond placebos, and by all that was measured the whole cue "
+            f"moves them by {_of_run(row.effect)}. No kind of change alone decides.{_cost(row)}"
             f"{_as_they_are(row, options)}{_inside(row)}{_hanging_together(row, options)}"
         )
     # both directions where both are shown: taking it out, and putting it in

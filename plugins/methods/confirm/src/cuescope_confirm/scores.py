@@ -163,8 +163,8 @@ def decide(
 class Ruling:
     """The verdict on a cue; `missing` says what a decision lacks.
 
-    A cause may be confirmed by single kinds, or by several `together`; by the `inside` of the model
-    alone.
+    A cause may be confirmed by single kinds, or by all evidence `together`; by the `inside` of the
+    model alone.
     """
 
     verdict: Verdict

@@ -127,7 +127,9 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     audit.expect_more(most_trials(study, len(plugins)))
     cues = audit.once(merged, study)
     if options.pairs is not None:
-        return _by_own_pairs(study, cues, options.pairs)
+        dossier = _by_own_pairs(study, cues, options.pairs)
+        _expect_to_read(dossier)
+        return dossier
     unfound = defaultdict[int, dict[object, Placebo]](dict)
     targets = [_target_of(study, cue, unfound) for cue in cues]
     nowhere = all(target.located is None for target in targets)
@@ -156,10 +158,20 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
         is_free = target.role == "finding" and not options.interventions
         witnesses += _witnesses_of(study, able, target, is_free=is_free)
     witnesses = [_compared_or_not(study, witness, witnesses) for witness in witnesses]
-    # after the pairs, at most so many: with the cue, without it, and samples that do not show it
+    dossier = Dossier(study, targets, witnesses)
+    _expect_to_read(dossier)
+    return dossier
+
+
+def _expect_to_read(dossier: Dossier) -> None:
+    """How many answers are read after the pairs, at most.
+
+    With the cue, without it, and samples that do not show it.
+    """
+    audit = dossier.study.audit
     writes = "text" in audit.capabilities.outputs
-    audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
-    return Dossier(study, targets, witnesses)
+    each = 3 * dossier.study.options.admitted
+    audit.expect_more(each * len(dossier.targets) if writes else 0)
 
 
 def _compared_or_not(

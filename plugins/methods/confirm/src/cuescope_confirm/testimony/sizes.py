@@ -1,6 +1,6 @@
 """How large the effect of a cue is, and what it costs: one figure of all that was measured."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.locating import Target
 from cuescope_confirm.study import Study
-from cuescope_confirm.testimony.effects import groups_of, turn_to_effect
+from cuescope_confirm.testimony.effects import EXACT, groups_of, turn_to_effect
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
@@ -30,16 +30,19 @@ def size_of(
 ) -> Estimate[float]:
     """What the cue does to the probability of the answer that it moves.
 
-    What samples as they are say of it, with all else `alike`, counts as one more kind.
+    Changes are one figure, and what samples as they are say of it, with all else `alike`, another:
+    whatever is wrong with changes is wrong with several of them.
     """
-    return _middle(votes, study, attrgetter("values"), alike)
+    changed = _middle(votes, study, attrgetter("values"))
+    if alike is None:
+        return changed
+    return Estimate.weighed([changed, alike], UNSEEN)
 
 
 def _middle(
     votes: Sequence[Vote],
     study: Study,
     figures: Callable[[Answers], Float[np.ndarray, "pair 3"]],
-    alike: Estimate[float] | None = None,
 ) -> Estimate[float]:
     """The middle of the kinds, each of which is the middle of its witnesses.
 
@@ -52,10 +55,7 @@ def _middle(
             for witness in vote.party
         ]
         kinds.append(Estimate.pooled(sizes, [vote.removes] * len(sizes)))
-    sets: list[Hashable] = [vote.removes for vote in votes]
-    if alike is not None:
-        kinds.append(alike)
-        sets.append("as they are")
+    sets = [vote.removes for vote in votes]
     return Estimate.pooled(kinds, sets, UNSEEN if len(kinds) > 1 else 0.0)
 
 
@@ -69,9 +69,10 @@ def _size_by(
 
     A test asks for more than the placebo. A size is told from what the same change does where there
     is no cue, at a place as like it as any, where that is known: another place is other damage
-    (difference in differences). Where a part of the cue was changed, all of it is taken to do more
-    (after Wald, 1940, with the cue in the picture as the treatment); how much more is not known, so
-    the interval holds both ends.
+    (difference in differences). Samples that are taken for the cue's and are not dilute it, and
+    that is put right. Where a part of the cue was changed, all of it is taken to do more (after
+    Wald, 1940, with the cue in the picture as the treatment); how much more is not known, so the
+    interval holds both ends.
     """
     shows = witness.answers.with_cue
     confidence = study.options.confidence
@@ -92,20 +93,27 @@ def _size_by(
         size = mean_of(shows, PLACEBO)
     # in proportion: of twice the distance from all to the part
     taken = part / (2 - part)
-    # samples that are taken for the cue's and are not cannot be moved by it
-    located = witness.target.located
-    pure = taken * (located.purity if located else 1.0)
+    purity = _purity(witness)
     figures = np.array(
         [
-            size.value / part,
-            min(size.low, size.low / pure),
-            max(size.high, size.high / pure),
+            size.value / (part * purity),
+            min(size.low, size.low / (taken * purity)),
+            max(size.high, size.high / (taken * purity)),
         ]
     )
     # no more answers can be moved than there are: of nothing to 0, and of all to 1
     as_is = values[shows, AS_IS].mean()
     ends = turn_to_effect(witness, np.array([-as_is, 1 - as_is]))
     return Estimate(*figures.clip(ends.min(), ends.max()).tolist())
+
+
+def _purity(witness: Witness) -> float:
+    """Of the samples that are taken for the cue's, the share that can be moved by it."""
+    located = witness.target.located
+    # nobody had to tell where words or a pair of the user's own show it
+    if located is None or witness.plugin.needs in EXACT:
+        return 1.0
+    return located.purity
 
 
 def accuracy_lost(
@@ -130,8 +138,11 @@ def accuracy_lost(
     lost = _middle(removing, study, attrgetter("right"))
     # right answers are won where the cue goes, whichever answer the cue pulls to
     share = target.direction.sign * share_showing(target)
-    figures = sorted((share * lost.low, share * lost.high))
-    return Estimate(share * lost.value, *figures)
+    low, high = sorted((share * lost.low, share * lost.high))
+    # that share counts samples that do not show it, too; the interval holds that some are missed
+    purity = np.mean([_purity(witness) for vote in removing for witness in vote.party])
+    value = float(np.clip(purity * share * lost.value, low, high))
+    return Estimate(value, low, high)
 
 
 def share_showing(target: Target) -> float:
