@@ -44,23 +44,17 @@ class Combined(Plugin, LazyWeights):
             # what is open still; a sample is shown again for these claims alone
             left = []
             positions = []
-            for number, (sample, claims) in enumerate(cases):
-                undecided = []
-                for index, judgement in enumerate(judgements[number]):
-                    if judgement.reason is not None:
-                        undecided.append(index)
+            for of_case, (sample, claims) in zip(judgements, cases, strict=True):
+                undecided = _undecided(of_case)
                 if undecided:
                     left.append((sample, [claims[index] for index in undecided]))
-                    positions.append((number, undecided))
-            for (number, undecided), answers in zip(
-                positions,
-                verifier.judge(left),
-                strict=True,
-            ):
-                for index, answer in zip(undecided, answers, strict=True):
+                    positions.append((of_case, undecided))
+            answers = verifier.judge(left)
+            for (of_case, undecided), answered in zip(positions, answers, strict=True):
+                for index, answer in zip(undecided, answered, strict=True):
                     # else the first reason stays: it is of the verifier that was asked first
                     if answer.reason is None:
-                        judgements[number][index] = answer
+                        of_case[index] = answer
         return judgements
 
     def _build(self, spec: str) -> ClaimVerifier:
@@ -71,3 +65,12 @@ class Combined(Plugin, LazyWeights):
                 f"combined: tool {spec} is no claim-verifier", expected="judge()"
             )
         return tool
+
+
+def _undecided(judgements: Sequence[Judgement]) -> list[int]:
+    """The indices of claims that are open."""
+    return [
+        index
+        for index, judgement in enumerate(judgements)
+        if judgement.reason is not None
+    ]

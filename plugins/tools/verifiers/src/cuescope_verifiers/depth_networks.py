@@ -63,11 +63,9 @@ class DepthNetwork:
         share = min(LARGEST / max(image.size), 1.0)
         # Pillow names the width first, torch the height
         size = [max(round(length * share), 1) for length in reversed(image.size)]
-        [[depth]] = torch.nn.functional.interpolate(
-            predicted.reshape(1, 1, *predicted.shape[-2:]),
-            size=size,
-            mode="bilinear",
-        )
+        # a batch of one map of one channel
+        maps = predicted.reshape(1, 1, *predicted.shape[-2:])
+        [[depth]] = torch.nn.functional.interpolate(maps, size=size, mode="bilinear")
         if not self.metric:
             depth = -depth
         return [to_array(depth).astype(float)]
