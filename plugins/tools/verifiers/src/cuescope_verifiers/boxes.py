@@ -177,10 +177,11 @@ class BoxEvidence:
         return self._of_phrase(phrase, judgement)
 
     def _judge_count(self, index: int, phrase: str, claim: Claim) -> Judgement:
+        # one box a thing: two names may have found the same
         things: list[Box] = []
         for detection in self._detections(index, phrase):
-            counted = any(overlaps(detection.box, thing) for thing in things)
-            if not counted:
+            is_counted = any(overlaps(detection.box, box) for box in things)
+            if not is_counted:
                 things.append(detection.box)
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
@@ -347,8 +348,10 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
     corners = np.reshape([box, other], (2, 2, 2))
-    first, last = corners.swapaxes(0, 1)
-    shared = last.min(axis=0) - first.max(axis=0)
-    areas = (last - first).prod(axis=1)
-    # of boxes that lie apart on both sides the product would be above 0
-    return bool(shared.clip(min=0).prod() > SAME_THING * areas.max())
+    # x and y of both boxes
+    left_top, right_bottom = corners.swapaxes(0, 1)
+    sides = right_bottom.min(axis=0) - left_top.max(axis=0)
+    # clipped: of boxes that lie apart on both sides the product would be above 0
+    shared = sides.clip(min=0).prod()
+    areas = (right_bottom - left_top).prod(axis=1)
+    return bool(shared > SAME_THING * areas.max())

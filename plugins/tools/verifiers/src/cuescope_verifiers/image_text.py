@@ -93,10 +93,12 @@ class ImageText(Plugin, LazyWeights):
             sentences = self._sentences(claim)
             if not sentences:
                 return Judgement.open("out of vocabulary")
-            # the claim against the opposite that fits the frame best
             rows = np.stack([self._texts[text] for text in sentences])
-            likeness = rows @ self._frames[sample.frames[index].key]
-            lead = float(likeness[0] - likeness[1:].max())
+            frame = self._frames[sample.frames[index].key]
+            likeness = rows @ frame
+            # the claim against the opposite that fits the frame best
+            best_opposite = likeness[1:].max()
+            lead = float(likeness[0] - best_opposite)
             # cosines of a claim and its opposite are close: a small lead is noise of the wording
             if abs(lead) <= self.options.margin:
                 return Judgement.open("no evidence").replace(score=lead)

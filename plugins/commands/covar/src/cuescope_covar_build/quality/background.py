@@ -13,6 +13,7 @@ from cuescope_covar_build.quality.cases import (
     Plane,
     Scores,
     View,
+    beyond_mixing,
     channel_max,
     channel_sum,
     coverage,
@@ -230,8 +231,7 @@ def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
     shaded = _add_shadow(expected, view.edited)
     change = view.edited - shaded
     way = smooth(view.edited, 2.0, view.edited_mask) - shaded
-    mixed = share_along(change, way).clip(0, most)
-    left = channel_max(np.abs(change - mixed[..., None] * way))
+    left = channel_max(np.abs(beyond_mixing(change, way, most)))
     return float((left[band] > DIFFERENT).mean())
 
 

@@ -42,14 +42,18 @@ def blockiness(pixels: Pixels) -> float:
     excess = []
     for axis in (0, 1):
         levels = np.moveaxis(pixels, axis, 0).astype(np.float64)
-        steps = np.abs(np.diff(levels, axis=0)).mean(axis=(1, 2))
+        changes = np.abs(np.diff(levels, axis=0))
+        steps = changes.mean(axis=(1, 2))
         # step n lies between pixels n and n + 1
         phase = np.arange(len(steps)) % SIDE
         border = steps[phase == SIDE - 1]
         inner = steps[phase == SIDE // 2 - 1]
         if len(border) and len(inner):
             excess.append(border.mean() - inner.mean())
-    return max(float(np.mean(excess)), 0.0) if excess else 0.0
+    # a frame may be too small to have both
+    if not excess:
+        return 0.0
+    return max(float(np.mean(excess)), 0.0)
 
 
 def _smooth_borders(pixels: Pixels, share: float) -> Pixels:
