@@ -42,15 +42,15 @@ class Combined(Plugin, LazyWeights):
         judgements = self._verifiers[0].judge(cases)
         for verifier in self._verifiers[1:]:
             # what is open still; a sample is shown again for these claims alone
-            left = []
-            positions = []
+            still_open = []
+            waiting = []
             for of_case, (sample, claims) in zip(judgements, cases, strict=True):
                 undecided = _undecided(of_case)
                 if undecided:
-                    left.append((sample, [claims[index] for index in undecided]))
-                    positions.append((of_case, undecided))
-            answers = verifier.judge(left)
-            for (of_case, undecided), answered in zip(positions, answers, strict=True):
+                    still_open.append((sample, [claims[index] for index in undecided]))
+                    waiting.append((of_case, undecided))
+            answers = verifier.judge(still_open)
+            for (of_case, undecided), answered in zip(waiting, answers, strict=True):
                 for index, answer in zip(undecided, answered, strict=True):
                     # else the first reason stays: it is of the verifier that was asked first
                     if answer.reason is None:
