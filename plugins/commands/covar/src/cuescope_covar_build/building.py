@@ -60,7 +60,10 @@ class Builder:
 
     def lacking(self) -> int:
         """How many images are still to be made."""
-        return sum(map(self.count_lacking, map(self.keys, self.sources.samples())))
+        lacking = 0
+        for sample in self.sources.samples():
+            lacking += self.count_lacking(self.keys(sample))
+        return lacking
 
     def run(self, context: Context) -> list[CovarRow]:
         """Make what is lacking; all rows, in the order of photos, backgrounds and variants."""
@@ -90,8 +93,10 @@ class Builder:
         paint(firsts, recipe.editor)
         # after painting: a variant starts from the pixels of its image
         groups = [with_variants(recipe, source, first) for first in firsts]
-        # without the first of each group, which is painted already
-        variants = [draft for group in groups for draft in group[1:]]
+        variants: list[Draft] = []
+        for group in groups:
+            # without the first, which is painted already
+            variants += group[1:]
         paint(variants, recipe.editor)
         if recipe.viewpoint_editor is not None:
             paint(variants, recipe.viewpoint_editor)
@@ -116,7 +121,8 @@ class Builder:
             yield 1
         wanted = {}
         for background in self.recipe.backgrounds:
-            if images := self.count_lacking(self._keys_on(sample, background)):
+            images = self.count_lacking(self._keys_on(sample, background))
+            if images:
                 wanted[background] = images
         backgrounds = list(wanted)
         # one background at least, however large the photo
@@ -134,7 +140,8 @@ class Builder:
     ) -> None:
         """Write files, then the rows that say that they are there."""
         # list: an error in a thread is raised before any row says that its file is there
-        self.folder.add(list(pool.map(partial(self._write, source), drafts)))
+        rows = list(pool.map(partial(self._write, source), drafts))
+        self.folder.add(rows)
 
     def _write(self, source: Source, draft: Draft) -> CovarRow:
         parts = _parts(source.sample, draft.background, draft.variant.name)
@@ -147,6 +154,8 @@ class Builder:
             if draft.mask is not None:
                 mask = f"masks/{name}"
                 mask_digest = self.folder.write_picture(mask, draft.mask)
+        background = draft.background.name if draft.background else ORIGINAL
+        editor = draft.editor
         scores = {f"score_{check}": score for check, score in draft.scores.items()}
         return CovarRow(
             image=image,
@@ -156,14 +165,14 @@ class Builder:
             source_key=source.sample.key,
             group=source.group,
             label=source.label,
-            background=draft.background.name if draft.background else ORIGINAL,
+            background=background,
             subset=draft.variant.subset,
             variant=draft.variant.name,
             parameters=json.dumps(draft.parameters),
             prompt=draft.prompt,
             seed=draft.seed,
-            editor=draft.editor.spec if draft.editor else "",
-            editor_fingerprint=draft.editor.fingerprint if draft.editor else "",
+            editor=editor.spec if editor else "",
+            editor_fingerprint=editor.fingerprint if editor else "",
             licence=source.licence or self.recipe.licence,
             # `paint` refuses anything else
             kept_exactly=draft.variant.subset != "viewpoint",

@@ -83,10 +83,10 @@ def write_backgrounds(writer: TextGenerator, count: int) -> tuple[str, ...]:
         question = SCENES.format(count=count - len(places))
         if places:
             question += f" Not again: {', '.join(places)}."
-        reply = writer.generate([question + " " * turn])[
-            0
-        ]  # a memory of texts is not asked again
-        places |= dict.fromkeys(parse_list(reply))
+        # spaces: a question that was asked before would be answered from the memory of texts
+        question += " " * turn
+        replies = writer.generate([question])
+        places |= dict.fromkeys(parse_list(replies[0]))
         if len(places) >= count:
             return tuple(places)[:count]
     raise UserError(
@@ -100,5 +100,6 @@ def write_backgrounds(writer: TextGenerator, count: int) -> tuple[str, ...]:
 def _kind(reply: str) -> str:
     # a model may think aloud before its answer
     words = strip_thinking(reply).strip().splitlines()
+    name = clean_name(words[0]) if words else ""
     # a reply without a word is a kind too, so its class has a turn
-    return clean_name(words[0]) or "other" if words else "other"
+    return name or "other"

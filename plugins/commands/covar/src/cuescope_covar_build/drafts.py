@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_covar_build.geometry import Mask, Pixels
+from cuescope_covar_build.geometry import Mask, Moved, Pixels
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
-from cuescope_covar_build.variants import Variant
+from cuescope_covar_build.variants import Keeps, Variant
 from cuescope_sdk import Frame, ImageEdit, PluginError, derive
 from cuescope_sdk.data import CovarManifest
 
@@ -79,7 +79,6 @@ def on_background(recipe: Recipe, source: Source, background: Background) -> Dra
 def with_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
     """An image on a background and its variants, some of them to be painted."""
     background = first.background
-    mask = source.mask
     if background is None:
         raise ValueError("expected an image on a background")
     base = first.frame
@@ -87,35 +86,45 @@ def with_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
     for variant in recipe.variants(source, background):
         # without the edit of the first, which is done
         draft = replace(first, variant=variant, base=base, edit=None)
-        # a copy: figures of this image are added to it below
+        # a copy: figures of this image are added to it
         draft.parameters = dict(variant.parameters)
-        drafts.append(draft)
         if variant.move is None:
-            draft.editor = recipe.viewpoint_editor
-            draft.prompt = variant.instruction
-            # no geometry says where an editor puts the object of another view
-            draft.mask = None
-            draft.matrix = None
-            draft.edit = ImageEdit(base, draft.prompt, None, draft.seed)
-            continue
-        moved = variant.move(first.image, mask)
-        draft.image = moved.image
-        draft.mask = moved.mask
-        draft.matrix = moved.matrix
-        draft.parameters["resampled"] = variant.resampled
-        # only these can move a part of the object out of the image
-        if variant.subset in ("translate", "rotation", "crop"):
-            # a crop also enlarges what it shows
-            zoom = abs(np.linalg.det(moved.matrix[:, :2]))
-            share = float(moved.mask.sum() / (mask.sum() * zoom))
-            draft.parameters["object_share"] = round(min(1.0, share), 4)
-        editable = variant.editable(moved, recipe.keeps)
-        # painting it would be paid for and thrown away
-        if not moved.mask.any():
-            draft.dropped = GONE
-        elif editable.any():
-            draft.edit = ImageEdit(draft.frame, draft.prompt, editable, draft.seed)
+            _ask_for_view(draft, recipe.viewpoint_editor)
+        else:
+            moved = variant.move(first.image, source.mask)
+            _move(draft, moved, source.mask, recipe.keeps)
+        drafts.append(draft)
     return drafts
+
+
+def _ask_for_view(draft: Draft, editor: NamedEditor | None) -> None:
+    draft.editor = editor
+    draft.prompt = draft.variant.instruction
+    # no geometry says where an editor puts the object of another view
+    draft.mask = None
+    draft.matrix = None
+    draft.edit = ImageEdit(draft.base, draft.prompt, None, draft.seed)
+
+
+def _move(draft: Draft, moved: Moved, mask: Mask, keeps: Keeps) -> None:
+    """Make it the moved picture, of which the border may be to paint; `mask` is as it was."""
+    variant = draft.variant
+    draft.image = moved.image
+    draft.mask = moved.mask
+    draft.matrix = moved.matrix
+    draft.parameters["resampled"] = variant.resampled
+    # only these can move a part of the object out of the image
+    if variant.subset in ("translate", "rotation", "crop"):
+        # a crop also enlarges what it shows
+        zoom = abs(np.linalg.det(moved.matrix[:, :2]))
+        share = float(moved.mask.sum() / (mask.sum() * zoom))
+        draft.parameters["object_share"] = round(min(1.0, share), 4)
+    editable = variant.editable(moved, keeps)
+    # painting it would be paid for and thrown away
+    if not moved.mask.any():
+        draft.dropped = GONE
+    elif editable.any():
+        draft.edit = ImageEdit(draft.frame, draft.prompt, editable, draft.seed)
 
 
 def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:

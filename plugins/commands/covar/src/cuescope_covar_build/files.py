@@ -217,14 +217,20 @@ def file_name(text: str) -> str:
 
 def folder_size(folder: Path, rows: Iterable[CovarRow]) -> int:
     """Bytes of the images and masks of these rows."""
-    files = [folder / name for row in rows for name in (row.image, row.mask)]
-    return sum(file.stat().st_size for file in files if file.is_file())
+    total = 0
+    for row in rows:
+        for file in (folder / row.image, folder / row.mask):
+            # a dropped image has no file: "" is the folder itself
+            if file.is_file():
+                total += file.stat().st_size
+    return total
 
 
 def encode_png(pixels: np.ndarray) -> bytes:
     """Without loss, of (row, col) levels or blue, green and red."""
     how = [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION]
-    return cv2.imencode(".png", pixels, how)[1].tobytes()
+    _, content = cv2.imencode(".png", pixels, how)
+    return content.tobytes()
 
 
 def _abridge(value: Any) -> str:

@@ -92,8 +92,7 @@ class Filter:
                     cases += unedited
                     for measured in measure(unedited, self.judges):
                         # others would call it a fault that the background is the source's own
-                        blind = {n: measured[n] for n in MEASURES if MEASURES[n].blind}
-                        measures.append(blind)
+                        measures.append(_blind(measured))
                 advance(1)
         self.thresholds = fit_thresholds(
             [case.subset for case in cases],
@@ -141,7 +140,7 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
         if editor.pasting is not None and np.array_equal(painted, ~mask):
             # the whole background that it pasted on
             everywhere = ImageEdit(draft.base, draft.prompt, None, draft.seed)
-            asked = editor.pasting.edit([everywhere])[0]
+            [asked] = editor.pasting.edit([everywhere])
     return Case(
         source=Frame.from_array(source.image),
         source_mask=source.mask,
@@ -157,6 +156,11 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
         painted=painted,
         asked_background=asked,
     )
+
+
+def _blind(scores: Scores) -> Scores:
+    """Those that look at the image alone."""
+    return {name: value for name, value in scores.items() if MEASURES[name].blind}
 
 
 def _pairs(
@@ -177,11 +181,10 @@ def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
     pasting = recipe.editor.pasting
     if pasting is None:
         pasting = Composite(CompositeOptions(), context)
+        drawn = [Background(name=name, prompt=name) for name in pasting.names]
         recipe = replace(
             recipe,
-            backgrounds=tuple(
-                Background(name=name, prompt=name) for name in pasting.names
-            ),
+            backgrounds=tuple(drawn),
             instruction="{background}",
         )
     return replace(
@@ -199,21 +202,19 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
     paint([first], recipe.editor)
     drafts = with_variants(recipe, source, first)
     paint(drafts[1:], recipe.editor)
-    cases = [
-        as_case(source, draft, recipe.editor) for draft in drafts if draft.shows_object
-    ]
+    shown = [draft for draft in drafts if draft.shows_object]
+    cases = [as_case(source, draft, recipe.editor) for draft in shown]
+    turned = [case for case in cases if case.subset in ("crop", "rotation")]
     # nobody knows where another viewpoint puts the pixels: as if of a turned object
-    cases += [
-        replace(
+    for case in turned:
+        view = replace(
             case,
             subset="viewpoint",
             geometry=None,
             painted=None,
             asked_background=None,
         )
-        for case in cases
-        if case.subset in ("crop", "rotation")
-    ]
+        cases.append(view)
     return cases
 
 
@@ -225,9 +226,7 @@ def _unedited_cases(
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)
     drafts = with_variants(recipe, source, first)
-    return [
-        as_case(source, draft, recipe.editor)
-        for draft in drafts
-        # what needs no painting: its pixels are the photo's own
-        if draft.edit is None and draft.shows_object
-    ]
+    # what needs no painting: its pixels are the photo's own
+    unpainted = [draft for draft in drafts if draft.edit is None]
+    shown = [draft for draft in unpainted if draft.shows_object]
+    return [as_case(source, draft, recipe.editor) for draft in shown]

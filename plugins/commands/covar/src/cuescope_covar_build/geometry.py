@@ -83,8 +83,10 @@ def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
     small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
     small_mask = resize_mask(mask, (width, height))
     box_left, box_top, box_width, box_height = cv2.boundingRect(mask.astype(np.uint8))
-    left = round(cols / 2 - (box_left + box_width / 2) * width / cols)
-    top = round(rows / 2 - (box_top + box_height / 2) * height / rows)
+    middle_col = box_left + box_width / 2
+    middle_row = box_top + box_height / 2
+    left = round(cols / 2 - middle_col * width / cols)
+    top = round(rows / 2 - middle_row * height / rows)
     shift = _shift(left, top)
     smaller = zoom(width / cols, height / rows)
     return Moved(
@@ -137,8 +139,10 @@ def zoom(
     down: float = 0,
 ) -> Matrix:
     """Moved, then larger by these factors about the corner of the corner pixel."""
+    # 0.5: from the middle of a pixel to its corner, and back
     across = (wide, 0, wide * (right + 0.5) - 0.5)
-    return np.array([across, (0, high, high * (down + 0.5) - 0.5)])
+    along = (0, high, high * (down + 0.5) - 0.5)
+    return np.array([across, along])
 
 
 def resize_mask(mask: Mask, size: tuple[int, int]) -> Mask:

@@ -38,17 +38,7 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     chosen = np.unique(spread.astype(int))
     size = (HEAD + CELL * len(chosen), CELL * len(variants), 3)
     picture = np.full(size, 255, np.uint8)
-    for column, variant in enumerate(variants):
-        corner = (column * CELL + 4, HEAD - 7)
-        cv2.putText(
-            picture,
-            variant,
-            corner,
-            cv2.FONT_HERSHEY_SIMPLEX,
-            0.45,
-            (0, 0, 0),
-            1,
-        )
+    _write_titles(picture, variants)
     for line, number in enumerate(chosen):
         photo = photos[number]
         # another background first for each photo
@@ -65,7 +55,17 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
             if file is not None:
                 left = column * CELL
                 picture[top : top + CELL, left : left + CELL] = _cell(folder / file)
-    (folder / GRID).write_bytes(cv2.imencode(".png", picture)[1].tobytes())
+    _, content = cv2.imencode(".png", picture)
+    (folder / GRID).write_bytes(content.tobytes())
+
+
+def _write_titles(picture: Pixels, titles: Sequence[str]) -> None:
+    black = (0, 0, 0)
+    for column, title in enumerate(titles):
+        corner = (column * CELL + 4, HEAD - 7)
+        cv2.putText(
+            picture, title, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.45, black, thickness=1
+        )
 
 
 def _cell(file: Path) -> Pixels:

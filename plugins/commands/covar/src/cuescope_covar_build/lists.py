@@ -34,18 +34,7 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
     )
     backgrounds: dict[str, Background] = {}
     for number, entry in enumerate(entries, 1):
-        values = {"name": entry} if isinstance(entry, str) else entry
-        if isinstance(values, dict) and "name" in values:
-            # a name without a prompt is its own prompt
-            values = {"prompt": values["name"], **values}
-        try:
-            background = Background.model_validate(values)
-        except ValidationError as error:
-            raise UserError(
-                f"{path}: background {number}",
-                expected="a name, or {name: ..., prompt: ...}",
-                got=repr(entry),
-            ) from error
+        background = _background(entry, f"{path}: background {number}")
         if background.name in backgrounds:
             raise UserError(
                 f"{path}: two backgrounds '{background.name}'",
@@ -53,6 +42,21 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
             )
         backgrounds[background.name] = background
     return tuple(backgrounds.values())
+
+
+def _background(entry: Any, place: str) -> Background:
+    values = {"name": entry} if isinstance(entry, str) else entry
+    if isinstance(values, dict) and "name" in values:
+        # a name without a prompt is its own prompt
+        values = {"prompt": values["name"], **values}
+    try:
+        return Background.model_validate(values)
+    except ValidationError as error:
+        raise UserError(
+            place,
+            expected="a name, or {name: ..., prompt: ...}",
+            got=repr(entry),
+        ) from error
 
 
 def choose_classes(
@@ -80,7 +84,8 @@ def choose_classes(
     else:
         file = Path(given).expanduser()
         entries = _read_list(file, "classes") if file.is_file() else given.split(",")
-        wanted = [name for entry in entries if (name := str(entry).strip())]
+        names = [str(entry).strip() for entry in entries]
+        wanted = list(filter(None, names))
     chosen = []
     for name in wanted:
         if name.lower() not in by_name:

@@ -129,15 +129,10 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     judge: Model | None = None
     if options.judge is not None:
         judge = context.build("model", options.judge, tools.options.get(JUDGE, {}))
-    judges = Judges(
-        judge,
-        detector,
-        data.labels,
-        tuple(background.name for background in backgrounds),
-    )
-    folder = BuildFolder(
-        options.out.expanduser(), _settings(options, recipe, data, judges)
-    )
+    names = tuple(background.name for background in backgrounds)
+    judges = Judges(judge, detector, data.labels, names)
+    settings = _settings(options, recipe, data, judges)
+    folder = BuildFolder(options.out.expanduser(), settings)
     quality = Filter(recipe, judges, options.false_drops) if options.judged else None
     builder = Builder(recipe, sources, folder, quality, options.keep_all)
     return OpenBuild(context, builder, data.labels, size)
@@ -229,9 +224,9 @@ class Tools:
                 f"image editor {spec} has no fingerprint",
                 expected="a digest of its weights and options, so that a build can go on",
             )
-        pasting = (
-            Composite(tool.options, context) if isinstance(tool, Composite) else None
-        )
+        pasting = None
+        if isinstance(tool, Composite):
+            pasting = Composite(tool.options, context)
         if not getattr(tool, "instant", False):
             tool = cached_editor(tool, context)
         return NamedEditor(spec, fingerprint, tool, pasting)

@@ -34,18 +34,18 @@ class BuildPlan:
     viewpoints: bool
 
     def __str__(self) -> str:
+        edits = [f"{number:,} by {spec}" for spec, number in self.edits.items()]
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"
         if self.seconds is not None:
             time = f"about {duration(self.seconds)} ({self.seconds / 3600:.2f} hours)"
+        needed = f"about {self.bytes / GIGABYTE:.2f} GB"
+        free = f"{self.free_bytes / GIGABYTE:,.1f} GB free"
         lines = {
             "photos": f"{self.photos:,}",
             "images": f"{self.images:,}, {self.made:,} of them made already",
-            "edits": " and ".join(
-                f"{number:,} by {spec}" for spec, number in self.edits.items()
-            ),
+            "edits": " and ".join(edits),
             "time": time,
-            "disk": f"about {self.bytes / GIGABYTE:.2f} GB, "
-            f"{self.free_bytes / GIGABYTE:,.1f} GB free",
+            "disk": f"{needed}, {free}",
         }
         if not self.viewpoints:
             lines["left out"] = "viewpoint: it needs --viewpoint-editor SPEC"
@@ -62,11 +62,13 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     folder = builder.folder.folder
     made = builder.folder.rows
     lacking = builder.lacking()
-    images = len(builder.sources) * (1 + len(recipe.backgrounds) * len(recipe.names))
+    # 1: the photo itself
+    images_each = 1 + len(recipe.backgrounds) * len(recipe.names)
+    images = len(builder.sources) * images_each
     on_backgrounds = 0
     for sample in builder.sources.samples():
-        # the first is the photo itself
-        on_backgrounds += builder.count_lacking(builder.keys(sample)[1:])
+        _, *keys_on_backgrounds = builder.keys(sample)
+        on_backgrounds += builder.count_lacking(keys_on_backgrounds)
     # perhaps not whole: of some pairs a part is made
     pairs = on_backgrounds / len(recipe.names)
     of_editor = round(pairs * (recipe.edits - recipe.views))

@@ -161,26 +161,7 @@ class Sources:
     def open(self, sample: Sample) -> Source:
         """A photo with its mask."""
         image = _pixels(sample, self._side)
-        mask = foreground_of(sample)
-        if mask is None:
-            if self._segmenter is None:
-                raise _fault(
-                    sample,
-                    "a mask of its object",
-                    "none",
-                    "Data with foreground masks, or --tool segmenter=SPEC, tells where the object "
-                    "is",
-                )
-            mask = outline(self._segmenter, Canvas.frame(sample), str(sample.label))
-        else:
-            # an annotated mask is as large as the photo, not as its shrunken copy
-            cols, rows = Canvas.frame(sample).load().size
-            if mask.shape != (rows, cols):
-                raise _fault(
-                    sample,
-                    f"a mask of {rows} x {cols} (rows x columns), as its image",
-                    f"{mask.shape[0]} x {mask.shape[1]}",
-                )
+        mask = self._mask(sample)
         if mask.shape != image.shape[:2]:
             mask = resize_mask(mask, image.shape[1::-1])
         if not mask.any() or mask.all():
@@ -190,6 +171,28 @@ class Sources:
                 "one that covers the whole image" if mask.any() else "an empty one",
             )
         return Source(sample, image, mask)
+
+    def _mask(self, sample: Sample) -> Mask:
+        """The object's, as large as the photo is in the data."""
+        frame = Canvas.frame(sample)
+        mask = foreground_of(sample)
+        if mask is not None:
+            cols, rows = frame.load().size
+            if mask.shape != (rows, cols):
+                raise _fault(
+                    sample,
+                    f"a mask of {rows} x {cols} (rows x columns), as its image",
+                    f"{mask.shape[0]} x {mask.shape[1]}",
+                )
+            return mask
+        if self._segmenter is None:
+            raise _fault(
+                sample,
+                "a mask of its object",
+                "none",
+                "Data with foreground masks, or --tool segmenter=SPEC, tells where the object is",
+            )
+        return outline(self._segmenter, frame, str(sample.label))
 
 
 def outline(segmenter: Segmenter, frame: Frame, label: str) -> Mask:

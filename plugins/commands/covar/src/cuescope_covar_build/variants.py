@@ -48,8 +48,9 @@ class Variant:
         """Where an editor is to paint; nowhere for a flip and a crop."""
         if moved.known.all() and self.subset != "scale":
             return np.zeros_like(moved.known)
-        rest = keeps == "object" or (keeps == "paper" and self.subset == "scale")
-        return ~moved.mask if rest else ~moved.known
+        is_scale_of_paper = keeps == "paper" and self.subset == "scale"
+        keeps_object_alone = keeps == "object" or is_scale_of_paper
+        return ~moved.mask if keeps_object_alone else ~moved.known
 
 
 def variants(
@@ -82,7 +83,7 @@ def variants(
             "crop",
             {"area": area},
             partial(geometry.crop, area=area),
-            True,
+            resampled=True,
         ),
         Variant("v-flip", "v-flip", {}, partial(geometry.flip, vertical=True)),
         Variant(
@@ -90,7 +91,7 @@ def variants(
             "rotation",
             {"degrees": degrees},
             partial(geometry.rotate, degrees=degrees),
-            True,
+            resampled=True,
         ),
     ]
     for number, view in enumerate(shown[:views], 1):
@@ -102,6 +103,7 @@ def variants(
             Variant("viewpoint", f"viewpoint-{number}", known, instruction=told)
         )
     for scale in scales:
+        name = f"scale-{scale:g}"
         move = partial(geometry.shrink, scale=scale)
-        made.append(Variant("scale", f"scale-{scale:g}", {"scale": scale}, move, True))
+        made.append(Variant("scale", name, {"scale": scale}, move, resampled=True))
     return made

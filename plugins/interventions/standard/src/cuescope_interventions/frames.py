@@ -1,6 +1,6 @@
 """Frames that show the cue give way to their neighbours, or one of them stands still."""
 
-from cuescope_interventions.case_by_case import CaseByCase, with_frames
+from cuescope_interventions.case_by_case import CaseByCase, nearest_number, with_frames
 from cuescope_sdk import Trial
 from cuescope_sdk.interventions import Case
 
@@ -26,8 +26,7 @@ class Hold(CaseByCase):
                 f"hold: each frame of sample {case.sample.key} shows the cue"
             )
         for number in away:
-            # of two as near the earlier, so that the same case gives the same trial
-            nearest = min(allowed, key=lambda other: (abs(other - number), other))
+            nearest = nearest_number(number, allowed)
             frames[number] = case.sample.frames[nearest]
         return with_frames(case.sample, frames, "hold")
 

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from cuescope_interventions.case_by_case import CaseByCase
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.case_by_case import CaseByCase, nearest_number
 from cuescope_sdk import Frame, Trial, digest
 from cuescope_sdk.interventions import Case, change_frames, open_frame
 
-Pixels = UInt8[np.ndarray, "row col 3"]
-Mask = Bool[np.ndarray, "row col"]
 Paint = Callable[[Frame, Mask | None, Pixels, Mask], Pixels]
 FLAT = 2.0  # grey levels: a channel with less spread has no form of its own
 MOST_SPREAD = 8.0  # times that the spread of a channel grows at most: noise stays noise
@@ -69,24 +67,23 @@ class Recolour(CaseByCase):
 def _recolour(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
     """The pixels with mean and spread of the donor's, channel by channel."""
     donor = np.asarray(open_frame(frame), np.float32)
-    has_place = inside is not None and inside.any()
+    colours = donor.reshape(-1, 3)
     # without a region of the donor all of it gives the colours
-    donor = donor[inside] if has_place else donor.reshape(-1, 3)
+    if inside is not None and inside.any():
+        colours = donor[inside]
     own = pixels[mask].astype(np.float32)
     result = pixels.copy()
     for channel in range(3):
         form = own[:, channel]
         if form.std() < FLAT:
             form = own.mean(axis=1)
-        wanted = donor[:, channel]
+        wanted = colours[:, channel]
         # a region of one brightness has no spread to divide by
         spread = max(float(form.std()), 1e-6)
         share = min(float(wanted.std()) / spread, MOST_SPREAD)
         changed = (form - form.mean()) * share
         changed += wanted.mean()
-        # clipped: beyond 255 a byte would begin again at 0
-        whole = np.rint(changed.clip(0, 255))
-        result[mask, channel] = whole.astype(np.uint8)
+        result[mask, channel] = as_bytes(changed)
     return result
 
 
@@ -99,18 +96,18 @@ def from_donor(case: Case, operation: str, paint: Paint) -> Trial:
     masks = case.donor_place.masks
     shown = [number for number, mask in enumerate(masks) if mask.any()]
 
-    def of_frame(number: int) -> partial[Pixels]:
+    def paint_of(number: int) -> partial[Pixels]:
         # the donor may have other frames: the one that is nearest in number is taken
-        candidates = shown or range(len(frames))
-        nearest = min(candidates, key=lambda other: (abs(other - number), other))
-        return partial(paint, frames[nearest], masks[nearest] if masks else None)
+        nearest = nearest_number(number, shown or range(len(frames)))
+        inside = masks[nearest] if masks else None
+        return partial(paint, frames[nearest], inside)
 
     # the name becomes the frames' keys, so all that decides the pixels is in it
     source = ",".join(frame.key[:12] for frame in frames)
     # with the shape: bits alone do not tell 2 x 8 from 8 x 2
     packed = [(np.packbits(mask).tobytes(), mask.shape) for mask in masks]
     name = f"{operation} {source} {digest(*packed)}"
-    return change_frames(case.sample, case.place, name, of_frame)
+    return change_frames(case.sample, case.place, name, paint_of)
 
 
 def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:

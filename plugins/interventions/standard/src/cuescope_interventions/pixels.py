@@ -1,29 +1,18 @@
 """The cue's pixels are one colour, out of focus, or filled in by an image editor."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, UInt8
 from pydantic import Field
 
-from cuescope_interventions.case_by_case import CaseByCase, with_frames
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.case_by_case import CaseByCase, paint_over, with_frames
 from cuescope_sdk import ImageEdit, Options, Requirements, Trial, Words
-from cuescope_sdk.interventions import Case, Intervention, change_frames
+from cuescope_sdk.interventions import Case, Intervention
 
-Pixels = UInt8[np.ndarray, "row col 3"]
-Mask = Bool[np.ndarray, "row col"]
 LEVELS = {"black": 0, "grey": 128, "white": 255}
-
-
-def _paint_over(
-    case: Case,
-    name: str,
-    paint: Callable[[Pixels, Mask], Pixels],
-) -> Trial:
-    """The region's pixels are painted over; the name says all that decides the paint."""
-    return change_frames(case.sample, case.place, name, lambda _: paint)
 
 
 class BlankOptions(Options):
@@ -47,14 +36,13 @@ class Blank(CaseByCase):
     def change(self, case: Case) -> Trial:
         """The sample with one colour in the region."""
         fill = self.options.fill
-        return _paint_over(case, f"blank {fill}", partial(_blank, fill))
+        return paint_over(case, f"blank {fill}", partial(_blank, fill))
 
 
 def _blank(fill: str, pixels: Pixels, mask: Mask) -> Pixels:
     if fill == "mean" and not mask.all():
         # of the rest: the region's own mean would leave some of the cue
-        mean = pixels[~mask].mean(axis=0)
-        colour = np.rint(mean).astype(np.uint8)
+        colour = as_bytes(pixels[~mask].mean(axis=0))
     else:
         # a region that fills the frame has no rest, and is grey
         colour = np.full(3, LEVELS.get(fill, 128), np.uint8)
@@ -85,7 +73,7 @@ class Blur(CaseByCase):
     def change(self, case: Case) -> Trial:
         """The sample with the region's own pixels, smoothed."""
         radius = self.options.radius
-        return _paint_over(case, f"blur {radius:g}", partial(_blur, radius))
+        return paint_over(case, f"blur {radius:g}", partial(_blur, radius))
 
 
 def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
@@ -95,8 +83,7 @@ def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
     sigma = radius * min(pixels.shape[:2])
     # 0: channels are not mixed; float32, for bytes would be rounded in each pass
     blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
-    whole = np.rint(blurred)
-    return np.asarray(whole.astype(np.uint8))
+    return as_bytes(blurred)
 
 
 class InpaintOptions(Options):

@@ -105,6 +105,7 @@ class LogSamples:
         self.closed = _closed_labels(self.records)
         self.telling = _telling(self.records)
         questions = Counter(_question_parts(record) for record in self.records)
+        # questions that two records or more ask
         self.twins = {asked for asked, count in questions.items() if count > 1}
 
     def all(self) -> tuple[Sample, ...]:
@@ -152,15 +153,12 @@ class LogSamples:
     def _choices(self, record: Record) -> tuple[tuple[str, ...], str | None]:
         """The choices and the right one; letters where the log has numbers alone."""
         choices = record.choices or self.letters or self.closed
-        label = record.label
-        if label is None:
-            return choices, None
-        if isinstance(label, str):
+        index = record.label
+        if isinstance(index, str):
+            # an answer in words has nothing to stand among
             if not choices:
-                return choices, label
-            index = Choices(choices).index(label)
-        else:
-            index = label
+                return choices, index
+            index = Choices(choices).index(index)
         if index is None or not 0 <= index < len(choices):
             return choices, None
         return choices, choices[index]
@@ -208,7 +206,9 @@ def _shared_choices(samples: tuple[Sample, ...]) -> tuple[str, ...]:
     # as sets: options in another order are the same classes
     shared = {frozenset(sample.choices) for sample in samples}
     # a question alone shares its choices with nobody
-    return samples[0].choices if len(shared) == 1 < len(samples) else ()
+    if len(samples) < 2 or len(shared) > 1:
+        return ()
+    return samples[0].choices
 
 
 def _telling(records: tuple[Record, ...]) -> frozenset[str]:

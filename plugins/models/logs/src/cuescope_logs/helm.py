@@ -31,9 +31,9 @@ class HelmLog(LogReader):
         """The folder of a run, or its file of requests."""
         if path.is_dir():
             return (path / STATE).is_file()
-        return path.name == STATE and b'"adapter_spec"' in LogFile(path).first_bytes(
-            2**16
-        )
+        if path.name != STATE:
+            return False
+        return b'"adapter_spec"' in LogFile(path).first_bytes(2**16)
 
     def read(self, path: Path) -> Log:
         """The requests of the run, and the harness's own judgement of each."""
@@ -43,17 +43,16 @@ class HelmLog(LogReader):
         records = []
         failed = 0
         for number, state in enumerate(list_at(document, "request_states"), start=1):
-            record = read_state(
-                as_mapping(state), f"{self.title}: request {number}", right
-            )
+            place = f"{self.title}: request {number}"
+            record = read_state(as_mapping(state), place, right)
             if record is None:
                 failed += 1
             else:
                 records.append(record)
         spec = as_mapping(_beside(folder / SPEC, self.title))
         adapter = mapping_at(document, "adapter_spec")
-        known = [record.right for record in records if record.right is not None]
-        scores = {"exact_match": sum(known) / len(known)} if known else {}
+        judged = [record.right for record in records if record.right is not None]
+        scores = {"exact_match": sum(judged) / len(judged)} if judged else {}
         return Log(
             title=text_at(spec, "name") or folder.name,
             records=tuple(records),
@@ -84,12 +83,7 @@ def read_state(
     # by letter: `letter_index` below counts them so
     choices = [as_text(mapping[letter]).strip() for letter in sorted(mapping)]
     said = text_at(completions[0], "text")
-    references = map(as_mapping, list_at(instance, "references"))
-    correct = [r for r in references if "correct" in list_at(r, "tags")]
-    label = None
-    # which of several right answers is meant nobody can say
-    if len(correct) == 1:
-        label = text_at(mapping_at(correct[0], "output"), "text").strip()
+    label = _right_answer(list_at(instance, "references"))
     question, images = _question(mapping_at(instance, "input"))
     trial = state.get("train_trial_index")
     epoch = trial if isinstance(trial, int) else 0
@@ -105,6 +99,17 @@ def read_state(
         images=images,
         annotations={"split": instance.get("split")},
     )
+
+
+def _right_answer(references: list[Any]) -> str | None:
+    """The text of the one that is correct; None where there are several, or none."""
+    correct = [
+        reference for reference in references if "correct" in list_at(reference, "tags")
+    ]
+    # which of several right answers is meant nobody can say
+    if len(correct) != 1:
+        return None
+    return text_at(mapping_at(correct[0], "output"), "text").strip()
 
 
 def _question(given: dict[str, Any]) -> tuple[str, tuple[str, ...]]:

@@ -94,9 +94,10 @@ class InspectLog(LogReader):
                 failed += 1
             else:
                 records.append(record)
-        dataset = mapping_at(about, "dataset").get("name")
+        task = text_at(about, "task")
+        dataset = text_at(mapping_at(about, "dataset"), "name")
         return Log(
-            title=" on ".join(filter(None, map(as_text, (about.get("task"), dataset)))),
+            title=" on ".join(filter(None, (task, dataset))),
             records=tuple(records),
             model=text_at(about, "model") or None,
             scores=_scores(header),
@@ -104,33 +105,27 @@ class InspectLog(LogReader):
         )
 
     def _record(self, sample: dict[str, Any], place: str) -> Record | None:
-        if sample.get("error") is not None or not isinstance(
-            sample.get("id"), int | str
-        ):
+        key = sample.get("id")
+        if sample.get("error") is not None or not isinstance(key, int | str):
             return None
         attached = mapping_at(sample, "attachments")
-        messages = [m for m in list_at(sample, "messages") if isinstance(m, dict)]
+        listed = list_at(sample, "messages")
+        messages = [message for message in listed if isinstance(message, dict)]
         asked, images = read_parts(_question_content(sample, messages), attached)
         choices = [as_text(choice) for choice in list_at(sample, "choices")]
         score = self._score(sample)
         prompt, _ = read_parts(_first_user(messages), attached)
         order = shown_order(choices, text_at(score, "explanation"), prompt)
         said = _last_words(sample, attached)
-        answer = read_answer(score.get("answer"), choices, order, said)
-        target = sample.get("target")
-        targets = target if isinstance(target, list) else [target]
-        # of several targets any one counts, so none of them is the label
-        label = as_text(targets[0]).strip() if len(targets) == 1 else None
-        index = Choices.letter_index(label or "", len(choices))
         return Record(
-            key=str(sample["id"]),
+            key=str(key),
             # inspect counts them from 1
             epoch=int(as_number(sample.get("epoch")) or 1),
             said=said,
             question=asked,
             choices=tuple(order),
-            label=order.index(choices[index]) if index is not None else label,
-            answer=answer,
+            label=read_label(sample.get("target"), choices, order),
+            answer=read_answer(score.get("answer"), choices, order, said),
             right=is_right(score.get("value")),
             images=tuple(images),
             annotations=mapping_at(sample, "metadata"),
@@ -166,6 +161,22 @@ def shown_order(
         if shown and sorted(shown) == sorted(choices):
             return shown
     return choices
+
+
+def read_label(
+    target: Any,
+    choices: Sequence[str],
+    order: Sequence[str],
+) -> int | str | None:
+    """The right answer: the number of a choice as it was shown, or a text."""
+    targets = target if isinstance(target, list) else [target]
+    # of several targets any one counts, so none of them is the label
+    if len(targets) != 1:
+        return None
+    text = as_text(targets[0]).strip()
+    # the letter is of the order before the shuffle
+    index = Choices.letter_index(text, len(choices))
+    return text if index is None else order.index(choices[index])
 
 
 def read_answer(
@@ -255,13 +266,12 @@ def read_parts(content: Any, attached: Mapping[str, Any]) -> tuple[str, list[str
         return _resolve(content, attached), []
     texts = []
     images = []
-    for part in as_list(content):
-        kind = as_mapping(part).get("type")
-        value = as_mapping(part).get(kind) if isinstance(kind, str) else None
+    for part in map(as_mapping, as_list(content)):
+        kind = part.get("type")
         if kind == "text":
-            texts.append(_resolve(as_text(value), attached))
+            texts.append(_resolve(text_at(part, "text"), attached))
         elif kind == "image":
-            images.append(_resolve(as_text(value), attached))
+            images.append(_resolve(text_at(part, "image"), attached))
     return "\n".join(texts), images
 
 
@@ -269,8 +279,10 @@ def is_right(value: Any) -> bool | None:
     """Whether a score says that the answer is right; None for one that says neither."""
     if isinstance(value, str):
         return RIGHT.get(value)
-    # a part of the points is not right
-    return value >= 1 if isinstance(value, bool | int | float) else None
+    if isinstance(value, bool | int | float):
+        # a part of the points is not right
+        return value >= 1
+    return None
 
 
 def _question_content(
@@ -278,10 +290,15 @@ def _question_content(
 ) -> Any:
     """The content of the question: a text, or the last message of the user in the input."""
     asked = sample.get("input")
-    if isinstance(asked, list):
-        users = [as_mapping(m) for m in asked if as_mapping(m).get("role") == "user"]
-        return users[-1].get("content") if users else ""
-    return asked if asked is not None else _first_user(messages)
+    if asked is None:
+        return _first_user(messages)
+    if not isinstance(asked, list):
+        return asked
+    # the last one
+    for message in map(as_mapping, reversed(asked)):
+        if message.get("role") == "user":
+            return message.get("content")
+    return ""
 
 
 def _first_user(messages: Sequence[Mapping[str, Any]]) -> Any:

@@ -48,10 +48,10 @@ def join(log: Log, data: Dataset, key: str | None = None) -> Joined:
     for sample in samples:
         name = str(sample.annotations.get(key)) if key else sample.key
         rows.append(by_key.get(name, []))
-    joined = sum(map(bool, rows))
-    fewer = min(len(by_key), len(samples))
-    if key is None and 2 * joined < fewer:
-        # no shared keys: harnesses of data sets without keys count rows (docs/logs.md)
+    count_joined = sum(map(bool, rows))
+    shares_keys = 2 * count_joined >= min(len(by_key), len(samples))
+    if key is None and not shares_keys:
+        # harnesses of data sets without keys count rows (docs/logs.md)
         by_row = _by_position(log)
         if by_row:
             rows = [by_row.get(index, []) for index in range(len(samples))]
@@ -64,9 +64,11 @@ def join(log: Log, data: Dataset, key: str | None = None) -> Joined:
             unmatched["samples without an answer"] += 1
             examples.append(sample.key)
             continue
-        used.add(records[0].key)
         # the first is enough: epochs ask the same
-        if (fault := misfit(records[0], sample)) is not None:
+        first = records[0]
+        used.add(first.key)
+        fault = misfit(first, sample)
+        if fault is not None:
             unmatched[f"whose {fault}"] += 1
             examples.append(sample.key)
             continue
@@ -86,8 +88,9 @@ def require_joined(
     allowed: bool,
 ) -> None:
     """Raise UserError where nothing was joined, or more than a hundredth was not."""
+    keys = {record.key for record in log.records}
     # of the larger side: a log of a hundred questions about a set of ten thousand misfits, too
-    total = max(joined.samples, len({record.key for record in log.records}))
+    total = max(joined.samples, len(keys))
     # a wrong key is missed on both sides, and counts once
     missed = total - len(joined.answers)
     if joined.answers and (allowed or missed <= MOST_UNMATCHED * total):
@@ -160,11 +163,10 @@ def choice_of(record: Record, choices: Sequence[str]) -> int | None:
 
 def _choice_in_words(record: Record, choices: Sequence[str]) -> int | None:
     """The choice that the words name; a letter counts in the order that the model saw."""
-    if (
-        record.choices
-        and (index := Choices(record.choices).find(record.said)) is not None
-    ):
-        return position_of(index, record, choices)
+    if record.choices:
+        shown = Choices(record.choices).find(record.said)
+        if shown is not None:
+            return position_of(shown, record, choices)
     return Choices(choices).find(record.said)
 
 

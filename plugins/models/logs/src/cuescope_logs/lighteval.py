@@ -7,6 +7,7 @@ from cuescope_logs.values import (
     as_list,
     as_text,
     finite_number,
+    first_text,
     list_at,
     mapping_at,
     metric,
@@ -30,12 +31,10 @@ class LightevalLog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The rows."""
-        records = [
-            read_row(row, number, place)
-            for number, (place, row) in enumerate(
-                LogFile(path, self.title).parquet_rows(COLUMNS)
-            )
-        ]
+        rows = LogFile(path, self.title).parquet_rows(COLUMNS)
+        records = []
+        for number, (place, row) in enumerate(rows):
+            records.append(read_row(row, number, place))
         # details_TASK_DATE: a task may hold `_`, the date holds none
         task = path.stem.removeprefix("details_").rpartition("_")[0]
         return Log(title=task or path.stem, records=tuple(records))
@@ -46,28 +45,41 @@ def read_row(row: dict[str, Any], number: int, place: str) -> Record:
     document = mapping_at(row, "doc")
     response = mapping_at(row, "model_response")
     choices = tuple(as_text(choice).strip() for choice in list_at(document, "choices"))
-    gold = document.get("gold_index")
-    golds = gold if isinstance(gold, list) else [gold]
-    log_probs = tuple(finite_number(v, place) for v in list_at(response, "logprobs"))
+    listed = list_at(response, "logprobs")
+    log_probs = tuple(finite_number(value, place) for value in listed)
     # the harness judges the processed text where there is one
     texts = list_at(response, "text_post_processed") or as_list(response.get("text"))
-    said = as_text(texts[0]) if texts else ""
-    figures = mapping_at(row, "metric")
+    said = first_text(texts)
+    gold = _gold(document.get("gold_index"))
+    label: int | str | None = gold
+    answer = None
     # a question to be answered in words has its right answer as the one choice
-    is_closed = len(choices) > 1
-    single = golds[0] if len(golds) == 1 and isinstance(golds[0], int) else None
-    label: int | str | None = single
-    if not is_closed and single is not None and 0 <= single < len(choices):
-        label = choices[single]
+    if len(choices) < 2:
+        if gold is not None and 0 <= gold < len(choices):
+            label = choices[gold]
+        choices = ()
+    elif said:
+        answer = Choices(choices).find(said)
+    if len(log_probs) != len(choices):
+        log_probs = ()
+    figures = mapping_at(row, "metric")
     return Record(
         key=text_at(document, "id") or str(number),
         position=number,
         said=said,
         question=text_at(document, "query"),
-        choices=choices if is_closed else (),
+        choices=choices,
         label=label,
-        answer=Choices(choices).find(said) if is_closed and said else None,
-        log_probs=log_probs if len(log_probs) == len(choices) and is_closed else (),
+        answer=answer,
+        log_probs=log_probs,
         right=metric(figures, figures),
         annotations=mapping_at(document, "specific"),
     )
+
+
+def _gold(value: Any) -> int | None:
+    """The number of the right choice; None where there are several, or none."""
+    golds = value if isinstance(value, list) else [value]
+    if len(golds) == 1 and isinstance(golds[0], int):
+        return golds[0]
+    return None

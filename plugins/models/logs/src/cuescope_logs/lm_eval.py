@@ -8,13 +8,17 @@ from pydantic import Field
 
 from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
+    as_index,
+    as_list,
     as_mapping,
     as_text,
     finite_number,
+    first_text,
     list_at,
     mapping_at,
     metric,
     own_scores,
+    row_number,
     text_at,
 )
 from cuescope_sdk import Options, UserError, Words
@@ -24,6 +28,7 @@ from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 OPTIONS = ("choices", "options", "endings", "mc1_targets")
 # "problem" is MATH's, "input" BBH's and "ctx" HellaSwag's
 QUESTIONS = ("question", "problem", "query", "input", "ctx")
+MARKS = (b'"doc_id"', b'"doc"', b'"arguments"')
 
 
 class LmEvalOptions(Options):
@@ -46,9 +51,7 @@ class LmEvalLog(LogReader):
     def fits(cls, path: Path) -> bool:
         """JSONL whose lines have the question's document beside the answers."""
         start = LogFile(path).first_bytes()
-        return path.suffix == ".jsonl" and all(
-            mark in start for mark in (b'"doc_id"', b'"doc"', b'"arguments"')
-        )
+        return path.suffix == ".jsonl" and all(mark in start for mark in MARKS)
 
     def read(self, path: Path) -> Log:
         """The lines of one filter, and the figures of `results_*.json` beside them."""
@@ -79,9 +82,7 @@ class LmEvalLog(LogReader):
 
 def read_line(line: dict[str, Any], place: str) -> Record:
     """One line; raises UserError that begins with `place`."""
-    number = line.get("doc_id")
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
+    number = row_number(line, place)
     document = mapping_at(line, "doc")
     arguments = mapping_at(line, "arguments")
     prompts = [as_mapping(arguments[name]) for name in sorted(arguments, key=_order)]
@@ -98,19 +99,25 @@ def read_line(line: dict[str, Any], place: str) -> Record:
             choices = continuations
         label = _index_of(label, choices, continuations)
     # choices that were compared by likelihood were not written
-    said = "" if log_probs else as_text(responses[0] if responses else "")
-    names = [as_text(name) for name in list_at(line, "metrics")]
+    said = "" if log_probs else first_text(responses)
+    if len(choices) != len(log_probs):
+        log_probs = ()
+    # a number without choices is the right answer itself
+    if not isinstance(label, int) or not choices:
+        label = as_text(label).strip()
+    names = map(as_text, list_at(line, "metrics"))
+    used = {*OPTIONS, *QUESTIONS}
     return Record(
         key=str(number),
         position=number,
         said=said,
         question=_question(document, prompt),
         choices=tuple(choices or listed_choices(prompt)),
-        label=label if isinstance(label, int) and choices else as_text(label).strip(),
-        log_probs=log_probs if len(choices) == len(log_probs) else (),
+        label=label,
+        log_probs=log_probs,
         right=metric(line, names),
         annotations={
-            n: v for n, v in document.items() if n not in (*OPTIONS, *QUESTIONS)
+            name: value for name, value in document.items() if name not in used
         },
     )
 
@@ -121,9 +128,8 @@ def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
     file = path.with_name(f"results_{date}.json")
     if not file.is_file():
         return {}
-    results = as_mapping(
-        as_mapping(LogFile(file, title).json_document()).get("results")
-    )
+    document = LogFile(file, title).json_document()
+    results = mapping_at(document, "results")
     return own_scores(mapping_at(results, task))
 
 
@@ -138,8 +144,9 @@ def _choices(document: dict[str, Any]) -> list[str]:
         value = document.get(name)
         if isinstance(value, dict):  # {"text": [...], "label": ["A", ...]}
             value = value.get("text", value.get("choices"))
-        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
-            return value
+        texts = as_list(value)
+        if texts and all(isinstance(text, str) for text in texts):
+            return texts
     return []
 
 
@@ -150,9 +157,8 @@ def _index_of(label: Any, choices: list[str], continuations: list[str]) -> Any:
         if text in texts:
             return texts.index(text)
     # after the texts: a choice may be a number itself
-    if text.isdecimal() and len(text) < 9 and int(text) < len(choices):
-        return int(text)
-    return text
+    index = as_index(text, len(choices))
+    return text if index is None else index
 
 
 def _question(document: dict[str, Any], prompt: str) -> str:

@@ -10,12 +10,13 @@ from cuescope_logs.values import (
     as_mapping,
     as_text,
     finite_number,
+    first_text,
     list_at,
     mapping_at,
     own_scores,
+    row_number,
     text_at,
 )
-from cuescope_sdk import UserError
 from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 # columns of every task; the others are its metrics
@@ -45,10 +46,9 @@ class LmmsEvalLog(LogReader):
     def read(self, path: Path) -> Log:
         """The lines, and the figures of `{date}_results.json` beside them."""
         date, _, task = path.stem.partition("_samples_")
-        records = [
-            read_line(line, place)
-            for place, line in LogFile(path, self.title).json_lines()
-        ]
+        records = []
+        for place, line in LogFile(path, self.title).json_lines():
+            records.append(read_line(line, place))
         scores: dict[str, float] = {}
         model = None
         results = path.with_name(f"{date}_results.json")
@@ -67,9 +67,7 @@ class LmmsEvalLog(LogReader):
 
 def read_line(line: dict[str, Any], place: str) -> Record:
     """One line; raises UserError that begins with `place`."""
-    number = line.get("doc_id")
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
+    number = row_number(line, place)
     given = line.get("filtered_resps")
     # the harness takes the list of a single request away, and leaves its text
     responses = [given] if isinstance(given, str) else as_list(given)
@@ -83,7 +81,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
     return Record(
         key=str(number),
         position=number,
-        said="" if log_probs else as_text(responses[0] if responses else ""),
+        said="" if log_probs else first_text(responses),
         question=prompt,
         choices=tuple(listed_choices(prompt)),
         label=text_at(line, "target").strip() or None,
@@ -110,6 +108,7 @@ def _annotations(line: Mapping[str, Any]) -> dict[str, Any]:
     annotations = {}
     for value in line.values():
         for name in WORDS_IN:
-            if isinstance(word := as_mapping(value).get(name), str):
+            word = as_mapping(value).get(name)
+            if isinstance(word, str):
                 annotations[name] = word
     return annotations

@@ -1,6 +1,6 @@
 """A log as a model: it says again what was recorded, and nothing else."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from cuescope_logs.joining import Joined, choice_of, join, position_of, require_joined
-from cuescope_logs.opening import LogOptions, facts_of, open_log
+from cuescope_logs.opening import LogOptions, answer_parts, facts_of, open_log
 from cuescope_logs.values import LEAST_LOG_PROB
 from cuescope_sdk import (
     Capabilities,
@@ -103,17 +103,20 @@ class LogModel(Plugin):
         records = self._answers[content]
         # with more repeats than epochs they come again
         record = records[trial.repeat % len(records)] if records else None
-        return Response(
-            logits=logits(record, sample) if "logits" in trial.outputs else None,
-            text=self._text(record, sample) if "text" in trial.outputs else None,
-        )
+        values: np.ndarray | None = None
+        text: str | None = None
+        if "logits" in trial.outputs:
+            values = logits(record, sample)
+        if "text" in trial.outputs:
+            text = self._text(record, sample)
+        return Response(logits=values, text=text)
 
     def _text(self, record: Record | None, sample: Sample) -> str:
         if record is None:
             return ""
-        return (
-            record.said if self.options.text == "said" else answer_text(record, sample)
-        )
+        if self.options.text == "said":
+            return record.said
+        return answer_text(record, sample)
 
 
 class Answers:
@@ -140,9 +143,10 @@ class Answers:
             if not records:
                 continue
             self.epochs = max(self.epochs, len(records))
+            given = []
             for record in records:
                 self._count(record, sample)
-            given = [(r.said, r.answer, r.log_probs, r.right) for r in records]
+                given.append((*answer_parts(record), record.right))
             self.summary.append((content, given))
         # which of two answers belongs to what cannot be told apart is not known
         for content in clashing:
@@ -194,21 +198,30 @@ def logits(record: Record | None, sample: Sample) -> np.ndarray:
     of the wrong choices, by chance.
     """
     choices = sample.choices
+    count = len(choices)
     if record is None:
-        return np.full(len(choices), -np.log(max(len(choices), 1)), np.float32)
+        return np.full(count, -np.log(max(count, 1)), np.float32)
     choice = choice_of(record, choices)
-    if len(record.log_probs) == len(choices) and choice is not None:
-        # for a choice of the data that the log did not offer
-        values = np.full(len(choices), LEAST_LOG_PROB, np.float32)
-        for number, value in enumerate(record.log_probs):
-            place = position_of(number, record, choices)
-            if place is not None:
-                values[place] = value
+    if choice is None:
+        choice = _wrong_choice(record, choices)
+    elif len(record.log_probs) == count:
+        values = _recorded_log_probs(record, choices)
         # a harness may choose by normalised likelihoods: its own choice decides
         if int(values.argmax()) == choice:
             return values
-    values = np.full(len(choices), UNLIKELY, np.float32)
-    values[_wrong_choice(record, choices) if choice is None else choice] = 0
+    values = np.full(count, UNLIKELY, np.float32)
+    values[choice] = 0
+    return values
+
+
+def _recorded_log_probs(record: Record, choices: Sequence[str]) -> np.ndarray:
+    """The log's likelihoods in the order of the data's choices."""
+    # for a choice of the data that the log did not offer
+    values = np.full(len(choices), LEAST_LOG_PROB, np.float32)
+    for number, value in enumerate(record.log_probs):
+        place = position_of(number, record, choices)
+        if place is not None:
+            values[place] = value
     return values
 
 
@@ -223,28 +236,31 @@ def answer_text(record: Record, sample: Sample) -> str:
     answer = record.text_of(record.answer)
     said = record.said.strip() if answer is None else answer
     # judged wrong, though the words are the same: it must not pass for right
-    return f"{said} (judged wrong)" if record.right is False and said == label else said
+    if record.right is False and said == label:
+        return f"{said} (judged wrong)"
+    return said
 
 
 def _wrong_choice(record: Record, choices: Sequence[str]) -> int:
     """A choice that the log does not call right, by chance; the same one every time."""
     label = position_of(record.label, record, choices)
     wrong = [index for index in range(len(choices)) if index != label]
+    if not wrong:
+        return 0
     rng = generator(0, "log", record.key, str(record.epoch))
-    return wrong[int(rng.integers(len(wrong)))] if wrong else 0
+    return wrong[int(rng.integers(len(wrong)))]
 
 
 def _differ(first: Sequence[Record], second: Sequence[Record], sample: Sample) -> bool:
-    answers = defaultdict(set)
-    for name, records in (("first", first), ("second", second)):
-        answers[name] = {answer_text(record, sample) for record in records}
-    return answers["first"] != answers["second"]
-
-
-__all__ = ["LogModel", "LogModelOptions"]
+    known = {answer_text(record, sample) for record in first}
+    others = {answer_text(record, sample) for record in second}
+    return known != others
 
 
 def content_of(sample: Sample) -> str:
     """Digest of what a sample shows and asks: how recorded answers know it, whatever its key."""
     frames = [frame.key for frame in sample.frames]
     return digest(frames, sample.question, sample.choices)
+
+
+__all__ = ["LogModel", "LogModelOptions"]

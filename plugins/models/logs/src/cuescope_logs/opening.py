@@ -92,10 +92,11 @@ def find_format(path: Path, context: Context) -> str:
         fitting.remove(FALLBACK)
     if len(fitting) == 1:
         return fitting[0]
+    problem = "looks like no format that is known here"
+    if fitting:
+        problem = f"may be {' or '.join(fitting)}"
     raise UserError(
-        f"log: '{path.name}' looks like no format that is known here"
-        if not fitting
-        else f"log: '{path.name}' may be {' or '.join(fitting)}",
+        f"log: '{path.name}' {problem}",
         expected=f"one of {', '.join(names)}",
         remedy="Say which: -M format=NAME (and -D format=NAME)",
     )
@@ -123,24 +124,17 @@ def check_log(log: Log, where: str) -> Log:
                 expected="no control characters",
                 got=ascii(record.key)[:80],
             )
-        whole = replace(
-            record,
-            key=mend(record.key),
-            said=mend(record.said),
-            question=None if record.question is None else mend(record.question),
-            choices=tuple(map(mend, record.choices)),
-            label=mend_any(record.label),
-            answer=mend_any(record.answer),
-        )
+        whole = mend_record(record)
         first = kept.setdefault((whole.key, whole.epoch), whole)
-        if first is not whole:
-            if answer_parts(first) != answer_parts(whole):
-                raise UserError(
-                    f"{where}: two answers to '{whole.key}' that differ",
-                    expected="one",
-                    remedy="Leave one of them out of the file",
-                )
-            left_out["that stand there twice"] += 1
+        if first is whole:
+            continue
+        if answer_parts(first) != answer_parts(whole):
+            raise UserError(
+                f"{where}: two answers to '{whole.key}' that differ",
+                expected="one",
+                remedy="Leave one of them out of the file",
+            )
+        left_out["that stand there twice"] += 1
     return replace(log, records=tuple(kept.values()), left_out=left_out)
 
 
@@ -162,18 +156,33 @@ def mend_any(value: int | str | None) -> int | str | None:
     return mend(value) if isinstance(value, str) else value
 
 
+def mend_record(record: Record) -> Record:
+    """The same of all that a reader took from the log."""
+    question = record.question
+    if question is not None:
+        question = mend(question)
+    return replace(
+        record,
+        key=mend(record.key),
+        said=mend(record.said),
+        question=question,
+        choices=tuple(map(mend, record.choices)),
+        label=mend_any(record.label),
+        answer=mend_any(record.answer),
+    )
+
+
 def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
     """What a report says of where the answers come from."""
     model = f" by {log.model}" if log.model else ""
     facts = {"log": f"{log.title}{model} ({options.file.name})"}
-    if log.scores:
-        facts["scores in the log"] = ", ".join(
-            f"{name} {value:.4g}" for name, value in list(log.scores.items())[:8]
-        )
-    if log.left_out:
-        facts["left out of the log"] = ", ".join(
-            f"{count:,} {reason}" for reason, count in sorted(log.left_out.items())
-        )
+    scores = [f"{name} {value:.4g}" for name, value in log.scores.items()]
+    if scores:
+        facts["scores in the log"] = ", ".join(scores[:8])
+    reasons = sorted(log.left_out.items())
+    if reasons:
+        left_out = [f"{count:,} {reason}" for reason, count in reasons]
+        facts["left out of the log"] = ", ".join(left_out)
     return facts
 
 

@@ -30,9 +30,8 @@ class Pictures:
         """The frames of a record; () where one of its pictures is not here."""
         frames = []
         for name in record.images:
-            frame = (
-                self._from_uri(name) if name.startswith("data:") else self._file(name)
-            )
+            find = self._from_uri if name.startswith("data:") else self._file
+            frame = find(name)
             if frame is None:
                 # a question about two pictures is another one about one of them
                 return ()
@@ -41,7 +40,8 @@ class Pictures:
 
     def _from_uri(self, uri: str) -> Frame | None:
         head, comma, body = uri.partition(",")
-        if not comma or not head.startswith("data:image/") or "base64" not in head:
+        is_picture_uri = head.startswith("data:image/") and "base64" in head
+        if not comma or not is_picture_uri:
             return None
         try:
             content = base64.b64decode(body, validate=True)

@@ -32,17 +32,20 @@ def split_options(question: str) -> tuple[str, list[str]]:
     if not mark:
         listed = listed_choices(question)
         first = _LINE.search(question)
-        return (question[: first.start()].strip() if first and listed else question), (
-            listed
-        )
+        if first and listed:
+            question = question[: first.start()].strip()
+        return question, listed
     starts: list[re.Match[str]] = []
     for match in _INLINE.finditer(tail):
         if len(starts) < len(LETTERS) and match[1] == LETTERS[len(starts)]:
             starts.append(match)
+    if len(starts) < 2:
+        return question, []
+    # each ends where the next begins
+    ends = [*(match.start() for match in starts[1:]), len(tail)]
     options = []
-    for number, match in enumerate(starts):
-        end = starts[number + 1].start() if number + 1 < len(starts) else len(tail)
+    for match, end in zip(starts, ends, strict=True):
         options.append(tail[match.end() : end].strip(" \n,;."))
-    if len(options) < 2 or not all(options):
+    if not all(options):
         return question, []
     return head.strip(), options

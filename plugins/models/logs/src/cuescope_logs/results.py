@@ -10,6 +10,8 @@ from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 ANSWERS = "answer_dict_val.json"
 MOST_CHOICES = 26  # a letter each
+PRO_MARKS = (b'"options"', b'"response"', b'"answer"', b'"id"')
+PRO_ANNOTATIONS = ("subject", "topic_difficulty", "img_type")
 
 
 class NextQALog(LogReader):
@@ -57,13 +59,7 @@ class MmmuLog(LogReader):
     def read(self, path: Path) -> Log:
         """The answers to questions with choices; those in words have no list to choose from."""
         said = as_mapping(LogFile(path, self.title).json_document(unique=True))
-        truths: dict[str, Any] = {}
-        for folder in path.absolute().parents[:3]:
-            if (folder / ANSWERS).is_file():
-                truths = as_mapping(
-                    LogFile(folder / ANSWERS, self.title).json_document()
-                )
-                break
+        truths = self._right_answers(path)
         if not truths:
             raise UserError(
                 f"{self.title}: no {ANSWERS}",
@@ -74,24 +70,30 @@ class MmmuLog(LogReader):
         for key, answer in said.items():
             truth = mapping_at(truths, key)
             letter = truth.get("ground_truth")
-            if truth.get("question_type") != "multiple-choice" or not isinstance(
-                letter, str
-            ):
+            has_choices = truth.get("question_type") == "multiple-choice"
+            if not has_choices or not isinstance(letter, str):
                 open_questions += 1
                 continue
-            label = Choices.letter_index(letter, MOST_CHOICES)
             text = as_text(answer)
             records.append(
                 Record(
                     key=key,
                     said=text,
                     answer=Choices.letter_index(text, MOST_CHOICES),
-                    label=label,
+                    label=Choices.letter_index(letter, MOST_CHOICES),
                     annotations={"subject": _subject(key)},
                 )
             )
         left_out = {"answered in words": open_questions} if open_questions else {}
         return Log(title=path.stem, records=tuple(records), left_out=left_out)
+
+    def _right_answers(self, path: Path) -> dict[str, Any]:
+        """By id, from the folder of the answers or one of the two above it; {} without them."""
+        for folder in path.absolute().parents[:3]:
+            file = folder / ANSWERS
+            if file.is_file():
+                return as_mapping(LogFile(file, self.title).json_document())
+        return {}
 
 
 class MmmuProLog(LogReader):
@@ -103,10 +105,7 @@ class MmmuProLog(LogReader):
     def fits(cls, path: Path) -> bool:
         """JSONL whose lines have the harness's columns."""
         start = LogFile(path).first_bytes(2**16)
-        return path.suffix == ".jsonl" and all(
-            mark in start
-            for mark in (b'"options"', b'"response"', b'"answer"', b'"id"')
-        )
+        return path.suffix == ".jsonl" and all(mark in start for mark in PRO_MARKS)
 
     def read(self, path: Path) -> Log:
         """A line a question."""
@@ -119,6 +118,8 @@ class MmmuProLog(LogReader):
             said = text_at(line, "response")
             stated = text_at(line, "pred_indexs")  # MMMU-Pro spells it so
             answer = Choices.letter_index(stated, len(choices))
+            if answer is None:
+                answer = Choices(choices).find(said)
             right = line.get("if_right")
             records.append(
                 Record(
@@ -127,29 +128,23 @@ class MmmuProLog(LogReader):
                     question=text_at(line, "question"),
                     choices=choices,
                     label=Choices.letter_index(text_at(line, "answer"), len(choices)),
-                    answer=Choices(choices).find(said) if answer is None else answer,
+                    answer=answer,
                     right=right if isinstance(right, bool) else None,
-                    annotations={
-                        name: line.get(name)
-                        for name in ("subject", "topic_difficulty", "img_type")
-                    },
+                    annotations={name: line.get(name) for name in PRO_ANNOTATIONS},
                 )
             )
         return Log(title=path.stem, records=tuple(records))
 
 
 def _number(value: Any, place: str) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or not 0 <= value < MOST_CHOICES
-    ):
-        raise UserError(
-            place,
-            expected="'prediction' and 'answer', numbers of choices from 0",
-            got=f"{value!r:.60}",
-        )
-    return value
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if is_number and 0 <= value < MOST_CHOICES:
+        return int(value)
+    raise UserError(
+        place,
+        expected="'prediction' and 'answer', numbers of choices from 0",
+        got=f"{value!r:.60}",
+    )
 
 
 def _subject(key: str) -> str:

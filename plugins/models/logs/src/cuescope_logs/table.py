@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_list, as_text, finite_number, text_at
+from cuescope_logs.values import as_index, as_list, as_text, finite_number, text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
@@ -86,21 +86,20 @@ class TableLog(LogReader):
             yield from LogFile(path, self.title).parquet_rows()
         else:
             file = TextFile(path, self.title)
-            for line, row in file.table("\t" if suffix == ".tsv" else ","):
+            separator = "\t" if suffix == ".tsv" else ","
+            for line, row in file.table(separator):
                 yield f"{file.name} line {line}", row
 
     def _record(self, row: Mapping[str, Any], number: int, place: str) -> Record:
         named = self.options
         choices = self._choices(row, place)
         said = text_at(row, named.prediction)
-        given = row.get(named.log_probs)
-        listed = as_list(parse_list(given, f"{place} '{named.log_probs}'"))
-        log_probs = tuple(
-            finite_number(value, f"{place} '{named.log_probs}'") for value in listed
-        )
+        cell = f"{place} '{named.log_probs}'"
+        listed = as_list(parse_list(row.get(named.log_probs), cell))
+        log_probs = tuple(finite_number(value, cell) for value in listed)
         if log_probs and len(log_probs) != len(choices):
             raise UserError(
-                f"{place} '{named.log_probs}'",
+                cell,
                 expected=f"{len(choices)} numbers, one a choice",
                 got=str(len(log_probs)),
             )
@@ -147,12 +146,6 @@ def _choice(value: Any, choices: tuple[str, ...]) -> int | str | None:
     if not choices:
         return text
     index = Choices(choices).index(text)
-    if (
-        index is None
-        and text.isdecimal()
-        # int() refuses thousands of digits
-        and len(text) < 9
-        and int(text) < len(choices)
-    ):
-        index = int(text)
+    if index is None:
+        index = as_index(text, len(choices))
     return text if index is None else index

@@ -1,7 +1,7 @@
 """Values of JSON that may be anything, as what they should be."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cuescope_sdk import UserError
@@ -46,13 +46,10 @@ def as_number(value: Any) -> float | None:
     """A finite number; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # JSON has whole numbers of any length
-    number = (
-        float(value)
-        if isinstance(value, float) or value.bit_length() < 1000
-        else math.inf
-    )
-    return number if math.isfinite(number) else None
+    # JSON has whole numbers of any length, and a float ends near 2 to the 1024
+    if isinstance(value, int) and value.bit_length() >= 1000:
+        return None
+    return float(value) if math.isfinite(value) else None
 
 
 def finite_number(value: Any, place: str) -> float:
@@ -71,6 +68,28 @@ def finite_number(value: Any, place: str) -> float:
     if math.isnan(number) or number == math.inf:
         raise fault
     return max(number, LEAST_LOG_PROB)
+
+
+def row_number(line: Mapping[str, Any], place: str) -> int:
+    """The `doc_id` of a line; raises UserError that begins with `place` where it is no number."""
+    number = line.get("doc_id")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
+    return number
+
+
+def as_index(text: str, count: int) -> int | None:
+    """The number of one of `count` things that a text writes; None for anything else."""
+    # int() refuses thousands of digits, which a stranger may write
+    is_short_number = text.isdecimal() and len(text) < 9
+    if is_short_number and int(text) < count:
+        return int(text)
+    return None
+
+
+def first_text(values: Sequence[Any]) -> str:
+    """The first of a list as a text; "" where there is none."""
+    return as_text(values[0]) if values else ""
 
 
 def metric(line: Mapping[str, Any], names: Iterable[str]) -> bool | None:

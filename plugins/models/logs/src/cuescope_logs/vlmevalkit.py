@@ -14,6 +14,8 @@ from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
 FAILED = "Failed to obtain answer"  # written where the API gave nothing
 LETTERS = "ABCDEFGH"
+COLUMNS = (b"index", b"prediction", b"answer")
+HITS = {"1": True, "0": False}
 LONGEST_CELL = 32_767  # characters: Excel cuts what is longer
 # read elsewhere, or much too long for an annotation
 PASSED_OVER = {
@@ -39,16 +41,17 @@ class VLMEvalKitLog(LogReader):
         start = LogFile(path).first_bytes()
         if path.suffix == ".xlsx":
             return start.startswith(b"PK")
-        columns = (b"index", b"prediction", b"answer")
-        header = start.partition(b"\n")[0] if path.suffix == ".tsv" else start
-        return path.suffix in (".tsv", ".json") and all(
-            name in header for name in columns
-        )
+        if path.suffix == ".tsv":
+            start, _, _ = start.partition(b"\n")
+        elif path.suffix != ".json":
+            return False
+        return all(column in start for column in COLUMNS)
 
     def read(self, path: Path) -> Log:
         """The rows; what failed is left out."""
         records = []
-        failed = cut = 0
+        failed = 0
+        cut = 0
         for place, row in read_rows(path, self.title):
             said = text_at(row, "prediction")
             if FAILED in said:
@@ -93,7 +96,8 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
         raise UserError(
             f"{place} 'index'", expected="a number or a name", got="nothing"
         )
-    question, choices = text_at(row, "question"), []
+    question = text_at(row, "question")
+    choices = []
     for letter in LETTERS:
         option = text_at(row, letter).strip()
         # "nan" is what pandas writes for an empty cell
@@ -104,7 +108,9 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
         # some benchmarks write them into the question
         question, choices = split_options(question)
     answer = text_at(row, "answer").strip()
-    label = Choices.letter_index(answer, len(choices))
+    label: int | str | None = Choices.letter_index(answer, len(choices))
+    if label is None:
+        label = answer or None
     hit = text_at(row, "hit").removesuffix(".0")
     number = int(index) if index.isdecimal() and len(index) < 16 else None
     return Record(
@@ -112,8 +118,8 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
         said=said,
         question=question,
         choices=tuple(choices),
-        label=answer or None if label is None else label,
-        right=hit == "1" if hit in ("0", "1") else None,
+        label=label,
+        right=HITS.get(hit),
         position=number,
         group=index if number is None else str(number % CIRCULAR),
         images=tuple(filter(None, [text_at(row, "image_path")])),

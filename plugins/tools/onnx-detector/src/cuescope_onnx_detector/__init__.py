@@ -56,25 +56,23 @@ class OnnxDetector(Plugin, LazyWeights):
         names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
-        columns = {}  # of the names that are among its classes
+        known = {}  # the names that are among its classes, and their columns
         for name in names:
             normal = normalise_name(name)
             if normal in self._columns:
-                columns[name] = self._columns[normal]
-        if not columns:  # what is none of its classes needs no pass
+                known[name] = self._columns[normal]
+        if not known:  # what is none of its classes needs no pass
             return [()] * len(frames)
+        columns = list(known.values())
         options = self.options
         by_frame = []
         for start in range(0, len(frames), options.images):
             images = [frame.load() for frame in frames[start : start + options.images]]
-            for image, (scores, boxes) in zip(
-                images,
-                self._network.detect(images),
-                strict=True,
-            ):
+            answers = self._network.detect(images)
+            for image, (scores, boxes) in zip(images, answers, strict=True):
                 detections = make_detections(
-                    list(columns),
-                    scores[:, list(columns.values())],
+                    list(known),
+                    scores[:, columns],
                     boxes,
                     image.size,
                     options.threshold,
@@ -91,10 +89,8 @@ class OnnxDetector(Plugin, LazyWeights):
 
     @cached_property
     def _columns(self) -> dict[str, int]:
-        return {
-            normalise_name(name): index
-            for index, name in enumerate(self._network.names)
-        }
+        names = map(normalise_name, self._network.names)
+        return {name: column for column, name in enumerate(names)}
 
     def _file(self, path: Path, suffix: str) -> Path:
         file = path.expanduser()

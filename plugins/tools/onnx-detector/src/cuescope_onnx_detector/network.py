@@ -34,45 +34,50 @@ class OnnxNetwork:
         self._file = options.model.expanduser()
         self._session = _open(self._file, context.device)
         inputs = self._session.get_inputs()
-        shape = inputs[0].shape
-        if len(inputs) != 1 or len(shape) != 4 or inputs[0].type not in TYPES:
+        first = inputs[0]
+        if len(inputs) != 1 or len(first.shape) != 4 or first.type not in TYPES:
+            shown = [f"{entry.name} {entry.shape} {entry.type}" for entry in inputs]
             raise UserError(
                 f"{OWNER}: {self._file.name} takes no image",
                 expected="one input (batch, 3, height, width) of floats",
-                got=", ".join(
-                    f"{entry.name} {entry.shape} {entry.type}" for entry in inputs
-                ),
+                got=", ".join(shown),
             )
-        self._input = inputs[0].name
-        self._type = TYPES[inputs[0].type]
+        self._input = first.name
+        self._type = TYPES[first.type]
+        batch, _, height, width = first.shape
         # a name in place of a number stands for any batch
-        self._batch = shape[0] if isinstance(shape[0], int) else None
+        self._batch = batch if isinstance(batch, int) else None
         metadata = self._session.get_modelmeta().custom_metadata_map
-        self.size = self._find_size(options.side, shape[2:], metadata)
+        self.size = self._find_size(options.side, (height, width), metadata)
         self.names = self._find_names(options.names, metadata)
 
     def detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
         """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
         fits = [fit(image, self.size) for image in images]
         arrays, scales, corners = zip(*fits, strict=True)
-        pixels = np.stack(arrays).astype(self._type)
-        size = self._batch or len(images)
-        rows: list[np.ndarray] = []
-        for start in range(0, len(images), size):
+        outputs = self._run(np.stack(arrays).astype(self._type))
+        answers = []
+        for output, scale, corner in zip(outputs, scales, corners, strict=True):
+            scores, boxes = self._read(np.asarray(output, dtype=np.float32))
+            # from the square's pixels back to the image's
+            boxes = (boxes - np.tile(corner, 2)) / scale
+            answers.append((scores, boxes))
+        return answers
+
+    def _run(self, pixels: Float[np.ndarray, "image 3 row col"]) -> list[np.ndarray]:
+        """The network's output for each image."""
+        size = self._batch or len(pixels)
+        outputs: list[np.ndarray] = []
+        for start in range(0, len(pixels), size):
             part = pixels[start : start + size]
             count = len(part)
             if count < size:  # an export for a fixed batch takes no fewer
                 empty = np.zeros((size - count, *part.shape[1:]), self._type)
                 part = np.concatenate([part, empty])
-            outputs = self._session.run(None, {self._input: part})
+            answer = self._session.run(None, {self._input: part})
             # without what was said of the empty images
-            rows += list(outputs[0])[:count]
-        answers = []
-        for row, scale, corner in zip(rows, scales, corners, strict=True):
-            scores, boxes = self._read(np.asarray(row, dtype=np.float32))
-            # from the square's pixels back to the image's
-            answers.append((scores, (boxes - np.tile(corner, 2)) / scale))
-        return answers
+            outputs += list(answer[0])[:count]
+        return outputs
 
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
         """Scores and corners, in pixels of the square, of one image's output."""
@@ -80,9 +85,9 @@ class OnnxNetwork:
         # suppression is built in: x0, y0, x1, y1, score and class
         if layout == "suppressed":
             count = len(self.names)
-            scores = np.zeros((len(output), count), np.float32)
             numbers = output[:, 5].round().astype(int)
             chosen = numbers.clip(0, count - 1)
+            scores = np.zeros((len(output), count), np.float32)
             scores[np.arange(len(output)), chosen] = output[:, 4]
             return scores, output[:, :4]
         table = output.T if layout == "classes" else output
@@ -100,13 +105,14 @@ class OnnxNetwork:
     def _find_layout(self, shape: tuple[int, ...]) -> Layout:
         count = len(self.names)
         if len(shape) == 2:
-            if shape[0] == 4 + count:
+            rows, cols = shape
+            if rows == 4 + count:
                 return "classes"
-            if shape[1] == 5 + count:
+            if cols == 5 + count:
                 return "objectness"
-            if shape[1] == 4 + count:
+            if cols == 4 + count:
                 return "shares"
-            if shape[1] == 6:
+            if cols == 6:
                 return "suppressed"
         raise UserError(
             f"{OWNER}: {self._file.name} gives no boxes that are known here",
@@ -123,26 +129,29 @@ class OnnxNetwork:
         metadata: dict[str, str],
     ) -> tuple[int, int]:
         """Height and width of what it is shown."""
-        fixed = [length for length in shape if isinstance(length, int)]
-        if len(fixed) == 2:
-            if side is not None and fixed != [side, side]:
+        height, width = shape
+        # a name in place of a number stands for any length
+        if isinstance(height, int) and isinstance(width, int):
+            if side is not None and (height, width) != (side, side):
                 raise UserError(
                     f"{OWNER}: side={side}",
-                    expected=f"none, as {self._file.name} takes {fixed[0]} x {fixed[1]} alone",
+                    expected=f"none, as {self._file.name} takes {height} x {width} alone",
                 )
-            return fixed[0], fixed[1]
+            return height, width
         if side is not None:
             return side, side
         # where the shape is open, an export may have written its size beside it
         exported = _literal(metadata.get("imgsz"))
         if isinstance(exported, list) and len(exported) == 2:
-            return int(exported[0]), int(exported[1])
+            height, width = map(int, exported)
+            return height, width
         return SIDE, SIDE
 
     def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
         """Those of the person's file, else those in the .onnx file."""
         if path is not None:
-            return [line for _, line in TextFile(path.expanduser(), OWNER).lines()]
+            file = TextFile(path.expanduser(), OWNER)
+            return [line for _, line in file.lines()]
         exported = _literal(metadata.get("names"))
         if isinstance(exported, dict):
             # by the numbers of the classes, however they were written
@@ -191,11 +200,11 @@ def fit(
     scale = min(width / image.width, height / image.height)
     inner_width = max(1, round(image.width * scale))
     inner_height = max(1, round(image.height * scale))
-    corner = ((width - inner_width) // 2, (height - inner_height) // 2)
-    inner = image.convert("RGB").resize(
-        (inner_width, inner_height), Image.Resampling.BILINEAR
-    )
+    inner_size = (inner_width, inner_height)
+    inner = image.convert("RGB").resize(inner_size, Image.Resampling.BILINEAR)
+    left = (width - inner_width) // 2
+    top = (height - inner_height) // 2
     canvas = Image.new("RGB", (width, height), (GREY, GREY, GREY))
-    canvas.paste(inner, corner)
+    canvas.paste(inner, (left, top))
     pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1) / 255
-    return pixels, scale, corner
+    return pixels, scale, (left, top)

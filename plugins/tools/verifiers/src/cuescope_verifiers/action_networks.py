@@ -109,7 +109,9 @@ def find_network(
                 got=f"the architecture '{config.model_type}'",
                 remedy=nearest(config.model_type, KINDS),
             )
-        return getattr(transformers, KINDS[config.model_type][0])
+        architecture, _ = KINDS[config.model_type]
+        return getattr(transformers, architecture)
 
     files = Pretrained.find(OWNER, model, revision, context, builder_of)
-    return KINDS[files.config.model_type][1](files)
+    _, network = KINDS[files.config.model_type]
+    return network(files)

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import chain, compress
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -61,13 +60,8 @@ class Actions(Plugin, LazyWeights):
         judgements = []
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
-                judgements.append(
-                    judge_claims(
-                        claims,
-                        len(sample.frames),
-                        look=self._look(sample, claims),
-                    )
-                )
+                look = self._look(sample, claims)
+                judgements.append(judge_claims(claims, len(sample.frames), look=look))
                 advance(1)
         return judgements
 
@@ -104,13 +98,14 @@ class Actions(Plugin, LazyWeights):
         """Indices of the candidates among the logits, and of the claim's own among those."""
         if claim.judged_as != "action":
             return [], []
-        if self._network.classes is None:
+        classes = self._network.classes
+        if classes is None:
+            # the claim itself comes first
             candidates = list(map(texts.index, self._texts(claim)))
             return candidates, [0]
         # several classes may fit: their shares are added
-        fitting = map(partial(fits, claim), self._network.classes)
-        candidates = list(range(len(self._network.classes)))
-        return candidates, list(compress(candidates, fitting))
+        ours = [index for index, title in enumerate(classes) if fits(claim, title)]
+        return list(range(len(classes))), ours
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
@@ -131,24 +126,28 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
 
     Those over the whole video overlap by half. What is too short repeats its frames.
     """
+    # the last clip ends where the video ends
     latest = max(frames - length, 0)
     if len(meant) < frames:
-        # the moments stand in the middle of the clip, unless it would begin before the video
-        span = meant[-1] - meant[0] + 1
-        spare = max(length - span, 0)
-        wanted = max(meant[0] - spare // 2, 0)
-        first = min(wanted, latest)
-        # moments may be further apart than a clip is long: then all of them
-        end = min(first + length, frames)
-        last = max(meant[-1], end - 1)
-        return [_spread(first, last, length)]
-    # the last clip ends where the video ends
+        return [_clip_around(meant, frames, length, latest)]
     step = max(length // 2, 1)
     clips = []
     for start in (*range(0, latest, step), latest):
         end = min(start + length, frames)
         clips.append(_spread(start, end - 1, length))
     return clips
+
+
+def _clip_around(meant: Sequence[int], frames: int, length: int, latest: int) -> Clip:
+    """The moments stand in its middle, unless it would begin before the video or after `latest`."""
+    span = meant[-1] - meant[0] + 1
+    spare = max(length - span, 0)
+    wanted = max(meant[0] - spare // 2, 0)
+    first = min(wanted, latest)
+    end = min(first + length, frames)
+    # moments may be further apart than a clip is long: then all of them
+    last = max(meant[-1], end - 1)
+    return _spread(first, last, length)
 
 
 def _spread(first: int, last: int, length: int) -> Clip:
@@ -177,10 +176,14 @@ def fits(claim: Claim, title: str) -> bool:
     words = set(re.split(r"[_,\s]+", title.lower()))
     _, predicate, other = plain_words(claim)
     verb, _, particle = predicate.partition(" ")
+    names_verb = not words.isdisjoint(forms(verb))
+    if not names_verb or not words.issuperset(particle.split()):
+        return False
     noun = head_noun(other)
-    does = not words.isdisjoint(forms(verb)) and words.issuperset(particle.split())
+    if not noun:
+        return True
     objects = {noun, f"{noun}s"} | _ANYTHING
-    return does and (not noun or not words.isdisjoint(objects))
+    return not words.isdisjoint(objects)
 
 
 def forms(verb: str) -> set[str]:

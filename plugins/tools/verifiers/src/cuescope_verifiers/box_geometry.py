@@ -62,13 +62,9 @@ class BoxGeometry(Plugin, LazyWeights):
         boxes = find_boxes(self.finder, videos, names, self.options.threshold)
         judgements = []
         for (sample, claims), of_sample in zip(cases, boxes, strict=True):
-            judgements.append(
-                judge_claims(
-                    claims,
-                    len(sample.frames),
-                    self.evidence(sample, self.join(sample, of_sample)),
-                )
-            )
+            joined = self.join(sample, of_sample)
+            evidence = self.evidence(sample, joined)
+            judgements.append(judge_claims(claims, len(sample.frames), evidence))
         return judgements
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
@@ -81,12 +77,7 @@ class BoxGeometry(Plugin, LazyWeights):
     def evidence(self, sample: Sample, boxes: Boxes) -> At:
         """Judges an undenied claim in one frame."""
         frames = len(sample.frames)
-        # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
-        return BoxEvidence(
-            boxes,
-            frames,
-            self._vocabulary,
-            width,
-            self.options.step * width,
-        ).at
+        # a share of the picture's width, so that its resolution does not count
+        step = self.options.step * width
+        return BoxEvidence(boxes, frames, self._vocabulary, width, step).at

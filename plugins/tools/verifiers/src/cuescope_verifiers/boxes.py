@@ -46,24 +46,7 @@ def find_boxes(
     `names` are those to look for in each frame of each video; boxes must score more than
     `threshold`. Each frame is shown to the detector once, for all names.
     """
-    names_of: dict[str, set[str]] = defaultdict(set)
-    frame_of = {}
-    for video, of_video in zip(videos, names, strict=True):
-        for frame, of_frame in zip(video, of_video, strict=True):
-            names_of[frame.key] |= of_frame
-            frame_of[frame.key] = frame
-    # frames with the same names to look for go in one call
-    alike = defaultdict(list)
-    for key, of_frame in names_of.items():
-        # sorted, so that equal sets are one call
-        alike[tuple(sorted(of_frame))].append(frame_of[key])
-    # nothing is asked of these frames, so the detector need not see them
-    alike.pop((), None)
-    detections = {}
-    for wanted, frames in alike.items():
-        answers = detector.detect(frames, wanted)
-        for frame, answer in zip(frames, answers, strict=True):
-            detections[frame.key] = answer
+    detections = _detect_once(detector, videos, names)
     by_video: list[Boxes] = []
     for video, of_video in zip(videos, names, strict=True):
         boxes: dict[tuple[int, str], list[TrackedBox]] = {}
@@ -76,6 +59,33 @@ def find_boxes(
                     boxes[place].append(TrackedBox(detection))
         by_video.append(boxes)
     return by_video
+
+
+def _detect_once(
+    detector: Detector,
+    videos: Sequence[Sequence[Frame]],
+    names: Sequence[Sequence[set[str]]],
+) -> dict[str, tuple[Detection, ...]]:
+    """What is found in each frame, by its key; videos may share frames."""
+    frame_of: dict[str, Frame] = {}
+    names_of: dict[str, set[str]] = defaultdict(set)
+    for video, of_video in zip(videos, names, strict=True):
+        for frame, of_frame in zip(video, of_video, strict=True):
+            frame_of[frame.key] = frame
+            names_of[frame.key] |= of_frame
+    # frames with the same names to look for go in one call
+    alike: dict[tuple[str, ...], list[Frame]] = defaultdict(list)
+    for key, of_frame in names_of.items():
+        # of the others nothing is asked, so the detector need not see them
+        if of_frame:
+            # sorted, so that equal sets are one call
+            alike[tuple(sorted(of_frame))].append(frame_of[key])
+    detections = {}
+    for wanted, frames in alike.items():
+        answers = detector.detect(frames, wanted)
+        for frame, answer in zip(frames, answers, strict=True):
+            detections[frame.key] = answer
+    return detections
 
 
 @dataclass(frozen=True)
@@ -167,9 +177,11 @@ class BoxEvidence:
         return self._of_phrase(phrase, judgement)
 
     def _judge_count(self, index: int, phrase: str, claim: Claim) -> Judgement:
+        # one box a thing: two names may have found the same
         things: list[Box] = []
         for detection in self._detections(index, phrase):
-            if not any(map(partial(overlaps, detection.box), things)):
+            is_counted = any(overlaps(detection.box, box) for box in things)
+            if not is_counted:
                 things.append(detection.box)
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
@@ -200,14 +212,11 @@ class BoxEvidence:
             box = detection.box
             # two names may have found one thing, which stands in no relation to itself
             if not overlaps(box, beside.box):
-                judgements.append(
-                    Judgement.of(
-                        bool(spatial.holds(box, beside.box)),
-                        box=box,
-                    )
-                )
+                holds = bool(spatial.holds(box, beside.box))
+                judgements.append(Judgement.of(holds, box=box))
         judgement = Judgement.best(judgements) if judgements else Judgement.of(False)
-        return self._of_phrase(subject, self._of_phrase(other, judgement))
+        judgement = self._of_phrase(other, judgement)
+        return self._of_phrase(subject, judgement)
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
@@ -228,7 +237,8 @@ class BoxEvidence:
             return Judgement.open("no evidence")
         # before a thing appears, and after it has gone, there is no box of it
         if how in ("appear", "disappear"):
-            return self._of_phrase(phrase, self._judge_appearance(index, phrase, how))
+            appearance = self._judge_appearance(index, phrase, how)
+            return self._of_phrase(phrase, appearance)
         if not self._boxes(index, phrase):
             return self._judge_presence(index, phrase)
         start = max(index - 1, 0)
@@ -237,17 +247,9 @@ class BoxEvidence:
         judgements = []
         for track, detection in after.items():
             if track in before:
-                judgements.append(
-                    _judge(
-                        has_moved(
-                            before[track].box,
-                            detection.box,
-                            how,
-                            self.step,
-                        ),
-                        detection,
-                    )
-                )
+                old = before[track].box
+                moved = has_moved(old, detection.box, how, self.step)
+                judgements.append(_judge(moved, detection))
         if judgements:
             return self._of_phrase(phrase, Judgement.best(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
@@ -257,16 +259,12 @@ class BoxEvidence:
 
     def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
-        now = self._tracks(index, phrase)
         # the first and the last frame have no neighbour: nothing has changed there
-        before = self._tracks(
-            max(index - 1, 0),
-            phrase,
-        )
-        after = self._tracks(
-            min(index + 1, self.frames - 1),
-            phrase,
-        )
+        previous = max(index - 1, 0)
+        following = min(index + 1, self.frames - 1)
+        before = self._tracks(previous, phrase)
+        now = self._tracks(index, phrase)
+        after = self._tracks(following, phrase)
         if how == "appear":
             changed = _missing_from(before, now)
             elsewhere = range(index)
@@ -284,12 +282,11 @@ class BoxEvidence:
 
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
+        boxes = self._boxes(index, phrase)
+        best_first = sorted(boxes, key=lambda box: -box.detection.score)
         best: dict[int, Detection] = {}
-        for box in sorted(
-            self._boxes(index, phrase),
-            key=lambda box: -box.detection.score,
-        ):
-            # best first: the first one stays
+        for box in best_first:
+            # the first one stays
             best.setdefault(box.track or 0, box.detection)
         return best
 
@@ -330,8 +327,10 @@ def _missing_from(
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    centres = np.reshape([before, after], (2, 2, 2)).mean(axis=1)
-    right, down = map(float, np.subtract(*centres[::-1]))
+    # of each box its two corners, of each corner x and y
+    corners = np.reshape([before, after], (2, 2, 2))
+    old_centre, new_centre = corners.mean(axis=1)
+    right, down = map(float, new_centre - old_centre)
     farthest = max(abs(right), abs(down))
     if how in ("any", "none"):
         return (farthest > step) == (how == "any")
@@ -349,8 +348,10 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
     corners = np.reshape([box, other], (2, 2, 2))
-    first, last = corners.swapaxes(0, 1)
-    shared = last.min(axis=0) - first.max(axis=0)
-    areas = (last - first).prod(axis=1)
-    # of boxes that lie apart on both sides the product would be above 0
-    return bool(shared.clip(min=0).prod() > SAME_THING * areas.max())
+    # x and y of both boxes
+    left_top, right_bottom = corners.swapaxes(0, 1)
+    sides = right_bottom.min(axis=0) - left_top.max(axis=0)
+    # clipped: of boxes that lie apart on both sides the product would be above 0
+    shared = sides.clip(min=0).prod()
+    areas = (right_bottom - left_top).prod(axis=1)
+    return bool(shared > SAME_THING * areas.max())

@@ -28,9 +28,8 @@ from cuescope_verifiers.options import CameraOptions
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
 Pose = tuple[float, float, float, float]  # metres, z up; radians clockwise from y
 STEP = 0.2  # metres
-FLAT = frozenset(
-    {"turn left", "turn right", "look up", "look down", "stop"}
-)  # a shift tells them
+# a shift tells them
+FLAT = frozenset({"turn left", "turn right", "look up", "look down", "stop"})
 Source = Literal["annotated", "poses", "frames"]
 LONGEST = 128  # pixels; larger pictures are made smaller first
 
@@ -48,10 +47,10 @@ class Camera(Plugin):
     def __init__(self, options: CameraOptions, context: Context) -> None:
         super().__init__(options, context)
         self.fingerprint = digest("camera", 1, options)
-        order = "annotated, else poses, else shifts of the frames"
-        self.facts = {
-            "evidence": order if options.source == "first" else options.source
-        }
+        evidence: str = options.source
+        if evidence == "first":
+            evidence = "annotated, else poses, else shifts of the frames"
+        self.facts = {"evidence": evidence}
         # samples by where their motion is known from
         self._sources: Counter[Source] = Counter()
 
@@ -64,9 +63,9 @@ class Camera(Plugin):
         return judgements
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        source = (
-            source_of(sample) if self.options.source == "first" else self.options.source
-        )
+        source = self.options.source
+        if source == "first":
+            source = source_of(sample)
         self._sources[source] += 1
         evidence = self._evidence(sample, source)
 
@@ -91,10 +90,8 @@ class Camera(Plugin):
                 lambda at: steps[at - 1],
             )
         # several claims about a moment need its shift once
-        return evidence_of(
-            FLAT,
-            cache(partial(self._motions, sample.frames)),
-        )
+        motions = cache(partial(self._motions, sample.frames))
+        return evidence_of(FLAT, motions)
 
     def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""
@@ -182,9 +179,8 @@ def evidence_of(
 def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
     """Brightness of a picture, at most `LONGEST` pixels a side."""
     small = image.convert("L")
-    small.thumbnail(
-        (LONGEST, LONGEST)
-    )  # a shift is told in shares: size does not matter
+    # a shift is told in shares: size does not matter
+    small.thumbnail((LONGEST, LONGEST))
     return np.asarray(small, dtype=np.float64)
 
 
@@ -202,6 +198,27 @@ def shift(
     if np.array_equal(before, after):
         return 0.0, 0.0, np.inf
     rows, cols = before.shape
+    surface = _correlate_phases(before, after)
+    row, col = np.unravel_index(surface.argmax(), surface.shape)
+    down = _wrap(int(row), rows)
+    right = _wrap(int(col), cols)
+    # where shifting the whole picture explains no more than leaving it, one thing moved in it
+    shifted = _change(before, after, right, down)
+    left = _change(before, after, 0, 0)
+    if shifted >= left:
+        right = down = 0
+    # the highest of n values of unit-variance noise is near sqrt(2 log n)
+    pixels = surface.size
+    by_chance = np.sqrt(2 * np.log(pixels) / pixels)
+    peak = float(surface.max() / by_chance)
+    return right / cols, down / rows, peak
+
+
+def _correlate_phases(
+    before: Float[np.ndarray, "row col"], after: Float[np.ndarray, "row col"]
+) -> Float[np.ndarray, "row col"]:
+    """How well each shift of the first explains the second; what goes out comes in again."""
+    rows, cols = before.shape
     window = np.outer(np.hanning(rows), np.hanning(cols))
     # with its mean each would keep the window itself, which peaks at no shift
     old = np.fft.rfft2((before - before.mean()) * window)
@@ -211,19 +228,7 @@ def shift(
     # phase alone: each frequency counts the same, none where there is next to nothing of it
     least = 1e-9 * max(size.max(), 1e-12)
     phase = cross / np.maximum(size, least)
-    surface = np.fft.irfft2(phase, s=(rows, cols))
-    # the highest of n values of unit-variance noise is near sqrt(2 log n)
-    pixels = surface.size
-    by_chance = np.sqrt(2 * np.log(pixels) / pixels)
-    row, col = np.unravel_index(surface.argmax(), surface.shape)
-    down = _wrap(int(row), rows)
-    right = _wrap(int(col), cols)
-    # where shifting the whole picture explains no more than leaving it, one thing moved in it
-    unexplained = _change(before, after, right, down)
-    if unexplained >= _change(before, after, 0, 0):
-        right = down = 0
-    peak = float(surface.max() / by_chance)
-    return right / cols, down / rows, peak
+    return np.asarray(np.fft.irfft2(phase, s=(rows, cols)))
 
 
 def _wrap(index: int, length: int) -> int:

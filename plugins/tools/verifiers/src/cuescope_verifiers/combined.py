@@ -42,25 +42,19 @@ class Combined(Plugin, LazyWeights):
         judgements = self._verifiers[0].judge(cases)
         for verifier in self._verifiers[1:]:
             # what is open still; a sample is shown again for these claims alone
-            left = []
-            positions = []
-            for number, (sample, claims) in enumerate(cases):
-                undecided = []
-                for index, judgement in enumerate(judgements[number]):
-                    if judgement.reason is not None:
-                        undecided.append(index)
+            still_open = []
+            waiting = []
+            for of_case, (sample, claims) in zip(judgements, cases, strict=True):
+                undecided = _undecided(of_case)
                 if undecided:
-                    left.append((sample, [claims[index] for index in undecided]))
-                    positions.append((number, undecided))
-            for (number, undecided), answers in zip(
-                positions,
-                verifier.judge(left),
-                strict=True,
-            ):
-                for index, answer in zip(undecided, answers, strict=True):
+                    still_open.append((sample, [claims[index] for index in undecided]))
+                    waiting.append((of_case, undecided))
+            answers = verifier.judge(still_open)
+            for (of_case, undecided), answered in zip(waiting, answers, strict=True):
+                for index, answer in zip(undecided, answered, strict=True):
                     # else the first reason stays: it is of the verifier that was asked first
                     if answer.reason is None:
-                        judgements[number][index] = answer
+                        of_case[index] = answer
         return judgements
 
     def _build(self, spec: str) -> ClaimVerifier:
@@ -71,3 +65,12 @@ class Combined(Plugin, LazyWeights):
                 f"combined: tool {spec} is no claim-verifier", expected="judge()"
             )
         return tool
+
+
+def _undecided(judgements: Sequence[Judgement]) -> list[int]:
+    """The indices of claims that are open."""
+    return [
+        index
+        for index, judgement in enumerate(judgements)
+        if judgement.reason is not None
+    ]

@@ -51,10 +51,8 @@ class Depth(BoxGeometry):
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Of two things in depth alone."""
-        return super().names(
-            sample,
-            list(filter(_is_in_depth, claims)),
-        )
+        in_depth = list(filter(_is_in_depth, claims))
+        return super().names(sample, in_depth)
 
     def evidence(self, sample: Sample, boxes: Boxes) -> At:
         of_boxes = super().evidence(sample, boxes)
@@ -78,10 +76,8 @@ class Depth(BoxGeometry):
         """A thing that is not there is neither before nor behind another."""
         boxes = []
         for phrase in (claim.subject, claim.object or ""):
-            presence = of_boxes(
-                Claim(kind="entity", text=claim.text, subject=phrase),
-                index,
-            )
+            thing = Claim(kind="entity", text=claim.text, subject=phrase)
+            presence = of_boxes(thing, index)
             if presence.verdict != "supported" or presence.box is None:
                 return presence
             boxes.append(presence.box)
@@ -92,21 +88,17 @@ class Depth(BoxGeometry):
         nearer = is_nearer(depth, subject, other, self.options.nearer)
         if nearer is None:
             return Judgement.open("no evidence")
-        return Judgement.of(
-            nearer == (claim.predicate == "in front of"),
-            frame=index,
-            box=boxes[0],
-        )
+        claimed_nearer = claim.predicate == "in front of"
+        return Judgement.of(nearer == claimed_nearer, frame=index, box=boxes[0])
 
     def _ahead(self, sample: Sample, claim: Claim, index: int) -> Judgement:
         # without a scale the maps of two frames cannot be compared
         if not self.network.metric or index == 0:
             return Judgement.open("no evidence")
-        nearer = approach(
-            self.network.depth(sample.frames[index - 1]),
-            self.network.depth(sample.frames[index]),
-        )
-        change = nearer * AHEAD[claim.predicate or ""]
+        before = self.network.depth(sample.frames[index - 1])
+        after = self.network.depth(sample.frames[index])
+        # above 0 where depth changes as the claim says
+        change = approach(before, after) * AHEAD[claim.predicate or ""]
         if abs(change) <= self.options.step_ahead / 2:
             return Judgement.of(False, frame=index)
         # between half a step and a whole one nothing is said
@@ -127,8 +119,9 @@ def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:
     """Median depth in the middle of a box, given in pixels of a picture (width, height)."""
     rows, cols = depth.shape
     width, height = size
-    across = _middle(box[0] / width * cols, box[2] / width * cols, cols)
-    down = _middle(box[1] / height * rows, box[3] / height * rows, rows)
+    left, top, right, bottom = box
+    across = _middle(left / width * cols, right / width * cols, cols)
+    down = _middle(top / height * rows, bottom / height * rows, rows)
     # the median: what is behind the thing may show in the middle of its box too
     return float(np.median(depth[down, across]))
 
@@ -161,11 +154,5 @@ def _log_depth_ahead(depth: Map) -> float:
     rows, cols = depth.shape
     middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
     # the floor keeps the logarithm finite where a network says 0
-    return float(
-        np.log(
-            max(
-                np.median(middle),
-                1e-6,
-            )
-        )
-    )
+    median = max(np.median(middle), 1e-6)
+    return float(np.log(median))

@@ -59,15 +59,14 @@ class DepthNetwork:
         image = frame.load().convert("RGB")
         inputs = self._processor(images=image, return_tensors="pt")
         values = inputs["pixel_values"].to(self.files.device, self.files.dtype)
-        predicted = self.files.network(pixel_values=values).predicted_depth.float()
+        answer = self.files.network(pixel_values=values)
+        predicted = answer.predicted_depth.float()
         share = min(LARGEST / max(image.size), 1.0)
         # Pillow names the width first, torch the height
         size = [max(round(length * share), 1) for length in reversed(image.size)]
-        [[depth]] = torch.nn.functional.interpolate(
-            predicted.reshape(1, 1, *predicted.shape[-2:]),
-            size=size,
-            mode="bilinear",
-        )
+        # a batch of one map of one channel
+        maps = predicted.reshape(1, 1, *predicted.shape[-2:])
+        [[depth]] = torch.nn.functional.interpolate(maps, size=size, mode="bilinear")
         if not self.metric:
             depth = -depth
         return [to_array(depth).astype(float)]

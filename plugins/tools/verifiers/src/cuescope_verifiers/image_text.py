@@ -38,10 +38,8 @@ class ImageText(Plugin, LazyWeights):
     def __init__(self, options: ImageTextOptions, context: Context) -> None:
         super().__init__(options, context)
         model: Any = context.build("model", options.model, options.model_options)
-        embeds = (
-            hasattr(model, "embed_texts") and model.capabilities.outputs >= EMBEDDING
-        )
-        if not embeds:
+        embeds_texts = hasattr(model, "embed_texts")
+        if not (embeds_texts and model.capabilities.outputs >= EMBEDDING):
             raise UserError(
                 f"image-text: model {options.model} does not embed both images and texts",
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
@@ -76,7 +74,8 @@ class ImageText(Plugin, LazyWeights):
                     continue
                 texts |= dict.fromkeys(sentences)
                 for index in claim.frames_meant(len(sample.frames)):
-                    frames[sample.frames[index].key] = sample.frames[index]
+                    frame = sample.frames[index]
+                    frames[frame.key] = frame
         title = "comparing frames with sentences"
         with self.context.progress(title, len(frames)) as advance:
             embedded = self._memory.rows(list(frames.values()), advance)
@@ -85,11 +84,8 @@ class ImageText(Plugin, LazyWeights):
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine
-            self._texts |= zip(
-                new,
-                unit(self._model.embed_texts(new)),
-                strict=True,
-            )
+            rows = unit(self._model.embed_texts(new))
+            self._texts |= zip(new, rows, strict=True)
         return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
@@ -97,10 +93,12 @@ class ImageText(Plugin, LazyWeights):
             sentences = self._sentences(claim)
             if not sentences:
                 return Judgement.open("out of vocabulary")
-            # the claim against the opposite that fits the frame best
             rows = np.stack([self._texts[text] for text in sentences])
-            likeness = rows @ self._frames[sample.frames[index].key]
-            lead = float(likeness[0] - likeness[1:].max())
+            frame = self._frames[sample.frames[index].key]
+            likeness = rows @ frame
+            # the claim against the opposite that fits the frame best
+            best_opposite = likeness[1:].max()
+            lead = float(likeness[0] - best_opposite)
             # cosines of a claim and its opposite are close: a small lead is noise of the wording
             if abs(lead) <= self.options.margin:
                 return Judgement.open("no evidence").replace(score=lead)
@@ -110,8 +108,10 @@ class ImageText(Plugin, LazyWeights):
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""
-        asked = not {claim.kind, claim.judged_as}.isdisjoint(self.options.kinds)
-        claimed = sentence(claim) if asked else None
+        kinds = {claim.kind, claim.judged_as}
+        if kinds.isdisjoint(self.options.kinds):
+            return []
+        claimed = sentence(claim)
         return [claimed, *opposites(claim)] if claimed else []
 
     def _embed(self, frames: Sequence[Frame]) -> np.ndarray:
@@ -121,11 +121,6 @@ class ImageText(Plugin, LazyWeights):
         for frame in frames:
             # a still clip for a model of videos
             sample = Sample(key=frame.key, frames=(frame,) * count)
-            trials.append(
-                Trial(
-                    sample=sample,
-                    outputs=EMBEDDING,
-                )
-            )
+            trials.append(Trial(sample=sample, outputs=EMBEDDING))
         answers = self._model.respond(trials)
         return unit(np.stack([response.embedding for response in answers]))

@@ -36,13 +36,16 @@ def plain_words(claim: Claim) -> tuple[str, str, str]:
 def movement(verb: str) -> Movement | None:
     """What a verb or adjective says of boxes, None where it says nothing of them."""
     first, _, way = verb.partition(" ")
-    return _WAYS.get(way) if first in GOING else _ALONE.get(verb)
+    if first in GOING:
+        return _WAYS.get(way)
+    return _ALONE.get(verb)
 
 
 def colour_after(verb: str) -> str | None:
     """ "turn red" -> "red"."""
     first, _, colour = verb.partition(" ")
-    return colour if first in ("turn", "become") and colour in COLOURS else None
+    is_change = first in ("turn", "become")
+    return colour if is_change and colour in COLOURS else None
 
 
 # --------------------------------------------------------------------- what to look for
@@ -160,7 +163,8 @@ def opposites(claim: Claim) -> list[str]:
     match claim.judged_as:
         case "entity":
             swapped = map(_with_article, _swap(subject))
-            return [f"There is no {subject}.", *map("There is {}.".format, swapped)]
+            affirmed = [f"There is {phrase}." for phrase in swapped]
+            return [f"There is no {subject}.", *affirmed]
         case "attribute":
             words = (*_swap(predicate), f"not {predicate}")
             return [f"The {subject} is {word}." for word in words]
@@ -172,10 +176,12 @@ def opposites(claim: Claim) -> list[str]:
             return [f"The {subject} is {opposite} the {other}."]
         case "action":
             rest = other and f" the {other}"
-            does = list(map(third_person, _swap(predicate)))
-            does = does or [f"does not {predicate}"]
+            verbs = list(map(third_person, _swap(predicate)))
+            if not verbs:
+                verbs = [f"does not {predicate}"]
             # a passive may not say who does it
-            return [f"The {subject or 'person'} {verb}{rest}." for verb in does]
+            agent = subject or "person"
+            return [f"The {agent} {verb}{rest}." for verb in verbs]
     return []
 
 
@@ -206,13 +212,19 @@ def _swap(words: str) -> list[str]:
         return swapped
     parts = words.split()
     for index, word in enumerate(parts):
-        for other in _opposites_of(word):
-            swapped.append(" ".join([*parts[:index], other, *parts[index + 1 :]]))
+        for opposite in _opposites_of(word):
+            exchanged = [*parts[:index], opposite, *parts[index + 1 :]]
+            swapped.append(" ".join(exchanged))
     return swapped
 
 
 def _opposites_of(word: str) -> list[str]:
     if word in COLOURS:
         return sorted(COLOURS - {word})
-    pairs = [pair for pair in _PAIRS if word in pair]
-    return [second if word == first else first for first, second in pairs]
+    opposites = []
+    for first, second in _PAIRS:
+        if word == first:
+            opposites.append(second)
+        elif word == second:
+            opposites.append(first)
+    return opposites

@@ -6,7 +6,7 @@ grounding (Rahman et al., section 4.3), which has DeepSORT, a network more.
 
 import warnings
 from collections.abc import Sequence
-from itertools import count, repeat
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,16 +53,9 @@ class Tracks(BoxGeometry):
             for frame in frames:
                 of_frame = boxes[frame, name]
                 detections.append([box.detection for box in of_frame])
-            joined |= zip(
-                zip(frames, repeat(name)),
-                track(
-                    detections,
-                    options.lost,
-                    options.overlap,
-                    options.start,
-                ),
-                strict=True,
-            )
+            tracked = track(detections, options.lost, options.overlap, options.start)
+            for frame, of_track in zip(frames, tracked, strict=True):
+                joined[frame, name] = of_track
         return joined
 
 
@@ -114,29 +107,28 @@ def track(
         # four columns also where there is no box
         boxes = np.array([box.box for box in detections], float).reshape(-1, 4)
         scores = np.array([box.score for box in detections], float)
-        positions = {"position": np.arange(len(detections))}
-        tracked = tracker.update(
-            supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
-        )
+        data = {"position": np.arange(len(detections))}
+        found = supervision.Detections(xyxy=boxes, confidence=scores, data=data)
+        tracked = tracker.update(found)
+        positions = tracked.data.get("position", ())
         of_frame: list[int | None] = [None] * len(detections)
-        for position, number in zip(
-            tracked.data.get("position", ()),
-            tracked.tracker_id,
-            strict=True,
-        ):
+        for position, number in zip(positions, tracked.tracker_id, strict=True):
             of_frame[position] = _number(number)
         numbers.append(of_frame)
         for path in tracker.tracks:
             if path not in starts:
                 distances = np.abs(boxes - path.get_state_bbox()).sum(axis=1)
-                starts[path] = index, int(distances.argmin())
+                starts[path] = (index, int(distances.argmin()))
     for path, (index, position) in starts.items():
         numbers[index][position] = _number(path.tracker_id)
     alone = count(-1, -1)  # each its own number: alone, they are not one thing
     by_frame = []
     for detections, of_frame in zip(frames, numbers, strict=True):
-        of_boxes = [next(alone) if number is None else number for number in of_frame]
-        by_frame.append(list(map(TrackedBox, detections, of_boxes)))
+        boxes_of_frame = []
+        for detection, number in zip(detections, of_frame, strict=True):
+            own_number = next(alone) if number is None else number
+            boxes_of_frame.append(TrackedBox(detection, own_number))
+        by_frame.append(boxes_of_frame)
     return by_frame
 
 

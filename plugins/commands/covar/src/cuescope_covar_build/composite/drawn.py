@@ -41,7 +41,8 @@ class Drawn:
             horizon += rng.uniform(-0.06, 0.06)
         edge = round(rows * horizon)
         above = _fade(recipe["above"], edge)
-        colours = np.concatenate([above, _fade(recipe["below"], rows - edge)])
+        below = _fade(recipe["below"], rows - edge)
+        colours = np.concatenate([above, below])
         picture = np.repeat(colours[:, None], cols, axis=1)
         under = (np.arange(rows) >= edge)[:, None]
         cloud = _noise(shape, recipe["cloud"], rng) * recipe["soft"]
@@ -75,10 +76,9 @@ def _noise(
         # a field of one cell would be no grain
         cells = [max(2, round(2**octave / size)) for size in stretch]
         field = rng.standard_normal(cells)
+        grain = cv2.resize(field, shape[::-1], interpolation=cv2.INTER_CUBIC)
         # halved with each octave: the coarse grain is the strongest
-        total += (
-            cv2.resize(field, shape[::-1], interpolation=cv2.INTER_CUBIC) / 2**octave
-        )
+        total += grain / 2**octave
     return total
 
 

@@ -44,14 +44,20 @@ def paint(
         if picture:
             # without the streaks that single pixels of the border would draw
             colours = _smooth(colours, width / 4)
-        # + 1: the last of `width` pixels still has some of the edge's colour
-        share = np.minimum(distance / (width + 1), 1)
-        # smoothstep: no crease where the fading begins and ends
-        share = share * share * (3 - 2 * share)
-        scene = share[..., None] * scene + (1 - share[..., None]) * colours
+        share = _share_of_scene(distance, width)[..., None]
+        scene = share * scene + (1 - share) * colours
     painted = np.rint(scene).astype(np.uint8)
     # smoothed and rounded colours would not be the source's own
     return np.where(mask[..., None], painted, source)
+
+
+def _share_of_scene(distance: Plane, width: int) -> Plane:
+    """0 at the edge, 1 beyond `width` pixels from it."""
+    # + 1: the last of `width` pixels still has some of the edge's colour
+    share = np.minimum(distance / (width + 1), 1)
+    # smoothstep: no crease where the fading begins and ends
+    smooth_share: Plane = share * share * (3 - 2 * share)
+    return smooth_share
 
 
 def keeps_picture(mask: Mask) -> bool:
@@ -60,11 +66,13 @@ def keeps_picture(mask: Mask) -> bool:
     An object has the mask almost all around it at the rim of the image, and fills no box. A moved
     picture reaches the rim of the image, a shrunken one is a box.
     """
-    rim = np.concatenate([mask[[0, -1]].ravel(), mask[:, [0, -1]].ravel()])
+    top_and_bottom = mask[[0, -1]].ravel()
+    left_and_right = mask[:, [0, -1]].ravel()
+    rim = np.concatenate([top_and_bottom, left_and_right])
     if rim.mean() <= RIM:
         return True
     points = cv2.findNonZero((~mask).astype(np.uint8))
-    width, height = cv2.minAreaRect(points)[1]
+    _, (width, height), _ = cv2.minAreaRect(points)
     # + 1: OpenCV measures between the middles of the outer pixels
     return len(points) >= FILLED * (width + 1) * (height + 1)
 

@@ -32,13 +32,11 @@ class Photos:
                 expected="a folder of photos",
                 got=f"'{folder}'",
             )
-        names = {
-            file: background_name(file.stem) for file in MediaFolder(folder).images()
-        }
-        for inner in MediaFolder(folder).folders():
-            names |= dict.fromkeys(
-                MediaFolder(inner).images(), background_name(inner.name)
-            )
+        media = MediaFolder(folder)
+        names = {file: background_name(file.stem) for file in media.images()}
+        for inner in media.folders():
+            files = MediaFolder(inner).images()
+            names |= dict.fromkeys(files, background_name(inner.name))
         if not names:
             raise UserError(
                 f"composite: no photo in '{folder}'",
@@ -95,8 +93,10 @@ def background_name(stem: str) -> str:
     ('green meadow', 'rocky shore')
     """
     # a name that is a number alone stays as it is
-    spaced = _HUMP.sub(" ", _NUMBER.sub("", stem) or stem)
-    return " ".join(re.split(r"[\s_-]+", spaced.strip())).lower()
+    unnumbered = _NUMBER.sub("", stem) or stem
+    spaced = _HUMP.sub(" ", unnumbered).strip()
+    words = re.split(r"[\s_-]+", spaced)
+    return " ".join(words).lower()
 
 
 @lru_cache(maxsize=32)

@@ -13,6 +13,7 @@ from cuescope_covar_build.quality.cases import (
     Plane,
     Scores,
     View,
+    beyond_mixing,
     channel_max,
     channel_sum,
     coverage,
@@ -85,7 +86,9 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
         return None
     pixels = view.base if view.in_place else move(view.base, view.geometry, view.size)
     known = view.kept & coverage(view.base.shape, view.geometry, view.size)
-    return (pixels, known) if known.any() else None
+    if not known.any():
+        return None
+    return pixels, known
 
 
 def most_alike(view: View, likeness: Likeness) -> float | None:
@@ -144,11 +147,14 @@ def likeness_of_layout(source: Pixels, edited: Pixels, inside: Mask) -> float | 
     for share in SMOOTHED:
         layout = _centre(smooth(other, share * side, clear), clear)
         power = np.maximum((layout**2).mean(axis=0), 1e-3)
+        covariance = (layout * expected).mean(axis=0)
         # a negative of the source is another background
-        gain = ((layout * expected).mean(axis=0) / power).clip(0)
-        distances.append(((expected - gain * layout) ** 2).mean() + FAINT)
-    alone = (expected**2).mean() + FAINT
-    return float(0.5 * np.log2(alone / min(distances)))
+        gain = (covariance / power).clip(0)
+        unexplained = expected - gain * layout
+        distances.append((unexplained**2).mean() + FAINT)
+    of_one_colour = (expected**2).mean() + FAINT
+    # 0.5: of squares, halvings count twice
+    return float(0.5 * np.log2(of_one_colour / min(distances)))
 
 
 def _centre(pixels: Pixels, where: Mask) -> Float[np.ndarray, "pixel 3"]:
@@ -173,6 +179,11 @@ class Window:
         """Mean of the pixels, (row, col, channel)."""
         total = cv2.blur(pixels * self.inside[..., None], self.size)
         mean: np.ndarray = total / self.weight[..., None]
+        return mean
+
+    def mean_of_plane(self, plane: Plane) -> Plane:
+        """Mean of the numbers, (row, col)."""
+        mean: Plane = cv2.blur(plane * self.inside, self.size) / self.weight
         return mean
 
 
@@ -220,8 +231,7 @@ def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
     shaded = _add_shadow(expected, view.edited)
     change = view.edited - shaded
     way = smooth(view.edited, 2.0, view.edited_mask) - shaded
-    mixed = share_along(change, way).clip(0, most)
-    left = channel_max(np.abs(change - mixed[..., None] * way))
+    left = channel_max(np.abs(beyond_mixing(change, way, most)))
     return float((left[band] > DIFFERENT).mean())
 
 
@@ -269,26 +279,10 @@ def _contrast(
 
     Nothing where too few windows have neighbours.
     """
-    rows, cols = free.shape
     window = Window(free, side)
-    mean = window.mean(planes)
     # a window next to the object or the frame is compared with those neighbours that are free
     usable = window.weight > FREE
-    step = round(1.25 * side)
-    around = (step, step)
-    padded = np.pad(mean, (around, around, (0, 0)))
-    # beside the image nothing is usable
-    padded_usable = np.pad(usable, step)
-    least = np.full(free.shape, np.inf, np.float32)
-    neighbours = np.zeros(free.shape, np.int32)
-    for top, left in product((0, step, 2 * step), repeat=2):
-        if top == left == step:
-            continue  # the window itself
-        shifted = (slice(top, top + rows), slice(left, left + cols))
-        there = padded_usable[shifted]
-        difference = np.sqrt(channel_sum((padded[shifted] - mean) ** 2))
-        np.minimum(least, difference, out=least, where=there)
-        neighbours += there
+    least, neighbours = _least_contrast(window.mean(planes), usable, round(1.25 * side))
     # 5 of 8: at the frame and beside the object some are missing
     valid = usable & (neighbours >= 5)
     if valid.sum() < LEAST:
@@ -297,6 +291,30 @@ def _contrast(
     usual = np.quantile(contrasts, USUAL)
     # the floor: on an even background faint noise would look large
     return [float(contrasts.max() / (usual + CONTRAST_FLOOR))]
+
+
+def _least_contrast(
+    mean: Float[np.ndarray, "row col 4"],
+    usable: Mask,
+    step: int,
+) -> tuple[Plane, Int[np.ndarray, "row col"]]:
+    """Of each window with the usable ones of its eight neighbours, and how many these are."""
+    rows, cols = usable.shape
+    around = (step, step)
+    padded = np.pad(mean, (around, around, (0, 0)))
+    # beside the image nothing is usable
+    padded_usable = np.pad(usable, step)
+    least = np.full(usable.shape, np.inf, np.float32)
+    neighbours = np.zeros(usable.shape, np.int32)
+    for top, left in product((0, step, 2 * step), repeat=2):
+        if top == left == step:
+            continue  # the window itself
+        shifted = (slice(top, top + rows), slice(left, left + cols))
+        there = padded_usable[shifted]
+        difference = np.sqrt(channel_sum((padded[shifted] - mean) ** 2))
+        np.minimum(least, difference, out=least, where=there)
+        neighbours += there
+    return least, neighbours
 
 
 def like_object(view: View) -> float | None:
@@ -313,27 +331,29 @@ def like_object(view: View) -> float | None:
     # at full size: in the small copy the object may be a few pixels
     own = _histogram(_bins(view.edited[view.edited_mask]))
     other = _histogram(code[free])
-    ratio = np.log(own / other)[code] * free
     # one rare colour must not decide alone
-    ratio = ratio.clip(-RATIO, RATIO).astype(np.float32)
+    ratio_of_colour = np.log(own / other).clip(-RATIO, RATIO)
+    ratio = ratio_of_colour[code].astype(np.float32)
     edges = _edges(small)
     on_object = shrink_to(view.edited_mask, free.shape) > 0.1
     of_object = max(float(edges[on_object].mean()), 1.0)
     excesses = []
     for side in COPIES:
         window = Window(free, side)
-        mean = cv2.blur(ratio, window.size) / window.weight
-        busy = cv2.blur(edges * free, window.size) / window.weight / of_object
-        means = (mean * busy.clip(0, 1))[window.weight > FREE]
-        if means.size >= LEAST:
-            excesses.append(float(means.max() - np.quantile(means, USUAL)))
+        busy = window.mean_of_plane(edges) / of_object
+        likeness = window.mean_of_plane(ratio) * busy.clip(0, 1)
+        usable = likeness[window.weight > FREE]
+        if usable.size >= LEAST:
+            excesses.append(float(usable.max() - np.quantile(usable, USUAL)))
     return max(excesses, default=None)
 
 
 def _edges(pixels: Pixels) -> Plane:
     """The largest difference of neighbours in any channel, in grey levels."""
     square = np.ones((3, 3), np.uint8)
-    return channel_max(cv2.dilate(pixels, square) - cv2.erode(pixels, square))
+    largest = cv2.dilate(pixels, square)
+    smallest = cv2.erode(pixels, square)
+    return channel_max(largest - smallest)
 
 
 def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:

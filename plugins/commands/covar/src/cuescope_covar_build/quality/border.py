@@ -2,7 +2,7 @@
 
 import cv2
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from cuescope_covar_build.quality.cases import (
     Mask,
@@ -48,15 +48,7 @@ def read_border(pixels: Pixels, mask: Mask) -> Profiles | None:
     signed = signed_distance(mask)
     # smoothed: the border is a staircase of pixels, whose slopes jump
     slopes = np.stack(np.gradient(smooth(signed, 1.5)), axis=-1)
-    # RETR_CCOMP: holes have a border too
-    contours, _ = cv2.findContours(
-        mask.astype(np.uint8),
-        cv2.RETR_CCOMP,
-        cv2.CHAIN_APPROX_NONE,
-    )
-    every = max(1, sum(map(len, contours)) // POINTS)
-    points = np.concatenate([contour[::every, 0] for contour in contours])
-    col, row = points.T
+    col, row = border_points(mask).T
     slope = slopes[row, col]
     length = np.linalg.norm(slope, axis=1)
     normal = slope / np.maximum(length, 1e-3)[:, None]
@@ -77,6 +69,18 @@ def read_border(pixels: Pixels, mask: Mask) -> Profiles | None:
     profiles = cv2.remap(pixels, cols[clear], rows[clear], cv2.INTER_LINEAR)
     extend_profiles(profiles, depth[clear])
     return cv2.blur(profiles, (1, ALONG), borderType=cv2.BORDER_REPLICATE)
+
+
+def border_points(mask: Mask) -> Int[np.ndarray, "point 2"]:
+    """(column, row) of some pixels along the border, about `POINTS`."""
+    # RETR_CCOMP: holes have a border too
+    contours, _ = cv2.findContours(
+        mask.astype(np.uint8),
+        cv2.RETR_CCOMP,
+        cv2.CHAIN_APPROX_NONE,
+    )
+    every = max(1, sum(map(len, contours)) // POINTS)
+    return np.concatenate([contour[::every, 0] for contour in contours])
 
 
 def signed_distance(mask: Mask) -> Plane:
@@ -150,9 +154,11 @@ def leaked_share(near: Colours, own: Colours, far: Colours) -> float:
     way = own - far
     change = near - far
     # a shadow points to black: where it grew darker that part of the way is left out
-    dark = far / np.maximum(np.linalg.norm(far, axis=1, keepdims=True), 1.0)
+    brightness = np.linalg.norm(far, axis=1, keepdims=True)
+    dark = far / np.maximum(brightness, 1.0)
     darker = channel_sum(change * dark) < 0
-    shaded = way - channel_sum(way * dark)[:, None] * dark
+    part = channel_sum(way * dark)
+    shaded = way - part[:, None] * dark
     way = np.where(darker[:, None], shaded, way)
     power = (way**2).sum() + FAINT**2 * len(way)
     return float((change * way).sum() / power)

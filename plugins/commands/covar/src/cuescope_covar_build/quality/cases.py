@@ -170,10 +170,11 @@ class View:
 def move(pixels: np.ndarray, matrix: Matrix, size: Size) -> np.ndarray:
     """An image under a geometry, black beside it; where it is made smaller it is smoothed first."""
     area = abs(np.linalg.det(matrix[:2, :2]))
-    shrink = float(np.sqrt(area))
+    scale = float(np.sqrt(area))
     # four neighbours are read: without a blur the others would alias
-    if shrink < 0.9:
-        pixels = smooth(pixels, 0.5 * np.sqrt(1 / shrink**2 - 1))
+    if scale < 0.9:
+        sigma = 0.5 * np.sqrt(1 / scale**2 - 1)
+        pixels = smooth(pixels, sigma)
     return cv2.warpPerspective(pixels, matrix, size[::-1], flags=cv2.INTER_LINEAR)
 
 
@@ -245,6 +246,16 @@ def share_along(change: np.ndarray, way: np.ndarray) -> np.ndarray:
     length = np.maximum(channel_sum(way**2), 1.0)
     share: np.ndarray = channel_sum(change * way) / length
     return share
+
+
+def beyond_mixing(change: Pixels, way: Pixels, most: Plane) -> Pixels:
+    """What is left of a change when each pixel may have gone its way, by a share of at most `most`.
+
+    An editor mixes the object and what is beside it at the edge: that is no fault.
+    """
+    mixed = share_along(change, way).clip(0, most)
+    left: Pixels = change - mixed[..., None] * way
+    return left
 
 
 @lru_cache(maxsize=16)

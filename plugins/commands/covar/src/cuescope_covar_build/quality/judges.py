@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_covar_build.quality.cases import (
     Case,
@@ -104,18 +105,13 @@ class Judges:
         before = ask(model, sources, self.labels, outputs)
         after = ask(model, map(_edited_object, views), self.labels, outputs)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
-            one = first.embedding
-            other = second.embedding
-            if one is not None and other is not None:
-                norms = np.linalg.norm(one) * np.linalg.norm(other)
-                cosine = one @ other / max(norms, 1e-9)
-                scores["object_embedding"] = 1 - float(cosine)
+            if first.embedding is not None and second.embedding is not None:
+                likeness = cosine(first.embedding, second.embedding)
+                scores["object_embedding"] = 1 - likeness
             label = view.case.label
-            if (
-                first.logits is not None
-                and second.logits is not None
-                and label in self.labels
-            ):
+            if first.logits is None or second.logits is None:
+                continue
+            if label in self.labels:
                 both = softmax(np.stack([first.logits, second.logits]))
                 likely = both[:, self.labels.index(label)]
                 scores["object_class"] = float(likely[0] - likely[1])
@@ -159,10 +155,11 @@ def cut_out(pixels: Pixels, mask: Mask) -> Frame:
     """The object on grey, with a margin."""
     left, top, right, bottom = bounds(mask)
     margin = round(MARGIN * max(right - left, bottom - top)) + 1
-    on_grey = np.where(mask[..., None], pixels, GREY)
-    rows = on_grey[max(0, top - margin) : bottom + margin]
     # a negative start would count from the end
-    return frame_of(rows[:, max(0, left - margin) : right + margin])
+    rows = slice(max(0, top - margin), bottom + margin)
+    cols = slice(max(0, left - margin), right + margin)
+    on_grey = np.where(mask[..., None], pixels, GREY)
+    return frame_of(on_grey[rows, cols])
 
 
 def without_object(view: View) -> Frame:
@@ -178,6 +175,14 @@ def without_object(view: View) -> Frame:
     unreached = far & ~filled.any(axis=2)
     filled[unreached] = view.edited[~hidden].mean(axis=0)
     return frame_of(np.where(hidden[..., None], filled, view.edited))
+
+
+def cosine(
+    first: Float[np.ndarray, " dim"], second: Float[np.ndarray, " dim"]
+) -> float:
+    """Of two embeddings; 0 where one of them is."""
+    norms = np.linalg.norm(first) * np.linalg.norm(second)
+    return float(first @ second / max(norms, 1e-9))
 
 
 def bounds(mask: Mask) -> tuple[int, int, int, int]:

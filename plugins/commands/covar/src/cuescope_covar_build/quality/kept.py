@@ -9,9 +9,9 @@ from cuescope_covar_build.quality.cases import (
     Plane,
     Scores,
     View,
+    beyond_mixing,
     channel_max,
     grow,
-    share_along,
     smooth,
 )
 
@@ -66,8 +66,7 @@ def change_inside(view: View, moved: Pixels, inside: Mask) -> Pixels:
     # from 1 px on: the edge itself is mixed
     ring = grow(view.edited_mask, 6) & ~grow(view.edited_mask, 1)
     way = smooth(view.edited, 4.0, ring) - moved
-    mixed = share_along(change, way).clip(0, most)
-    return np.where(inside[..., None], change - mixed[..., None] * way, 0)
+    return np.where(inside[..., None], beyond_mixing(change, way, most), 0)
 
 
 def local_range(pixels: Pixels) -> Plane:

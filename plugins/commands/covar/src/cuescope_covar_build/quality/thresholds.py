@@ -82,10 +82,9 @@ def fit_thresholds(
     if not scores:
         raise UserError("Thresholds need clean images", got="none")
     # by photo: its own images would make the limits too fit for it
-    folds = {
-        source: index % FOLDS for index, source in enumerate(dict.fromkeys(sources))
-    }
-    fold = np.array([folds[source] for source in sources])
+    photos = dict.fromkeys(sources)
+    fold_of = {photo: index % FOLDS for index, photo in enumerate(photos)}
+    fold = np.array([fold_of[source] for source in sources])
     largest: list[float] = []
     for part in range(FOLDS):
         held_out = np.flatnonzero(fold == part).tolist()
@@ -119,23 +118,26 @@ def _all_limits(
         groups.setdefault(subsets[index], []).append(scores[index])
     for subset, members in groups.items():
         if len(members) >= OF_ITS_OWN:
-            limits[subset] = _limits(members, false_drops)
-            for name, measure in MEASURES.items():
-                # it compares an image with itself alone, whatever the subset
-                if measure.blind:
-                    limits[subset].pop(name, None)
+            of_subset = _limits(members, false_drops)
+            # a blind measure compares an image with itself alone, whatever the subset
+            limits[subset] = {
+                name: limit
+                for name, limit in of_subset.items()
+                if not MEASURES[name].blind
+            }
     return limits
 
 
 def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
     limits = {}
     for name, measure in MEASURES.items():
-        values = [value for row in scores if (value := row.get(name)) is not None]
-        if values:
-            usual = float(np.median(values))
-            unit = conformal_quantile(values, 1 - false_drops) - usual
+        amounts = [row.get(name) for row in scores]
+        known = [amount for amount in amounts if amount is not None]
+        if known:
+            usual = float(np.median(known))
+            unit = conformal_quantile(known, 1 - false_drops) - usual
             # at least: where clean images hardly vary, a trifle would drop an image
-            limits[name] = Limit(usual, max(unit, measure.least), len(values))
+            limits[name] = Limit(usual, max(unit, measure.least), len(known))
     return limits
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from math import exp, log
 from typing import ClassVar, Literal
 
-from cuescope_interventions.case_by_case import CaseByCase, with_frames
+from cuescope_interventions.case_by_case import CaseByCase, paint_over, with_frames
 from cuescope_interventions.matching.appearance import (
     match_light,
     match_sharpness,
@@ -21,7 +21,7 @@ from cuescope_interventions.matching.spectrum import match_spectrum
 from cuescope_interventions.matching.tempo import in_tempo, tempo
 from cuescope_interventions.mixing import from_donor
 from cuescope_sdk import Frame, Sample, Trial
-from cuescope_sdk.interventions import Case, Place, change_frames
+from cuescope_sdk.interventions import Case, Place
 
 
 class Matching(CaseByCase):
@@ -145,9 +145,9 @@ class MatchAcross(OfLayout):
     def change(self, case: Case) -> Trial:
         """The sample with moved frames."""
         share = self.step(case)
-        paint = partial(move, ("row", "col").index(self.axis), share)
+        axis = ("row", "col").index(self.axis)
         name = f"match-{self.axis} {share:.6f}"
-        return change_frames(case.sample, case.place, name, lambda _: paint)
+        return paint_over(case, name, partial(move, axis, share))
 
 
 class ImposeAcross(MatchAcross):
@@ -179,15 +179,15 @@ class MatchZoom(OfLayout):
     def step(self, case: Case) -> float:
         """The log of the scale."""
         own, donor = map(layout_of, frames_of(case))
-        return log(min(max(donor.spread / own.spread, 1 / MOST), MOST))
+        scale = donor.spread / own.spread
+        return log(min(max(scale, 1 / MOST), MOST))
 
     def change(self, case: Case) -> Trial:
         """The sample with magnified frames."""
-        own = layout_of(at(case.sample, case.place))
+        own = layout_of(frames_at(case.sample, case.place))
         scale = exp(self.step(case))
-        paint = partial(zoom, scale, (own.row, own.col))
         name = f"match-zoom {scale:.6f} {own.row:.6f} {own.col:.6f}"
-        return change_frames(case.sample, case.place, name, lambda _: paint)
+        return paint_over(case, name, partial(zoom, scale, (own.row, own.col)))
 
 
 class ImposeZoom(MatchZoom):
@@ -204,13 +204,14 @@ class MatchTempo(OfLayout):
 
     def step(self, case: Case) -> float:
         """The log of the tempo."""
-        return log(tempo(*frames_of(case)))
+        own, donor = frames_of(case)
+        return log(tempo(own, donor))
 
     def change(self, case: Case) -> Trial:
         """The sample with other frames of its own where it shows the cue."""
         own, _ = frames_of(case)
-        frames = list(case.sample.frames)
         picked = in_tempo(own, exp(self.step(case)))
+        frames = list(case.sample.frames)
         for number, frame in zip(masked_frames(case.place), picked, strict=True):
             frames[number] = frame
         return with_frames(case.sample, frames, "match-tempo")
@@ -227,10 +228,12 @@ def frames_of(case: Case) -> tuple[list[Frame], list[Frame]]:
     """The frames that are matched, and those of the donor that they are matched to."""
     if case.donor is None:
         raise ValueError(f"nothing to match sample {case.sample.key} to")
-    return at(case.sample, case.place), at(case.donor, case.donor_place)
+    own = frames_at(case.sample, case.place)
+    donor = frames_at(case.donor, case.donor_place)
+    return own, donor
 
 
-def at(sample: Sample, place: Place) -> list[Frame]:
+def frames_at(sample: Sample, place: Place) -> list[Frame]:
     """The frames at a place, all of them where it has no masks."""
     numbers = masked_frames(place) if place.masks else range(len(sample.frames))
     return [sample.frames[number] for number in numbers]

@@ -1,16 +1,21 @@
 """Tones, light and sharpness of a whole frame become those of another one."""
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Float
 from PIL import Image
 
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.matching.cosines import (
+    Spectrum,
+    amplify,
+    donor_spectrum,
+    power_of,
+    spectrum_of,
+)
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
-Pixels = UInt8[np.ndarray, "row col 3"]
-Mask = Bool[np.ndarray, "row col"]
 Colours = Float[np.ndarray, "pixel 3"]
-Spectrum = Float[np.ndarray, "row col 3"]
 # few: a curve through all 256 levels would carry over how large the donor's things are
 SHARES = np.linspace(0, 1, 11)
 LEAST_VARIANCE = 4.0  # squared grey levels, as of rounding and noise
@@ -36,18 +41,17 @@ def match_tones(
     2007): so a picture without colour gets some, or loses it. Then each channel, by eleven
     quantiles (Pitie et al., 2007, section 2).
     """
-    donor = np.asarray(open_frame(frame), np.float64)
-    moved = _move_colours(pixels.reshape(-1, 3), donor.reshape(-1, 3))
-    moved = moved.reshape(pixels.shape)
-    result = np.empty(pixels.shape)
+    donor = np.asarray(open_frame(frame), np.float64).reshape(-1, 3)
+    moved = _move_colours(pixels.reshape(-1, 3), donor)
+    result = np.empty(moved.shape)
     for channel in range(3):
-        levels = np.quantile(moved[..., channel], SHARES)
-        wanted = np.quantile(donor[..., channel], SHARES)
+        own = np.quantile(moved[:, channel], SHARES)
+        wanted = np.quantile(donor[:, channel], SHARES)
         # a level that holds several quantiles goes to the middle of what they become
-        steps, step = np.unique(levels, return_inverse=True)
-        become = np.bincount(step, wanted) / np.bincount(step)
-        result[..., channel] = np.interp(moved[..., channel], steps, become)
-    return _as_bytes(result)
+        levels, level = np.unique(own, return_inverse=True)
+        become = np.bincount(level, wanted) / np.bincount(level)
+        result[:, channel] = np.interp(moved[:, channel], levels, become)
+    return as_bytes(result.reshape(pixels.shape))
 
 
 def _move_colours(own: Colours, wanted: Colours) -> Colours:
@@ -59,14 +63,16 @@ def _move_colours(own: Colours, wanted: Colours) -> Colours:
     target = np.cov(wanted.T) + LEAST_VARIANCE * np.eye(3)
     root = _raise_to(covariance, 0.5)
     inverse = _raise_to(covariance, -0.5)
-    transport = inverse @ _raise_to(root @ target @ root, 0.5) @ inverse
+    middle = _raise_to(root @ target @ root, 0.5)
+    transport = inverse @ middle @ inverse
     moved = (own - own.mean(axis=0)) @ transport.T
     return np.asarray(moved + wanted.mean(axis=0))
 
 
 def _raise_to(matrix: Float[np.ndarray, "3 3"], exponent: float) -> np.ndarray:
     values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * values.clip(0) ** exponent) @ vectors.T)
+    powers = values.clip(0) ** exponent
+    return np.asarray((vectors * powers) @ vectors.T)
 
 
 def match_light(
@@ -79,15 +85,15 @@ def match_light(
 
     Light is a surface of the second degree in log luminance, which holds gradients and vignettes.
     """
-    terms = _light(open_frame(frame)) - _light(Image.fromarray(pixels))
+    own = _light(Image.fromarray(pixels))
+    wanted = _light(open_frame(frame))
     rows, cols = pixels.shape[:2]
-    y = np.linspace(-1, 1, rows)[:, None]
-    x = np.linspace(-1, 1, cols)[None, :]
-    gain = np.exp(np.tensordot(terms, _surfaces(y, x), 1))
+    gain = np.exp(np.tensordot(wanted - own, _surfaces(rows, cols), 1))
     luminance = pixels.mean(axis=2)
+    lit = luminance * gain
     # brightness as a whole is a matter of tones
-    gain *= luminance.mean() / max((luminance * gain).mean(), 1e-6)
-    return _as_bytes(pixels * gain[..., None])
+    gain *= luminance.mean() / max(lit.mean(), 1e-6)
+    return as_bytes(pixels * gain[..., None])
 
 
 def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
@@ -99,18 +105,22 @@ def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
     small = image.resize((CELLS, CELLS), Image.Resampling.BOX)
     # 1: the log of black is none
     log = np.log(np.asarray(small, np.float64).mean(axis=2) + 1)
-    y = x = np.linspace(-1, 1, CELLS)
-    surfaces = _surfaces(y[:, None], x[None, :])
-    slopes = []
-    of_surfaces = []
-    for axis in (0, 1):
-        slopes.append(np.diff(log, axis=axis).ravel())
-        of_surfaces.append(np.diff(surfaces, axis=axis + 1).reshape(len(surfaces), -1))
-    return _least_absolute(np.concatenate(of_surfaces, 1).T, np.concatenate(slopes))
+    terms = [_slopes(surface) for surface in _surfaces(CELLS, CELLS)]
+    return _least_absolute(np.stack(terms).T, _slopes(log))
 
 
-def _surfaces(y: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "term row col"]:
+def _surfaces(rows: int, cols: int) -> Float[np.ndarray, "term row col"]:
+    """The surfaces up to the second degree of which light is a sum."""
+    y = np.linspace(-1, 1, rows)[:, None]
+    x = np.linspace(-1, 1, cols)[None, :]
     return np.stack(np.broadcast_arrays(x, y, x**2, x * y, y**2))
+
+
+def _slopes(surface: Float[np.ndarray, "row col"]) -> Float[np.ndarray, " slope"]:
+    """From each cell to the next, down the frame and then across it."""
+    down = np.diff(surface, axis=0)
+    across = np.diff(surface, axis=1)
+    return np.concatenate([down.ravel(), across.ravel()])
 
 
 def _least_absolute(
@@ -120,9 +130,8 @@ def _least_absolute(
     """Least absolute deviations, by reweighted least squares."""
     weights = np.ones(len(slopes))
     for _ in range(ROUNDS):
-        fitted, *_ = np.linalg.lstsq(
-            terms * weights[:, None], slopes * weights, rcond=None
-        )
+        weighted = terms * weights[:, None]
+        fitted, *_ = np.linalg.lstsq(weighted, slopes * weights, rcond=None)
         deviations = np.abs(slopes - terms @ fitted)
         # square roots: the weights stand on both sides
         weights = 1 / np.sqrt(np.maximum(deviations, SMALL))
@@ -138,45 +147,39 @@ def match_sharpness(
     """Fine detail is as strong, beside coarse detail, as in the donor; it stays where it is.
 
     The amplitude spectrum above four cycles a frame, averaged by pitch and direction, is the
-    donor's: that of blur, smears, lines, grain and noise. Of the cosine transform, as a Fourier
-    transform takes the jump between opposite edges for detail. Beside coarse detail, for the
-    strength of both together is contrast.
+    donor's: that of blur, smears, lines, grain and noise. Beside coarse detail, for the strength of
+    both together is contrast.
     """
-    from scipy.fft import dctn, idctn
     from scipy.ndimage import map_coordinates
 
-    own = dctn(pixels.astype(np.float64), axes=(0, 1), norm="ortho")
-    rows, cols = pixels.shape[:2]
-    # at the sample's size: a model sees all frames at one size
-    image = open_frame(frame).resize((cols, rows), Image.Resampling.BILINEAR)
-    wanted = dctn(np.asarray(image, np.float64), axes=(0, 1), norm="ortho")
+    own = spectrum_of(pixels)
+    wanted = donor_spectrum(frame, pixels)
     change = _profile(wanted) - _profile(own)
-    place = _bands(own.shape)
-    gain = np.exp(
-        map_coordinates(
-            change, [_directions(own.shape), place], order=1, mode="nearest"
-        )
-    )
-    gain[place < -0.5] = 1.0
-    return _as_bytes(idctn(own * gain[..., None], axes=(0, 1), norm="ortho"))
+    bands = _bands(own.shape)
+    # between the middles of two bands the change goes over evenly
+    places = [_directions(own.shape), bands]
+    gain = np.exp(map_coordinates(change, places, order=1, mode="nearest"))
+    coarse = bands < -0.5
+    gain[coarse] = 1.0
+    return amplify(own, gain)
 
 
 def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
     """Log amplitude of each direction and band, beside that of the coarse detail."""
-    power = (spectrum**2).mean(axis=2)
-    band = np.rint(_bands(spectrum.shape)).astype(int)
-    direction = np.rint(_directions(spectrum.shape)).astype(int)
-    # the mean of all is no detail
-    power[0, 0] = 0.0
-    coarse = band < 0
-    count = max(coarse.sum() - 1, 1)
+    power = power_of(spectrum)
+    bands = np.rint(_bands(spectrum.shape)).astype(int)
+    directions = np.rint(_directions(spectrum.shape)).astype(int)
     profile = np.zeros((DIRECTIONS, BANDS))
-    for cell in np.ndindex(profile.shape):
-        inside = (direction == cell[0]) & (band == cell[1])
+    for direction, band in np.ndindex(profile.shape):
+        inside = (directions == direction) & (bands == band)
         # a small frame has not every pitch
         strength = np.sqrt(power[inside].mean()) if inside.any() else 0.0
-        profile[cell] = np.log(strength + LEAST)
-    return np.asarray(profile - np.log(np.sqrt(power[coarse].sum() / count) + LEAST))
+        profile[direction, band] = np.log(strength + LEAST)
+    coarse = bands < 0
+    # less the mean of the frame, which is no detail
+    count = max(coarse.sum() - 1, 1)
+    coarse_strength = np.sqrt(power[coarse].sum() / count)
+    return np.asarray(profile - np.log(coarse_strength + LEAST))
 
 
 def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
@@ -196,9 +199,5 @@ def _directions(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
     rows, cols = shape[:2]
     down = np.arange(rows)[:, None] / rows
     across = np.arange(cols)[None, :] / cols
-    return np.arctan2(down, across) / (np.pi / 2) * (DIRECTIONS - 1)
-
-
-def _as_bytes(pixels: np.ndarray) -> Pixels:
-    whole = np.rint(pixels.clip(0, 255))
-    return np.asarray(whole.astype(np.uint8))
+    angles = np.arctan2(down, across)
+    return angles / (np.pi / 2) * (DIRECTIONS - 1)

@@ -3,15 +3,12 @@
 from io import BytesIO
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
 from PIL import Image
 
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
-Pixels = UInt8[np.ndarray, "row col 3"]
-Mask = Bool[np.ndarray, "row col"]
-Levels = Float[np.ndarray, "row col 3"]
 SIDE = 8  # pixels along a block of JPEG, H.264 and most others
 REACH = 4  # pixels beside a border that are changed
 QUALITIES = (5, 8, 12, 18, 25, 35, 50, 70, 90)  # of JPEG, the worst first
@@ -34,9 +31,10 @@ def match_blocks(
         return _smooth_borders(pixels, 1 - wanted / own)
     if wanted <= own * (1 + CLOSE):
         return pixels
-    compressed = [_compress(pixels, quality) for quality in QUALITIES]
-    misses = [abs(blockiness(tried) - wanted) for tried in (*compressed, pixels)]
-    return [*compressed, pixels][int(np.argmin(misses))]
+    candidates = [_compress(pixels, quality) for quality in QUALITIES]
+    candidates.append(pixels)
+    # of two as near the more compressed one
+    return min(candidates, key=lambda candidate: abs(blockiness(candidate) - wanted))
 
 
 def blockiness(pixels: Pixels) -> float:
@@ -44,14 +42,18 @@ def blockiness(pixels: Pixels) -> float:
     excess = []
     for axis in (0, 1):
         levels = np.moveaxis(pixels, axis, 0).astype(np.float64)
-        steps = np.abs(np.diff(levels, axis=0)).mean(axis=(1, 2))
+        changes = np.abs(np.diff(levels, axis=0))
+        steps = changes.mean(axis=(1, 2))
         # step n lies between pixels n and n + 1
         phase = np.arange(len(steps)) % SIDE
         border = steps[phase == SIDE - 1]
         inner = steps[phase == SIDE // 2 - 1]
         if len(border) and len(inner):
             excess.append(border.mean() - inner.mean())
-    return max(float(np.mean(excess)), 0.0) if excess else 0.0
+    # a frame may be too small to have both
+    if not excess:
+        return 0.0
+    return max(float(np.mean(excess)), 0.0)
 
 
 def _smooth_borders(pixels: Pixels, share: float) -> Pixels:
@@ -60,15 +62,16 @@ def _smooth_borders(pixels: Pixels, share: float) -> Pixels:
         turned = np.moveaxis(levels, axis, 0)
         for border in range(SIDE, len(turned) - REACH + 1, SIDE):
             # what goes on evenly over the border is no step
-            even = turned[border - 1] - turned[border - 2]
-            even = (even + turned[border + 1] - turned[border]) / 2
+            slope_before = turned[border - 1] - turned[border - 2]
+            even = (slope_before + turned[border + 1] - turned[border]) / 2
             step = share * (turned[border] - turned[border - 1] - even)
             for away in range(REACH):
-                part = step / 2 * (1 - (away + 0.5) / REACH)
+                # less and less with the distance from the border
+                fading = 1 - (away + 0.5) / REACH
+                part = step / 2 * fading
                 turned[border - 1 - away] += part
                 turned[border + away] -= part
-    whole = np.rint(levels.clip(0, 255))
-    return np.asarray(whole.astype(np.uint8))
+    return as_bytes(levels)
 
 
 def _compress(pixels: Pixels, quality: int) -> Pixels:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Float
 from PIL import Image
 
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
-Pixels = UInt8[np.ndarray, "row col 3"]
-Mask = Bool[np.ndarray, "row col"]
 GRID = 48  # cells along a side, in which the thing is looked for
 BORDER = 2  # cells
 ALIKE = 8  # cells of the border that a cell of the background is like
@@ -34,14 +33,16 @@ def layout_of(frames: Sequence[Frame]) -> Layout:
     The thing is what has other colours than the frame's border (the boundary prior of saliency; Wei
     et al., 2012), by the threshold of Otsu (1979). Nobody has to annotate it.
     """
+    shown = np.mean([_thing_in(frame) for frame in frames], axis=0)
     # of a frame of one colour every cell counts alike
-    weights = np.mean([_thing_in(frame) for frame in frames], axis=0) + 1e-9
+    weights = shown + 1e-9
     weights /= weights.sum()
     centres = (np.arange(GRID) + 0.5) / GRID
     row = float(weights.sum(axis=1) @ centres)
     col = float(weights.sum(axis=0) @ centres)
     squared = (centres[:, None] - row) ** 2 + (centres[None, :] - col) ** 2
-    return Layout(row, col, float(np.sqrt((weights * squared).sum())))
+    variance = (weights * squared).sum()
+    return Layout(row, col, spread=float(np.sqrt(variance)))
 
 
 # a frame is the donor of many, and asked for its place and for its size
@@ -64,11 +65,14 @@ def _thing_in(frame: Frame) -> Mask:
 def _threshold(values: Float[np.ndarray, " cell"]) -> float:
     """Otsu's: both sides differ most in their means."""
     values = np.sort(values)
+    # each value as the last one below the threshold
     below = np.arange(1, len(values))
-    sums = np.cumsum(values)[:-1]
     above = len(values) - below
-    apart = sums / below - (values.sum() - sums) / above
-    return float(values[np.argmax(below * above * apart**2)])
+    sum_below = np.cumsum(values)[:-1]
+    sum_above = values.sum() - sum_below
+    apart = sum_below / below - sum_above / above
+    between = below * above * apart**2
+    return float(values[np.argmax(between)])
 
 
 def move(
@@ -78,7 +82,8 @@ def move(
     mask: Mask,
 ) -> Pixels:
     """Moved by a share of the frame, round the edges; by whole pixels, which keeps it sharp."""
-    return np.roll(pixels, round(share * pixels.shape[axis]), axis)
+    step = round(share * pixels.shape[axis])
+    return np.roll(pixels, step, axis)
 
 
 def zoom(
@@ -99,5 +104,4 @@ def zoom(
         [*offset, 0],
         mode="reflect",
     )
-    whole = np.rint(zoomed.clip(0, 255))
-    return np.asarray(whole.astype(np.uint8))
+    return as_bytes(zoomed)

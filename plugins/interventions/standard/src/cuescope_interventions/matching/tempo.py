@@ -19,14 +19,17 @@ def motion(frames: Sequence[Frame]) -> float:
     for frame in frames:
         small = open_frame(frame).resize((GRID, GRID), Image.Resampling.BOX)
         grids.append(np.asarray(small, np.float64))
-    changes = np.abs(np.diff(grids, axis=0)) if len(grids) > 1 else np.zeros(1)
+    if len(grids) < 2:
+        return 0.0
+    changes = np.abs(np.diff(grids, axis=0))
     return float(changes.mean())
 
 
 def tempo(frames: Sequence[Frame], others: Sequence[Frame]) -> float:
     """How many times as fast other frames move."""
-    times = max(motion(others), STILL) / max(motion(frames), STILL)
-    return min(max(times, 1 / MOST), MOST)
+    own = max(motion(frames), STILL)
+    wanted = max(motion(others), STILL)
+    return min(max(wanted / own, 1 / MOST), MOST)
 
 
 def in_tempo(frames: Sequence[Frame], times: float) -> list[Frame]:
@@ -35,8 +38,9 @@ def in_tempo(frames: Sequence[Frame], times: float) -> list[Frame]:
     A clip that ends too early runs back.
     """
     last = max(len(frames) - 1, 1)
+    there_and_back = 2 * last
     picked = []
     for number in range(len(frames)):
-        there = round(number * times) % (2 * last)
-        picked.append(frames[min(there, 2 * last - there)])
+        step = round(number * times) % there_and_back
+        picked.append(frames[min(step, there_and_back - step)])
     return picked

@@ -1,0 +1,44 @@
+"""A frame as a sum of cosines: how strong each frequency is, and frames in which that changes.
+
+Of the cosine transform, as a Fourier transform takes the jump between opposite edges for detail.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_interventions.arrays import Pixels, as_bytes
+from cuescope_sdk import Frame
+from cuescope_sdk.interventions import open_frame
+
+Spectrum = Float[np.ndarray, "row col 3"]
+
+
+def spectrum_of(pixels: Pixels) -> Spectrum:
+    """The cosines that each channel is a sum of."""
+    from scipy.fft import dctn
+
+    return np.asarray(dctn(pixels.astype(np.float64), axes=(0, 1), norm="ortho"))
+
+
+def donor_spectrum(frame: Frame, pixels: Pixels) -> Spectrum:
+    """Of a donor's frame, at the size of the sample's pixels."""
+    rows, cols = pixels.shape[:2]
+    # at the sample's size: a model sees all frames at one size
+    image = open_frame(frame).resize((cols, rows), Image.Resampling.BILINEAR)
+    return spectrum_of(np.asarray(image))
+
+
+def amplify(spectrum: Spectrum, gain: Float[np.ndarray, "row col"]) -> Pixels:
+    """The picture whose frequencies are so many times as strong."""
+    from scipy.fft import idctn
+
+    changed = idctn(spectrum * gain[..., None], axes=(0, 1), norm="ortho")
+    return as_bytes(changed)
+
+
+def power_of(spectrum: Spectrum) -> Float[np.ndarray, "row col"]:
+    """Of each frequency, over the channels; the mean of the frame is none of them."""
+    power = (spectrum**2).mean(axis=2)
+    power[0, 0] = 0.0
+    return np.asarray(power)
