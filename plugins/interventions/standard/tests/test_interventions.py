@@ -49,6 +49,24 @@ def test_a_donors_object_is_not_taken_with_its_background() -> None:
     assert (np.asarray(trial.sample.frames[0].load()) == 90).all()
 
 
+def test_a_region_that_vanishes_in_a_smaller_picture_takes_the_donor_as_it_is() -> None:
+    shades = np.random.default_rng(0).integers(0, 255, (100, 100, 3)).astype(np.uint8)
+    inside = np.zeros((100, 100), bool)
+    inside[42:44, 42:44] = True
+    case = Case(
+        sample=Sample(
+            key="a", frames=(Frame.from_array(np.zeros((10, 10, 3), np.uint8)),)
+        ),
+        place=Place(masks=(np.ones((10, 10), bool),)),
+        donor=Sample(key="b", frames=(Frame.from_array(shades),)),
+        donor_place=Place(masks=(inside,)),
+    )
+    swap = mixing.Swap(mixing.Swap.Options(), None)  # type: ignore[arg-type]
+    [trial] = swap.intervene([case], {})
+    taken = np.asarray(trial.sample.frames[0].load())
+    assert len(np.unique(taken.reshape(-1, 3), axis=0)) > 50
+
+
 def test_a_cast_goes_and_shapes_stay() -> None:
     """A cast of all of the frame, and the colour of a thing on black."""
     shapes = np.random.default_rng(0).integers(0, 200, (8, 8, 3)).astype(np.uint8)

@@ -130,6 +130,36 @@ def test_what_nobody_asked_is_refused(tmp_path: Path) -> None:
         model.respond([Trial(sample=other)])
 
 
+@pytest.mark.parametrize(
+    ("labels", "closed"),
+    [
+        (("yes", "no"), ("no", "yes")),
+        (("1.5", "2"), ()),
+        (("1,000", "20"), ()),
+        (("3/4", "1/2"), ()),
+        (("10%", "20%"), ()),
+    ],
+)
+def test_numbers_are_no_choices(
+    tmp_path: Path, labels: tuple[str, str], closed: tuple[str, ...]
+) -> None:
+    path = tmp_path / "mine.csv"
+    rows = [f'k{n},"{labels[n % 2]}","{labels[0]}"' for n in range(40)]
+    path.write_text("\n".join(["key,answer,prediction", *rows]))
+    data, _ = opened(path)
+    assert data[0].choices == closed
+
+
+def test_samples_that_are_no_list_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"version": 2, "eval": {}, "samples": 5}')
+    with pytest.raises(UserError, match="expected a list of samples, got 5"):
+        opened(path)
+    path.write_text('{"version": 2, "eval": {}, "samples": [5]}')
+    with pytest.raises(UserError, match=r"^inspect: run\.json sample 1: expected"):
+        opened(path)
+
+
 def test_an_answer_that_names_no_choice_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     rows = [f'k{n},"[""red"", ""blue""]",red,perhaps' for n in range(30)]

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from cuescope_onnx_detector import OnnxDetector
-from cuescope_onnx_detector.network import fit
+from cuescope_onnx_detector.network import fit, is_size
 from cuescope_sdk import Context, Frame, UserError
 from cuescope_sdk.testing import FakeDataset, ToolContract
 
@@ -178,6 +178,26 @@ def test_other_files_are_one_line(tmp_path: Path) -> None:
         bad.open_weights()
     with pytest.raises(UserError, match="takes 64 x 64 alone"):
         detector(tmp_path / "tiny.onnx", side=320).open_weights()
+
+
+@pytest.mark.parametrize(
+    ("size", "holds"),
+    [
+        ([640, 640], True),
+        ([480, 8192], True),
+        ([0, 640], False),
+        ([640, -5], False),
+        ([640, 8193], False),
+        ([640], False),
+        (["a", 640], False),
+        ([None, 640], False),
+        ([1e999, 3], False),
+        ([True, 640], False),
+        ({640: 640}, False),
+    ],
+)
+def test_a_size_is_two_whole_numbers(size: Any, holds: bool) -> None:
+    assert is_size(size) is holds
 
 
 class TestContract(ToolContract):

@@ -156,8 +156,19 @@ def test_annotated_motion_comes_first_and_is_said() -> None:
     )
 
 
-def test_wrong_poses_are_refused() -> None:
-    with pytest.raises(
-        UserError, match=r"poses of sample walk: expected \(x, y, z, heading\)"
-    ):
-        says(camera(), sample([view(0)] * 2, **{POSES: [(0, 0, 0, 0)]}), motion("stop"))
+@pytest.mark.parametrize(
+    "poses",
+    [
+        [(0, 0, 0, 0)],
+        [(0, 0, 0, 0), (0, 0, 0, float("nan"))],
+        [(0, 0, 0, 0), (0, 0, "north", 0)],
+        [(0, 0, 0, 0), (1, 2)],
+        [1, 2],
+        None,
+    ],
+)
+def test_wrong_poses_are_refused(poses: object) -> None:
+    walk = sample([view(0)] * 2, **{POSES: poses})
+    expected = r"poses of sample walk: expected \(x, y, z, heading\)"
+    with pytest.raises(UserError, match=expected):
+        says(camera(), walk, motion("stop"))

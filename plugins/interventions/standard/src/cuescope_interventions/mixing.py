@@ -118,17 +118,19 @@ def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixe
     if image.size != (cols, rows):
         image = image.resize((cols, rows), Image.Resampling.BILINEAR)
     taken = np.asarray(image)
-    if inside is None or not inside.any() or inside.all():
+    if inside is None:
+        return taken
+    # NEAREST: a mask has no halves
+    drawn = Image.fromarray(inside).resize((cols, rows), Image.Resampling.NEAREST)
+    region = np.asarray(drawn)
+    # a small region of a large donor may have no pixel left
+    if not region.any() or region.all():
         return taken
     # imported late: a list of plugins must not wait for scipy
     from scipy.ndimage import distance_transform_edt
 
-    region = Image.fromarray(inside)
-    # NEAREST: a mask has no halves
-    drawn = region.resize((cols, rows), Image.Resampling.NEAREST)
-    outside = ~np.asarray(drawn)
     nearest = distance_transform_edt(
-        outside,
+        ~region,
         return_distances=False,
         return_indices=True,
     )

@@ -1,5 +1,6 @@
 """The questions of a log as data; what the log lacks comes from the data set that was asked."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,6 +16,7 @@ from cuescope_logs.values import as_number
 from cuescope_sdk import Context, Dataset, Names, Plugin, Sample, Words, digest
 from cuescope_sdk.logs import Choices, Log, Record
 
+NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_LABELS = 10  # right answers that are no list of choices, and few enough to be one
 EACH_LABEL = 5  # answers that each of them needs
@@ -194,8 +196,7 @@ def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
         return ()
     for label in labels:
         # a number is counted or worked out, and not picked from a few
-        is_number = label.strip("-+. ").isdigit()
-        if is_number or len(label) > LONGEST_LABEL:
+        if len(label) > LONGEST_LABEL or NUMBER.fullmatch(label.strip()):
             return ()
     # sorted: the choices must not depend on which question comes first
     return tuple(sorted(labels))

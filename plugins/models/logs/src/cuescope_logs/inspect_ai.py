@@ -62,7 +62,14 @@ class InspectLog(LogReader):
         """Its samples; of a run that broke off those that were written."""
         if path.suffix != ".eval":
             document = _object(LogFile(path, TITLE).json_document(), path.name)
-            return self._log(document, list(document.get("samples") or ()), path)
+            samples = document.get("samples") or []
+            if not isinstance(samples, list):
+                raise UserError(
+                    f"{TITLE}: {path.name}",
+                    expected="a list of samples",
+                    got=f"{samples!r:.60}",
+                )
+            return self._log(document, samples, path)
         with Archive.open(path, TITLE) as archive:
             members = set(archive.members)
             header = {}
@@ -87,8 +94,8 @@ class InspectLog(LogReader):
         records = []
         failed = 0
         for number, sample in enumerate(samples, start=1):
-            place = f"{TITLE}: {path.name} sample {number}"
-            record = self._record(_object(sample, place), place)
+            place = f"{path.name} sample {number}"
+            record = self._record(_object(sample, place), f"{TITLE}: {place}")
             # an error is no answer of the model
             if record is None:
                 failed += 1

@@ -13,7 +13,7 @@ from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
 FAILED = "Failed to obtain answer"  # written where the API gave nothing
-LETTERS = "ABCDEFGH"
+LETTERS = tuple("ABCDEFGH")  # columns of options
 COLUMNS = (b"index", b"prediction", b"answer")
 HITS = {"1": True, "0": False}
 LONGEST_CELL = 32_767  # characters: Excel cuts what is longer

@@ -16,6 +16,7 @@ from cuescope_sdk.data import TextFile
 
 GREY = 114  # of the border around an image, as YOLO is trained
 SIDE = 640
+LARGEST_SIDE = 8192  # pixels: no network is shown larger pictures
 TYPES: dict[str, type[np.floating[Any]]] = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
@@ -34,14 +35,14 @@ class OnnxNetwork:
         self._file = options.model.expanduser()
         self._session = _open(self._file, context.device)
         inputs = self._session.get_inputs()
-        first = inputs[0]
-        if len(inputs) != 1 or len(first.shape) != 4 or first.type not in TYPES:
+        if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in TYPES:
             shown = [f"{entry.name} {entry.shape} {entry.type}" for entry in inputs]
             raise UserError(
                 f"{OWNER}: {self._file.name} takes no image",
                 expected="one input (batch, 3, height, width) of floats",
-                got=", ".join(shown),
+                got=", ".join(shown) or "no input",
             )
+        first = inputs[0]
         self._input = first.name
         self._type = TYPES[first.type]
         batch, _, height, width = first.shape
@@ -142,10 +143,17 @@ class OnnxNetwork:
             return side, side
         # where the shape is open, an export may have written its size beside it
         exported = _literal(metadata.get("imgsz"))
-        if isinstance(exported, list) and len(exported) == 2:
-            height, width = map(int, exported)
-            return height, width
-        return SIDE, SIDE
+        if exported is None:
+            return SIDE, SIDE
+        if not is_size(exported):
+            raise UserError(
+                f"{OWNER}: {self._file.name} names a size of its pictures",
+                expected=f"height and width in pixels, from 1 to {LARGEST_SIDE}",
+                got=f"{exported!r:.60}",
+                remedy="-T detector.side=640 says how large its pictures are",
+            )
+        height, width = exported
+        return height, width
 
     def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
         """Those of the person's file, else those in the .onnx file."""
@@ -179,6 +187,13 @@ def _open(file: Path, device: str) -> Any:
             expected="an ONNX file that onnxruntime runs",
             got=str(error).splitlines()[0][:200],
         ) from None
+
+
+def is_size(value: Any) -> bool:
+    """Whether it is a list of height and width that a network can be shown."""
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    return all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in value)
 
 
 def _literal(text: str | None) -> Any:

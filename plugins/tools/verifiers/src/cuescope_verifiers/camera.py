@@ -116,15 +116,20 @@ def source_of(sample: Sample) -> Source:
 
 def poses_of(sample: Sample) -> tuple[Pose, ...]:
     """The annotated poses, one a frame; raises UserError for others."""
-    poses = tuple(map(tuple, sample.annotations.get(POSES, ())))
-    sizes = list(map(len, poses))
-    if sizes != [4] * len(sample.frames):
+    annotated = sample.annotations.get(POSES, ())
+    count = len(sample.frames)
+    try:
+        poses = np.array(annotated, np.float64).reshape(-1, 4)
+    # words, poses of unlike length, or no poses at all
+    except (TypeError, ValueError):
+        poses = np.empty((0, 4))
+    if len(poses) != count or not np.isfinite(poses).all():
         raise UserError(
             f"camera: the poses of sample {sample.key}",
-            expected=f"(x, y, z, heading) for each of its {len(sample.frames)} frames",
-            got=f"{len(poses)} poses",
+            expected=f"(x, y, z, heading), numbers, for each of its {count} frames",
+            got=f"{annotated!r:.60}",
         )
-    return poses
+    return tuple(map(tuple, poses.tolist()))
 
 
 def motion_between(before: Pose, after: Pose) -> frozenset[str]:

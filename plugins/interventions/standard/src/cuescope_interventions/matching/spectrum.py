@@ -40,5 +40,6 @@ def _amplitude(spectrum: Spectrum) -> Float[np.ndarray, "row col"]:
     """Of each frequency with its neighbours."""
     from scipy.ndimage import uniform_filter
 
-    power = uniform_filter(power_of(spectrum), NEIGHBOURS)
+    # running sums: where a strong frequency leaves the window, the rest may be a little below 0
+    power = uniform_filter(power_of(spectrum), NEIGHBOURS).clip(min=0)
     return np.asarray(np.sqrt(power) + LEAST)
