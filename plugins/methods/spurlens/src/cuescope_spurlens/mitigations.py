@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Audit, Cell, Sample, Table
 from cuescope_sdk.language import Question
-from cuescope_sdk.report import signed
+from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, change_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import ask_more, yes_rates
@@ -177,7 +177,7 @@ def _change_words(
     groups = Groups.of(samples)
     low, high = change_interval(change, groups, bound=bound, confidence=confidence)
     few = " few" * groups.few
-    return f"{signed(change.mean())} [{signed(low)}, {signed(high)}]{few}"
+    return f"{signed(change.mean())}{interval(low, high, signed)}{few}"
 
 
 def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:

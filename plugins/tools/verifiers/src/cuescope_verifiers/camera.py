@@ -129,7 +129,7 @@ def poses_of(sample: Sample) -> tuple[Pose, ...]:
             expected=f"(x, y, z, heading), numbers, for each of its {count} frames",
             got=f"{annotated!r:.60}",
         )
-    return tuple(map(tuple, poses.tolist()))
+    return tuple((x, y, z, heading) for x, y, z, heading in poses.tolist())
 
 
 def motion_between(before: Pose, after: Pose) -> frozenset[str]:
