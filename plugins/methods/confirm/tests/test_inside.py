@@ -1,20 +1,23 @@
 """A cue's direction in an embedding: erased in closed form, patched from the nearest sample."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cuescope_confirm.analysis import Vote, _ruling
+from cuescope.conclusions import with_doubts
+from cuescope_confirm.analysis import Row, Vote, _ruling
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.cases import inside
 from cuescope_confirm.cases.inside import Axis, Learned, pairs_inside
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.scores import Effect
+from cuescope_confirm.scores import Effect, Ruling
 from cuescope_confirm.testimony.votes import jointly_telling, kinds_of
 from cuescope_confirm.trials import SEEN, _witnesses_of
-from cuescope_sdk import Sample
+from cuescope_confirm.verify import evidence
+from cuescope_sdk import Sample, Score
 from cuescope_sdk.interventions import Place
 
 COUNT, DIM = 400, 6
@@ -236,3 +239,21 @@ def test_two_ways_inside_are_tested_together_where_no_picture_loses_the_cue() ->
     assert [kind.standing for kind in jointly_telling(kinds)] == ["inside"] * 2
     kinds = kinds_of([blank, erase, patch], {blank: 0.9, erase: None, patch: None})
     assert not jointly_telling(kinds)
+
+
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_a_cause_told_by_the_embedding_alone_has_no_star(is_inside: bool) -> None:
+    """It may be the cue's company, which samples as they are tell no better."""
+    feature = SimpleNamespace(key="red")
+    cue = SimpleNamespace(feature=feature, label="top")
+    about: Any = SimpleNamespace(cue=cue, located=None)
+    ruling = Ruling("causes", necessary=True, sufficient=True, inside=is_inside)
+    audit = SimpleNamespace(spare=lambda part: nullcontext())
+    row = Row(about, [], [], [], ruling)
+    results: Any = SimpleNamespace(
+        study=SimpleNamespace(audit=audit), rows=[row], name_of=lambda row: "red"
+    )
+    found = Score(feature="red", label="top", metric="effect", value=0.2, finding=True)
+    [score] = with_doubts([found], evidence(results))
+    assert bool(score.doubt) is is_inside
+    assert score.finding

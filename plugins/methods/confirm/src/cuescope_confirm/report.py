@@ -58,10 +58,7 @@ NEXT = (
     "Try a remedy for a cause, and measure whether it helps: "
     "`cuescope mitigate RUN --with NAME`. RUN is the run that found the cue."
 )
-INSIDE = (
-    " No change of pictures takes it out: this is told by the model's embedding, and holds for the "
-    "cue together with what goes with it everywhere."
-)
+INSIDE = " No change of pictures takes it out: this is told by the model's embedding."
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
     "More samples (`--on SPLIT`, or `--folds 4` where there are few) or a tool "

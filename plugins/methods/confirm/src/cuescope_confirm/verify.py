@@ -24,6 +24,12 @@ VERDICTS: Mapping[Decision, Verdict] = {
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 
 
+COMPANY = (
+    "But what goes with it nearly always may be the cause instead: no change of pictures tells "
+    "them apart."
+)
+
+
 def evidence(results: Results) -> Iterator[Evidence]:
     """A check of each witness that decides, then of where the cues are."""
     audit = results.study.audit
@@ -32,6 +38,8 @@ def evidence(results: Results) -> Iterator[Evidence]:
         with audit.spare(f"checks of the witnesses of {name}"):
             for testimony in row.measured:
                 yield _check(results, row, testimony)
+        if row.ruling.verdict == "causes" and row.ruling.inside:
+            yield company_check(results, row)
         with audit.spare(f"check of where {name} is"):
             planted = planted_check(audit, row)
             if planted is not None:
@@ -54,6 +62,22 @@ def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:
         n=effect.n,
         feature=row.target.cue.feature.key,
         label=row.target.cue.label,
+    )
+
+
+def company_check(results: Results, row: Row) -> Evidence:
+    """What the model's embedding says of a cue, it may say of the cue's company.
+
+    Erasing a direction, and samples as they are, tell the two no better than they come apart.
+    """
+    return Evidence(
+        check="cue or company",
+        verdict="inconclusive",
+        detail=f"{results.name_of(row)}: no change of pictures takes it out, so the model's "
+        "embedding decides alone; pairs of your own (--pairs FOLDER) would tell",
+        feature=row.target.cue.feature.key,
+        label=row.target.cue.label,
+        doubt=COMPANY,
     )
 
 
