@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cuescope.conclusions import Score
+from cuescope.signs import with_sign
 
 MISSING = "not measured"
 
@@ -28,8 +29,7 @@ class Axis:
 
     def words(self, value: float) -> str:
         """A value of this metric, written like every other one."""
-        # rounded first: a minus before zeros would be a sign without a figure
-        return with_sign(round(value, self.decimals), f",.{self.decimals}f")
+        return with_sign(value, f",.{self.decimals}f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +129,6 @@ def _decimals(width: float) -> int:
     """Two up to a width of ten; fewer where values are large, more where they are tiny."""
     power = math.floor(math.log10(width))
     return max(2 - power, 0) if power > 0 else max(1 - power, 2)
-
-
-def with_sign(value: float, form: str) -> str:
-    """The value in this format, with a true minus sign and no negative zero."""
-    text = f"{abs(value):{form}}"
-    return f"\N{MINUS SIGN}{text}" if value < 0 else text
 
 
 def _round_step(width: float) -> float:

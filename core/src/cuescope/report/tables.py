@@ -10,7 +10,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cuescope.conclusions import Cell, Table
-from cuescope.report.bars import short_p_value, with_sign
+from cuescope.report.bars import short_p_value
+from cuescope.signs import with_sign
 
 Row = tuple[str, list[tuple[str, str]]]
 MANY = 9  # so many columns stand close to each other
@@ -71,9 +72,8 @@ def _row(table: Table, ours: Mapping[str, Cell], paper: Mapping[str, Cell]) -> R
     name = str((ours or paper)[first])
     cells = []
     for column in others:
-        our_words, paper_words = (
-            _words(row.get(column), column, table.decimals) for row in (ours, paper)
-        )
+        our_words = _words(ours.get(column), column, table.decimals)
+        paper_words = _words(paper.get(column), column, table.decimals)
         cells.append((our_words, paper_words))
     return name, cells
 
@@ -87,6 +87,5 @@ def _words(value: Cell, column: str, decimals: int) -> str:
     if isinstance(value, float):
         if column in P_VALUES:
             return short_p_value(value)
-        # rounded first: a minus before zeros would be a sign without a figure
-        return with_sign(round(value, decimals), f".{decimals}f")
+        return with_sign(value, f".{decimals}f")
     return "" if value is None else str(value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_interventions import frames, mixing
-from cuescope_sdk import Frame, Sample
+from cuescope_sdk import Context, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.testing import InterventionContract
 
@@ -44,7 +44,7 @@ def test_a_donors_object_is_not_taken_with_its_background() -> None:
         donor=Sample(key="b", frames=(Frame.from_array(donor),)),
         donor_place=Place(masks=(inside,)),
     )
-    swap = mixing.Swap(mixing.Swap.Options(), None)  # type: ignore[arg-type]
+    swap = mixing.Swap(mixing.Swap.Options(), Context())
     [trial] = swap.intervene([case], {})
     assert (np.asarray(trial.sample.frames[0].load()) == 90).all()
 
@@ -61,7 +61,7 @@ def test_a_region_that_vanishes_in_a_smaller_picture_takes_the_donor_as_it_is() 
         donor=Sample(key="b", frames=(Frame.from_array(shades),)),
         donor_place=Place(masks=(inside,)),
     )
-    swap = mixing.Swap(mixing.Swap.Options(), None)  # type: ignore[arg-type]
+    swap = mixing.Swap(mixing.Swap.Options(), Context())
     [trial] = swap.intervene([case], {})
     taken = np.asarray(trial.sample.frames[0].load())
     assert len(np.unique(taken.reshape(-1, 3), axis=0)) > 50
@@ -75,7 +75,7 @@ def test_a_cast_goes_and_shapes_stay() -> None:
     red[2:5, 2:5, 0], white[4:7, 3:6] = 230, 200
     there, elsewhere = np.zeros((2, 8, 8), bool)
     there[1:6, 1:6], elsewhere[3:8, 2:7] = True, True
-    recolour = mixing.Recolour(mixing.Recolour.Options(), None)  # type: ignore[arg-type]
+    recolour = mixing.Recolour(mixing.Recolour.Options(), Context())
 
     def done(
         own: np.ndarray, place: np.ndarray, donor: np.ndarray, its: Place

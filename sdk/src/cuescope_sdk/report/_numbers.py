@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-MINUS = "\N{MINUS SIGN}"
+from cuescope import signs
 
 
 def with_sign(value: float, decimals: int = 1) -> str:
@@ -11,8 +11,7 @@ def with_sign(value: float, decimals: int = 1) -> str:
     >>> with_sign(-2.345), with_sign(-0.04), with_sign(7, 0)
     ('−2.3', '0.0', '7')
     """
-    text = f"{abs(value):.{decimals}f}"
-    return f"{MINUS}{text}" if value < 0 and float(text) else text
+    return signs.with_sign(value, f".{decimals}f")
 
 
 def signed(value: float, decimals: int = 1) -> str:

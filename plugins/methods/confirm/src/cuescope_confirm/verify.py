@@ -22,8 +22,6 @@ VERDICTS: Mapping[Decision, Verdict] = {
     "undecided": "inconclusive",
 }
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
-
-
 COMPANY = (
     "But what goes with it nearly always may be the cause instead: no change of pictures tells "
     "them apart."
