@@ -458,15 +458,27 @@ def numbers(words: str) -> set[str]:
 
 
 def rows_by_paper(page: str) -> dict[str, list[list[str]]]:
-    """The cells of each table's rows, by the heading above; | within a cell is written \\|."""
+    """The cells of each table's rows, by the heading above."""
     found = {}
     for part in page.split("\n## ")[1:]:
         lines = [line for line in part.splitlines() if line.startswith("| ")]
-        rows = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
-        found[part.partition("\n")[0]] = [
-            [cell.strip() for cell in row] for row in rows
-        ]
+        found[part.partition("\n")[0]] = [cells(line) for line in lines]
     return found
+
+
+def cells(row: str) -> list[str]:
+    """Of a table; | within a cell is written \\|."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_rows_of_a_table_have_as_many_cells(page: Path) -> None:
+    """What a row has beyond its head is not shown."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    for table in re.findall(r"(?:^ *\|.*\n)+", text, re.MULTILINE):
+        head, *rows = map(cells, table.splitlines())
+        for row in rows:
+            assert len(row) == len(head), row
 
 
 def test_the_papers_page_has_a_row_for_each_number() -> None:
