@@ -116,6 +116,37 @@ def test_what_an_audit_says_of_its_later_calls_counts(clock: Clock) -> None:
     assert course.seconds_left == pytest.approx(20 + 0.5 * 40)
     course.foresee(None)
     assert course.seconds_left == pytest.approx(40)
+    # what it thinks likely counts before what others asked of a bound
+    course.foresee(40, likely=5)
+    assert course.seconds_left == pytest.approx(25)
+    assert course.left is not None
+    assert course.left.surely == 20
+
+
+def test_a_batch_under_way_is_no_work_beside_the_model(clock: Clock) -> None:
+    course = Course([Stage("a", 20, 1, pace=10.0)], clock)
+    course.begin("a")
+    course.count_asked(0, 20)
+    before = course.seconds_left
+    clock.now += 100
+    assert course.seconds_left == before
+    course.count_asked(10, 20)
+    course.count_asked(20, 20)
+    clock.now += 30
+    # now it is
+    assert course.seconds_left == pytest.approx(0.3 * 30)
+
+
+def test_a_guess_that_is_used_up_is_not_nearly_done(clock: Clock) -> None:
+    course = Course([Stage("a", 50, 0, most=50, pace=1.0)], clock)
+    course.begin("a")
+    ask(course, clock, 100, 1.0)
+    # 30 more where 100 were asked, if so many may follow
+    assert course.seconds_left == pytest.approx(0)
+    course.foresee(500)
+    assert course.seconds_left == pytest.approx(30)
+    course.foresee(500, likely=0)
+    assert course.seconds_left == 0
 
 
 def test_work_that_takes_longer_than_foreseen_is_not_nearly_done(clock: Clock) -> None:
@@ -152,7 +183,9 @@ def test_one_bar_stands_over_all_steps(
     monkeypatch.setattr(progress.Bars, "_watch", lambda self, idle: None)
     said: list[str] = []
     bars = Bars(clock=clock, say=said.append)
-    audit: Any = SimpleNamespace(samples=range(20), labels=("a",), more_trials=None)
+    audit: Any = SimpleNamespace(
+        samples=range(20), labels=("a",), more_trials=None, likely_trials=None
+    )
     runner = Runner(Context(progress=bars), tmp_path)
     monkeypatch.setitem(runner.__dict__, "cache", cache)
     stages = [Stage("a", 20, 0, most=20, pace=1.0), Stage("b", 200, 0, pace=1.0)]
@@ -298,7 +331,7 @@ def test_a_range_that_tells_nothing_is_not_said(clock: Clock) -> None:
 
 
 def test_in_the_last_call_nothing_of_earlier_ones_is_waited_for(clock: Clock) -> None:
-    audit: Any = SimpleNamespace(more_trials=5000)
+    audit: Any = SimpleNamespace(more_trials=5000, likely_trials=None)
     stage = Stage("a", 6000, 0, 6000, pace=1.0, share_said=0.5, inputs_doubt=0.3)
     course = Course([stage], clock)
     whole = Whole(course)

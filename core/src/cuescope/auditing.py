@@ -59,6 +59,7 @@ class Audit:
     failures: dict[str, str] = field(default_factory=dict)
     answers_now: Callable[[Trial], bool] = lambda trial: True
     more_trials: int | None = None
+    likely_trials: float | None = None
     attachments: list[Attachment] = field(default_factory=list)
     figures: list[tuple[Sample, str, str, float, str | None]] = field(
         default_factory=list
@@ -127,9 +128,13 @@ class Audit:
 
         return Spared(part, self.failures, self.context.announce, is_ours)
 
-    def expect_more(self, trials: int) -> None:
-        """For a plan: after those that are asked next, the method asks at most so many trials."""
+    def expect_more(self, trials: int, likely: float | None = None) -> None:
+        """For a plan: after those that are asked next, the method asks at most so many trials.
+
+        `likely` so many of them, for the time left; without it, as large a share as before.
+        """
         self.more_trials = trials
+        self.likely_trials = likely
 
     def record(
         self,

@@ -215,9 +215,9 @@ class Course:
         self._inputs = 0  # of the current stage, in calls that are over and in this one
         self._of_call = 0
         self._all_of_call = 0
-        self._more: float | None = (
-            None  # inputs after this call at most, as it was said
-        )
+        # inputs after this call, at most and likely, as it was said
+        self._more: tuple[float, float | None] | None = None
+        self._is_guess = True  # that so many inputs of a stage are likely
         self.said = 0.0  # inputs of a stage at most, at its first word
         self._model_seconds = 0.0  # of the current stage
         # without the first batch of a model: by model, and of the current stage
@@ -255,6 +255,7 @@ class Course:
         self._model_seconds = 0.0
         self._stage_timed = Timed()
         self._more = None
+        self._is_guess = True
         self.said = 0.0
 
     def open(self) -> None:
@@ -284,22 +285,32 @@ class Course:
         left = self._opening - (self._clock() - begun - self.once)
         return max(0.0, left, self.seconds_of_bars())
 
-    def foresee(self, more: float | None) -> None:
-        """The audit says how many inputs follow this call at most; None: it does not."""
+    def foresee(self, more: float | None, likely: float | None = None) -> None:
+        """The audit says how many inputs follow a call, at most and likely; None: it does not."""
         # what it said before its first call counts that call and all others
-        if self.current is None or more is None or more == self._more:
+        if self.current is None or more is None or (more, likely) == self._more:
             return
-        self._more = more
+        self._more = more, likely
+        self._is_guess = likely is None
         stage = self.current
         known = self._inputs + self._all_of_call
-        # of a bound it cannot ask more than all
-        inputs = known + min(stage.share, 1.0) * more
-        if not self.said:
-            self.said = known + more
-            inputs = max(known, min(stage.inputs, known + more))
-            if stage.share_said is not None:
-                inputs = known + stage.share_said * more
+        inputs = known + self._likely_of(stage, known, more, likely)
+        self.said = self.said or known + more
         self.current = replace(stage, inputs=inputs, most=known + more)
+
+    def _likely_of(
+        self, stage: Stage, known: float, more: float, likely: float | None
+    ) -> float:
+        """Of so many inputs that may follow those that are known, how many do likely."""
+        is_first = not self.said
+        if is_first and stage.share_said is not None:
+            return stage.share_said * more
+        if likely is not None:
+            return likely
+        if is_first:
+            return min(max(stage.inputs - known, 0.0), more)
+        # of a bound it cannot ask more than all
+        return min(stage.share, 1.0) * more
 
     def count_asked(self, inputs: int, all_inputs: int) -> None:
         """The model has looked at so many of the inputs of a call, which begins with none."""
@@ -347,7 +358,13 @@ class Course:
         since = self._clock() - self._stage_begun
         if self.opened is None:
             since -= min(since, self._opening + self.once)
-        return max(0.0, since - self._model_seconds)
+        return max(0.0, since - self._model_seconds - self._in_batch)
+
+    @property
+    def _in_batch(self) -> float:
+        """Seconds that the model has been at a batch of which nothing is counted yet."""
+        is_asked = self.current is not None and self._of_call < self._all_of_call
+        return self._clock() - self._mark if is_asked else 0.0
 
     def pace(self, stage: Stage) -> float | None:
         """Seconds of an input of its model: of this course, as soon as it says something."""
@@ -436,8 +453,11 @@ class Course:
         of_call = float(self._all_of_call - self._of_call)
         asked = self._inputs + self._of_call
         may_follow = max(current.most - asked - of_call, 0.0)
+        inputs = max(current.inputs - asked, of_call, 0.0)
+        if self._is_guess and asked + of_call >= current.inputs:
+            inputs = of_call + min(LONGER * asked, may_follow)
         return Rest(
-            max(current.inputs - asked, of_call, 0.0),
+            inputs,
             max(seconds, of_bars),
             surely=of_call,
             inputs_doubt=stage.inputs_doubt * may_follow,

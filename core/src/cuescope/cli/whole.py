@@ -80,8 +80,9 @@ class Whole:
         self.course.count_asked(inputs, all_inputs)
         if inputs == 0 and total > cached:
             each = all_inputs / (total - cached)
-            more = getattr(audit, "more_trials", None)
-            self.course.foresee(None if more is None else each * more)
+            said = audit.more_trials, audit.likely_trials
+            more, likely = (None if n is None else each * n for n in said)
+            self.course.foresee(more, likely)
 
     @property
     def words_left(self) -> str | None:

@@ -29,7 +29,7 @@ from cuescope_confirm.report import _hanging_together
 from cuescope_confirm.scores import NO_MORE, SECOND, Effect, Ruling
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.sizes import size_of
-from cuescope_confirm.testimony.votes import Standing, Vote
+from cuescope_confirm.testimony.votes import Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import Answers, Witness
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
 from cuescope_sdk.statistics import Estimate, PrognosticGap
@@ -347,18 +347,18 @@ def test_pairs_of_the_users_own_are_not_mixed_with_samples_as_they_are() -> None
 
 def test_kinds_cost_the_test_of_all_together_no_power() -> None:
     p_values = {"cue": (0.01, 0.30), "other cue": (0.03,)}
-    kinds: list[Any] = []
-    effects = []
+    effects = {}
     for target, values in p_values.items():
+        witness: Any = SimpleNamespace(target=target)
         for p_value in values:
-            kinds.append(SimpleNamespace(party=[SimpleNamespace(target=target)]))
-            effects.append(Effect(0.2, 0.1, 0.3, 40, p_value))
+            kind = Kind("full", [witness], 1.0)
+            effects[kind] = Effect(0.2, 0.1, 0.3, 40, p_value)
     joint: Any = {"cue": Effect(0.2, 0.1, 0.3, 40, 0.02)}
-    corrected, together = _correct_in_order(kinds, effects, joint)
+    corrected, together = _correct_in_order(effects, joint)
     # two findings, each with its first test
     assert together["cue"].corrected == pytest.approx(0.04)
     # no kind is surer than all of them; a second kind that does nothing stays so
-    assert [effect.corrected for effect in corrected] == pytest.approx(
+    assert [effect.corrected for effect in corrected.values()] == pytest.approx(
         [0.04, 0.3, 0.04]
     )
 

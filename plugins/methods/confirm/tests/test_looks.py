@@ -17,7 +17,13 @@ from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, POWER, Control, Decision, Effect, Ruling
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.votes import Standing, Vote
-from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
+from cuescope_confirm.testimony.witnesses import (
+    AS_IS,
+    CHANGED,
+    Answers,
+    Dossier,
+    Witness,
+)
 from cuescope_confirm.trials import UNCOMPARED
 from cuescope_sdk import Context
 
@@ -38,7 +44,7 @@ class Court:
         standing: Standing = "full",
     ) -> None:
         self.asked: list[tuple[int, int]] = []
-        self.later: list[int] = []
+        self.later: list[tuple[int, float]] = []
         self.p_values = list(p_values)
         self.decision = decision
         self.value = value
@@ -62,11 +68,11 @@ class Court:
         monkeypatch.setattr(looks, "ask", self.ask)
         monkeypatch.setattr(looks, "measure", self.measure)
         monkeypatch.setattr(looks, "with_answers", lambda dossier, _: dossier)
-        monkeypatch.setattr(looks, "trials_of", _trials_of)
+        monkeypatch.setattr(looks, "slots", _slots)
 
-    def expect_more(self, trials: int) -> None:
+    def expect_more(self, trials: int, likely: float) -> None:
         """What the method says before it asks."""
-        self.expected = trials
+        self.expected = trials, likely
 
     def ask(self, dossier: Dossier) -> tuple[Dossier, Sequence[Any]]:
         """Nobody answers; how many pairs of the finding and of the placebo cue are asked about."""
@@ -93,7 +99,8 @@ class Court:
             decision=self.decision,
         )
         ruling = Ruling("cannot tell", missing=POWER)
-        return SimpleNamespace(rows=[Row(self.finding, [], [], [vote], ruling)])
+        rows = [Row(self.finding, [], [], [vote], ruling)]
+        return SimpleNamespace(rows=rows, study=dossier.study)
 
 
 def _target(
@@ -104,9 +111,12 @@ def _target(
     return Target(cue, Direction(), {}, located, role=role, placebos=placebos)
 
 
-def _trials_of(dossier: Dossier) -> Iterator[Any]:
+def _slots(dossier: Dossier) -> Iterator[tuple[Witness, int, int, Any]]:
     for witness in dossier.witnesses:
-        yield from witness.answers.pairs
+        for row, _ in enumerate(witness.answers.pairs):
+            sample = SimpleNamespace(key=f"{row}", question=None)
+            yield witness, row, AS_IS, SimpleNamespace(sample=sample)
+            yield witness, row, CHANGED, None
 
 
 def _pairs(count: int) -> Answers:
@@ -216,7 +226,11 @@ def test_before_each_call_it_is_said_what_follows_at_most(
 ) -> None:
     court = Court(monkeypatch, [0.001])
     ask_in_looks(court.dossier)
-    # 30 of the placebo cue, then a second look at 60 of each; at last nothing but the reading
-    in_first = [30 + 60 + ADMITTED, 60 + ADMITTED]
-    in_second = [60 + ADMITTED, ADMITTED]
-    assert court.later == [*in_first, *in_second]
+    # 30 of the placebo cue, then a second look at 30 samples: as they are, and changed for both
+    most = [30 + 90 + ADMITTED, 90 + ADMITTED]
+    likely = [0.3 * 30 + 0.5 * 90 + 0.1 * ADMITTED, 0.5 * 90 + ADMITTED]
+    # of the placebo cue those that the first look left; at last nothing but the reading
+    most += [30 + ADMITTED, ADMITTED]
+    likely += [0.3 * 30 + ADMITTED, ADMITTED]
+    assert [said for said, _ in court.later] == most
+    assert [said for _, said in court.later] == pytest.approx(likely)

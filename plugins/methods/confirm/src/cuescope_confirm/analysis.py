@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ from cuescope_confirm.testimony.votes import (
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
+Tested = TypeVar("Tested", Kind, Target, Kind | Target)
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 DIFFERENCE = (
     "a difference from the controls: answers change as much where a cause has no effect"
@@ -214,12 +216,13 @@ def measure(dossier: Dossier) -> Results:
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
     effects = [effect_of_party(dossier, party, confidence) for party in parties]
-    # effects come in the order of the parties: kinds first
-    of_all = dict(zip(together, effects[len(kinds) :], strict=True))
-    corrected, of_all = _correct_in_order(kinds, effects[: len(kinds)], of_all)
+    of_kinds, of_all = _correct_in_order(
+        dict(zip(kinds, effects[: len(kinds)], strict=True)),
+        dict(zip(together, effects[len(kinds) :], strict=True)),
+    )
     votes: dict[Target, list[Vote]] = {target: [] for target in tested}
-    for kind, effect in zip(kinds, corrected, strict=True):
-        votes[kind.party[0].target].append(_vote(study, kind, effect))
+    for kind, effect in of_kinds.items():
+        votes[kind.target].append(_vote(study, kind, effect))
     rows = []
     for target, witnesses in tested.items():
         own = votes[target]
@@ -233,33 +236,31 @@ def measure(dossier: Dossier) -> Results:
 
 
 def _correct_in_order(
-    kinds: Sequence[Kind],
-    effects: Sequence[Effect],
+    of_kinds: Mapping[Kind, Effect],
     together: Mapping[Target, Effect],
-) -> tuple[list[Effect], dict[Target, Effect]]:
+) -> tuple[Mapping[Kind, Effect], Mapping[Target, Effect]]:
     """The tests of kinds, and those of several together, corrected (Holm).
 
     What tells of a finding is tested first: its kinds together, or each where none are. What kinds
     that are tested together say by themselves comes after, and none is surer than all of them
     (serial gatekeeping; Dmitrienko and Tamhane, 2007). So they cost the first tests no power.
     """
-    targets = [kind.party[0].target for kind in kinds]
-    alone = [
-        effect
-        for target, effect in zip(targets, effects, strict=True)
-        if target not in together
-    ]
-    first = correct([*together.values(), *alone])
-    of_all = dict(zip(together, first, strict=False))
-    of_alone = iter(first[len(together) :])
-    corrected = []
-    for target, effect in zip(targets, correct(effects), strict=True):
-        if target in of_all:
-            gate = max(effect.corrected, of_all[target].corrected)
-            corrected.append(replace(effect, corrected=gate))
+    alone = {
+        kind: effect for kind, effect in of_kinds.items() if kind.target not in together
+    }
+    first = _correct({**together, **alone})
+    corrected = {}
+    for kind, effect in _correct(of_kinds).items():
+        if kind in alone:
+            corrected[kind] = first[kind]
         else:
-            corrected.append(next(of_alone))
-    return corrected, of_all
+            gate = max(effect.corrected, first[kind.target].corrected)
+            corrected[kind] = replace(effect, corrected=gate)
+    return corrected, {target: first[target] for target in together}
+
+
+def _correct(effects: Mapping[Tested, Effect]) -> dict[Tested, Effect]:
+    return dict(zip(effects, correct([*effects.values()]), strict=True))
 
 
 def _vote(study: Study, kind: Kind, effect: Effect) -> Vote:
@@ -268,7 +269,7 @@ def _vote(study: Study, kind: Kind, effect: Effect) -> Vote:
         effect,
         level=1 - options.confidence,
         margin=options.margin,
-        claimed=_claim(kind.party[0].target),
+        claimed=_claim(kind.target),
         part=kind.part,
     )
     return Vote(**vars(kind), effect=effect, decision=decision)
@@ -450,7 +451,7 @@ def _ruling(
     *,
     is_shown: bool,
 ) -> Ruling:
-    if any(vote.party[0].plugin.needs == "pair" for vote in votes):
+    if any(vote.needs == "pair" for vote in votes):
         return _by_pairs(votes)
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")

@@ -10,22 +10,41 @@ The error that is allowed is shared out over both looks (Bonferroni), so the rul
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cuescope_confirm.analysis import UNEXPLAINED, Row, measure
+from cuescope_confirm.analysis import UNEXPLAINED, Results, Row, measure
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE
-from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
-from cuescope_confirm.trials import ask, trials_of, with_answers
-from cuescope_sdk import Outcome
+from cuescope_confirm.testimony.witnesses import AS_IS, Answers, Dossier, Witness
+from cuescope_confirm.trials import ask, slots, with_answers
+from cuescope_sdk import Audit, Outcome
 
 UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
 LEAST = (
     4  # times the fewest samples that decide: with fewer pairs half of them is no look
 )
+# of what may follow, for the time left: how much likely does
+OF_SECOND_LOOK = 0.5
+OF_PLACEBOS = 0.3
+OF_READING = 0.1  # few cues are causes
+
+
+@dataclass(frozen=True)
+class Later:
+    """Trials that may follow a look: answers to be `read`, and a second look at the `rest`."""
+
+    read: int
+    share_read: float = OF_READING
+    rest: int = 0
+
+    def say(self, audit: Audit, placebos: int = 0) -> None:
+        """How many follow the next call, these of placebo cues among them."""
+        likely = self.share_read * self.read
+        likely += OF_SECOND_LOOK * self.rest + OF_PLACEBOS * placebos
+        audit.expect_more(self.read + self.rest + placebos, likely)
 
 
 def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
@@ -41,12 +60,14 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     fewest = LEAST * study.options.least
     most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
     # for the time left: what is read of the model's reasoning in the end
-    later = study.audit.more_trials or 0
+    audit = study.audit
+    later = Later(audit.more_trials or 0)
     if study.options.looks == 1 or most < fewest:
         return _ask_placebos_last(dossier, later)
-    # the second look asks as much again at most
     rest = _count(dossier) - _count(half)
-    first, outcomes = _ask_placebos_last(_at_share(half, FIRST), later + rest)
+    first, outcomes = _ask_placebos_last(
+        _at_share(half, FIRST), replace(later, rest=rest)
+    )
     results = measure(with_answers(first, outcomes))
     margin = study.options.margin
     decided = {row.target for row in results.rows if _is_decided(row, margin)}
@@ -59,40 +80,58 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
             if witness.target in _with_placebos(target)
         }
         witnesses.append(in_half if owners <= decided else witness)
-    study.audit.note(
+    audit.note(
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
     )
+    share_read = len(_moving(results)) / max(len(results.rows), 1)
     second = _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
-    return _ask_placebos_last(second, later)
+    later = replace(later, share_read=share_read)
+    return _ask_placebos_last(second, later, asked=_count_placebos(first))
 
 
 def _count(dossier: Dossier) -> int:
-    """How many trials are asked about."""
-    return len(list(trials_of(dossier)))
+    """How many trials are asked about: a sample as it is once, whatever is done to it."""
+    plain = set()
+    changed = 0
+    for _, _, column, trial in slots(dossier):
+        if column == AS_IS:
+            plain.add((trial.sample.key, trial.sample.question))
+        else:
+            changed += 1
+    return len(plain) + changed
+
+
+def _count_placebos(dossier: Dossier) -> int:
+    """Of these how many for placebo cues alone."""
+    return _count(dossier) - _count(_only(dossier, dossier.targets))
 
 
 def _ask_placebos_last(
-    dossier: Dossier, later: int
+    dossier: Dossier, later: Later, asked: int = 0
 ) -> tuple[Dossier, Sequence[Outcome]]:
     """As `ask`, of placebo cues only what is held against a change that surely moves answers.
 
-    At most so many trials follow `later`: that is said before each call, for the time left.
+    What follows is said before each call, for the time left: what comes `later`, and placebo cues
+    but for the trials of theirs that were `asked` already.
     """
     audit = dossier.study.audit
-    needed = set(dossier.targets)
-    alone = _only(dossier, needed)
-    audit.expect_more(later + _count(dossier) - _count(alone))
-    own, outcomes = ask(alone)
-    # what was said for an earlier call would be waited for again
-    audit.expect_more(later)
-    level = 1 - dossier.study.options.confidence
-    for row in measure(with_answers(own, outcomes)).rows:
-        if row.moves(level):
-            needed.update(_with_placebos(row.target))
-    if needed == set(dossier.targets):
+    findings = set(dossier.targets)
+    later.say(audit, max(0, _count_placebos(dossier) - asked))
+    own, outcomes = ask(_only(dossier, findings))
+    moving = _moving(measure(with_answers(own, outcomes)))
+    needed = findings.union(*map(_with_placebos, moving))
+    if needed == findings:
         return own, outcomes
+    # what was said for an earlier call would be waited for again
+    replace(later, share_read=len(moving) / len(findings)).say(audit)
     return ask(_only(dossier, needed))
+
+
+def _moving(results: Results) -> list[Target]:
+    """The cues that surely move answers."""
+    level = 1 - results.study.options.confidence
+    return [row.target for row in results.rows if row.moves(level)]
 
 
 def _only(dossier: Dossier, targets: Collection[Target]) -> Dossier:

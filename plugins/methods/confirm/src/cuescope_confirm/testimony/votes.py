@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from jaxtyping import Float
 
+from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE, Decision, Effect
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import EXACT, Party, is_tested
@@ -41,6 +42,16 @@ class Kind:
     part: float
 
     @property
+    def target(self) -> Target:
+        """The cue that is changed."""
+        return self.party[0].target
+
+    @property
+    def needs(self) -> str:
+        """What it changes."""
+        return self.party[0].plugin.needs
+
+    @property
     def removes(self) -> bool:
         """Whether the cue is taken out."""
         return self.party[0].plugin.effect == "removes"
@@ -48,7 +59,7 @@ class Kind:
     @property
     def is_exact(self) -> bool:
         """Whether it changes what nobody has to locate."""
-        return self.party[0].plugin.needs in EXACT
+        return self.needs in EXACT
 
 
 AnyKind = TypeVar("AnyKind", bound=Kind)
@@ -64,9 +75,8 @@ class Vote(Kind):
     @property
     def can_acquit(self) -> bool:
         """Whether it changes all of the cue, or all of the frames that show it."""
-        is_still = self.party[0].plugin.needs == "still"
         leaves_nothing = self.standing == "full" and (
-            not is_still or self.part >= NEARLY_ALL
+            self.needs != "still" or self.part >= NEARLY_ALL
         )
         return leaves_nothing or self.standing == "coarse"
 
@@ -198,7 +208,7 @@ def is_taken_out(study: Study, witnesses: Party) -> bool:
 
 def _best_of(kind: Kind, taken: Taken) -> Witness:
     """That which takes most of the cue; of whole pictures that which changes least besides."""
-    if kind.standing == "full" and kind.party[0].plugin.needs == "still":
+    if kind.standing == "full" and kind.needs == "still":
         return min(kind.party, key=change_made)
     # edits of the model have no share of their own
     return max(kind.party, key=lambda witness: _share_seen(witness, taken))
