@@ -228,9 +228,9 @@ def test_before_each_call_it_is_said_what_follows_at_most(
     ask_in_looks(court.dossier)
     # 30 of the placebo cue, then a second look at 30 samples: as they are, and changed for both
     most = [30 + 90 + ADMITTED, 90 + ADMITTED]
-    likely = [0.3 * 30 + 0.5 * 90 + 0.1 * ADMITTED, 0.5 * 90 + ADMITTED]
+    likely = [0.3 * 30 + 0.5 * 90 + 0.1 * ADMITTED, 0.5 * 90 + 0.5 * ADMITTED]
     # of the placebo cue those that the first look left; at last nothing but the reading
     most += [30 + ADMITTED, ADMITTED]
-    likely += [0.3 * 30 + ADMITTED, ADMITTED]
+    likely += [0.3 * 30 + 0.5 * ADMITTED, 0.5 * ADMITTED]
     assert [said for said, _ in court.later] == most
     assert [said for _, said in court.later] == pytest.approx(likely)

@@ -29,7 +29,8 @@ LEAST = (
 # of what may follow, for the time left: how much likely does
 OF_SECOND_LOOK = 0.5
 OF_PLACEBOS = 0.3
-OF_READING = 0.1  # few cues are causes
+OF_READING = 0.1  # few cues are causes,
+OF_MOVING = 0.5  # and more of those that move answers
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
     )
-    share_read = len(_moving(results)) / max(len(results.rows), 1)
+    share_read = OF_MOVING * len(_moving(results)) / max(len(results.rows), 1)
     second = _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
     later = replace(later, share_read=share_read)
     return _ask_placebos_last(second, later, asked=_count_placebos(first))
@@ -124,7 +125,8 @@ def _ask_placebos_last(
     if needed == findings:
         return own, outcomes
     # what was said for an earlier call would be waited for again
-    replace(later, share_read=len(moving) / len(findings)).say(audit)
+    share_read = OF_MOVING * len(moving) / len(findings)
+    replace(later, share_read=share_read).say(audit)
     return ask(_only(dossier, needed))
 
 

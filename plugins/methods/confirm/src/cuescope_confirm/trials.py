@@ -170,7 +170,8 @@ def _expect_to_read(dossier: Dossier) -> None:
     """
     audit = dossier.study.audit
     writes = "text" in audit.capabilities.outputs
-    each = 3 * dossier.study.options.admitted
+    options = dossier.study.options
+    each = 2 * min(options.admitted, options.samples) + options.admitted
     audit.expect_more(each * len(dossier.targets) if writes else 0)
 
 
