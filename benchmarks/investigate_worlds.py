@@ -183,7 +183,7 @@ class Drawn:
 
     @classmethod
     def of(cls, number: str, world: World, case: Case) -> "Drawn":
-        """Of a case; recall is of the half in which cues are looked for."""
+        """Of a case; recall is of the half in which cues are tested, where a report has them."""
         data = Pictures(Pictures.Options(world=number, case=case.name), Context())
         factors = [*world.kinds, *world.settings, DIFFICULTY]
         shown: dict[str, dict[str, tuple[bool, ...]]] = {}
@@ -194,7 +194,7 @@ class Drawn:
             frames = len(sample.frames)
             label[sample.key] = sample.label
             shown[sample.key] = {name: (name in drawn,) * frames for name in factors}
-        audited = [data[index].key for index in select_part(data, "1/2", 0)]
+        audited = [data[index].key for index in select_part(data, "2/2", 0)]
         return cls(Sheet(shown, label, {}, audited=audited), factors)
 
     def match(self, feature: Feature, factor: str) -> Match:
