@@ -80,13 +80,16 @@ def attach_portraits(
     features: Sequence[Feature],
     scores: Iterable[Score],
     sides: Mapping[str, Sides] | None = None,
+    *,
+    guess: bool = True,
 ) -> None:
     """Where the cue of each finding is, what changes there, and how sure that is.
 
     Every method with findings about frames calls it in `verify`. Frames that a feature lists are
     held against others of the same labels, by their pixels alone: the model is not asked. What is
     learned is judged on groups that it was not learned from. Of a feature that only ranks, the
-    method may name the `sides` itself, by the feature's key.
+    method may name the `sides` itself, by the feature's key. Without `guess` features keep their
+    names.
     """
     sides = sides or {}
     by_key = {feature.key: feature for feature in features}
@@ -107,7 +110,8 @@ def attach_portraits(
                 label = score.label
                 portrait = draw_portrait(audit, views, feature, label, of_feature)
                 if portrait is not None:
-                    audit.attach(portrait)
+                    unnamed = portrait.model_copy(update={"name": None})
+                    audit.attach(portrait if guess else unnamed)
             advance(1)
 
 
