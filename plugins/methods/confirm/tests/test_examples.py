@@ -118,7 +118,9 @@ def test_two_cues_of_the_same_words_are_told_apart(
     ]
 
 
-def test_a_name_that_somebody_gave_stays() -> None:
+@pytest.mark.parametrize("checked", ["tree", None])
+def test_a_name_that_somebody_gave_stays(checked: str | None) -> None:
+    """By a check, or by the method itself."""
     study, cue, _ = study_of(goes_with_label=False)
-    named = Cue(cue.feature, "tree", ("cup",), "trove", checked="tree")
+    named = Cue(cue.feature, "tree", ("cup",), "trove", checked=checked)
     assert with_guesses(study, [named]) == [named]

@@ -35,8 +35,11 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
 
 
 def _is_numbered(cue: Cue) -> bool:
+    """Whether it has occurrences to look at, and a number for a name."""
     if name_of(cue) is not None or place_of(cue) is not None or cue.kind in NOWHERE:
         return False
+    name, _, guess = cue.name.partition(f" {GUESSED}")
     # what one method alone has found and looked at keeps the guess that it made
-    is_guessed = GUESSED in cue.name and len(cue.members) < 2
-    return bool(cue.feature.occurrences) and not is_guessed
+    if not cue.feature.occurrences or (guess and len(cue.members) < 2):
+        return False
+    return any(map(str.isdigit, name))
