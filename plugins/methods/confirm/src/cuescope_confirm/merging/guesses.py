@@ -17,6 +17,8 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
     Number and method stand in the table of what found each cue; in a sentence they say nothing.
     """
     numbered = [cue for cue in cues if _is_numbered(cue)]
+    if not numbered:
+        return list(cues)
     guesses = guess_names(study.audit, study.seen, [cue.feature for cue in numbered])
     found = zip(numbered, guesses, strict=True)
     by_id = {cue.id: guess for cue, guess in found if guess is not None}
