@@ -87,8 +87,8 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     def rank(cue: Cue) -> tuple[int, int]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
 
-    first = sorted(merged, key=rank)[: study.options.top]
-    return tuple(with_guesses(study, first))
+    tested = sorted(merged, key=rank)[: study.options.top]
+    return tuple(with_guesses(study, tested))
 
 
 def _merge(

@@ -19,7 +19,8 @@ def without_own_label(study: Study, cue: Cue, direction: Direction) -> Cue:
 
     What shows it is learned from the samples of other labels, by their pictures alone.
     """
-    own, others = [], []
+    own: list[Occurrence] = []
+    others: list[Occurrence] = []
     for occurrence in cue.feature.occurrences:
         side = own if _label_of(study, occurrence) == cue.label else others
         side.append(occurrence)
