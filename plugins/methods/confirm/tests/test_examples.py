@@ -124,3 +124,15 @@ def test_a_name_that_somebody_gave_stays(checked: str | None) -> None:
     study, cue, _ = study_of(goes_with_label=False)
     named = Cue(cue.feature, "tree", ("cup",), "trove", checked=checked)
     assert with_guesses(study, [named]) == [named]
+
+
+def test_what_one_method_has_guessed_stays_until_others_find_it_too(
+    told: tuple[Study, Cue, set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study, cue, _ = told
+    alone = Cue(cue.feature, "failures of cup (a guess: area)", ("cup",), "domino")
+    both = Cue(cue.feature, alone.name, ("cup",), "domino", members=(alone, cue))
+    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
+    assert with_guesses(study, [alone]) == [alone]
+    assert with_guesses(study, [both])[0].name == "blue mark (a guess)"

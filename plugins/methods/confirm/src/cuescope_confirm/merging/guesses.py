@@ -37,11 +37,12 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
 
 
 def _is_numbered(cue: Cue) -> bool:
-    """Whether it has occurrences to look at, and a number for a name."""
+    """Whether it has occurrences to look at, and a number or another guess for a name."""
     if name_of(cue) is not None or place_of(cue) is not None or cue.kind in NOWHERE:
         return False
-    name, _, guess = cue.name.partition(f" {GUESSED}")
-    # what one method alone has found and looked at keeps the guess that it made
-    if not cue.feature.occurrences or (guess and len(cue.members) < 2):
+    if not cue.feature.occurrences:
         return False
-    return any(map(str.isdigit, name))
+    # a guess is no name; what one method alone has found keeps the one that it made
+    if GUESSED in cue.name:
+        return len(cue.members) > 1
+    return any(map(str.isdigit, cue.name))
