@@ -8,10 +8,9 @@ what the worlds are, and which of them may be looked at.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -22,16 +21,16 @@ from rich.table import Table
 from sklearn.metrics import roc_auc_score
 from worlds import open_world
 from worlds.design import Case, World
-from worlds.planting import Truth, true_effect
+from worlds.grading import cases_named, is_like, points, truth_of
+from worlds.planting import Truth
 from worlds.plugins import Pictures, Sheet
 
 from cuescope.application import Runner
-from cuescope_sdk import Context, Feature, Report, Request, UserError
+from cuescope_sdk import Context, Report, Request, UserError
 from cuescope_sdk.testing import PluginShelf
 
 CAUSE = 0.1  # of probability: from here on a cue has to be called a cause
 NONE = 0.05  # below it a decoy has no effect worth the name
-MOST_LIKE = 0.5  # of a finding's samples beyond chance, those that show the cue
 SHEET = "sheet"
 
 
@@ -155,7 +154,7 @@ class Bench:
         home = self.world.label_of(case.used or case.cue)
         for score in report.findings:
             is_about = score.label is not None and score.label != home
-            if is_about and _is_like(features[score.feature], shown, len(pictures)):
+            if is_about and is_like(features[score.feature], shown, len(pictures)):
                 return f"{score.feature}@{score.label}"
         return None
 
@@ -222,26 +221,11 @@ class Bench:
         )
 
     def _truth(self, case: Case, label: str) -> Truth:
-        file = self.cache / self.world.name / f"truth {case.name}, {label}.json"
-        if not file.exists():
-            network = self.world.open_network(case, self.cache)
-            truth = true_effect(self.world, case, network, label)
-            file.write_text(json.dumps(asdict(truth)))
-        return Truth(**json.loads(file.read_text()))
+        return truth_of(self.world, case, label, self.cache)
 
 
 def _with_out(runner: Runner, folder: Path) -> Runner:
     return Runner(runner.context, folder, out=folder)
-
-
-def _is_like(feature: Feature, shown: set[str], samples: int) -> bool:
-    """Whether most of its samples show the cue, beyond the cue's share of all."""
-    listed = {occurrence.sample for occurrence in feature.occurrences}
-    if not listed:
-        return False
-    chance = len(shown) / samples
-    inside = len(listed & shown) / len(listed)
-    return (inside - chance) / (1 - chance) >= MOST_LIKE
 
 
 # ------------------------------------------------------------------------------------ the tables
@@ -320,12 +304,10 @@ def show(graded: Sequence[Graded]) -> None:
     for row in graded:
         effect = "-"
         if row.effect is not None:
-            effect = (
-                f"{_points(row.effect)} ({_points(row.low)} to {_points(row.high)})"
-            )
-        excess = "-" if row.excess is None else _points(row.excess)
+            effect = f"{points(row.effect)} ({points(row.low)} to {points(row.high)})"
+        excess = "-" if row.excess is None else points(row.excess)
         cases.add_row(
-            row.case, row.found_by, _points(row.truth), row.verdict, effect, excess
+            row.case, row.found_by, points(row.truth), row.verdict, effect, excess
         )
     console.print(cases)
     figures = Table("figure", "seen")
@@ -334,26 +316,21 @@ def show(graded: Sequence[Graded]) -> None:
     console.print(figures)
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:+.0f}"
-
-
 def show_truths(bench: Bench, only: str) -> None:
     """The true effect of each case whose name holds a text; `confirm` is not asked."""
     cases = Table("case", "label", "truth", "standard error", "right answers")
-    for case in bench.world.cases:
-        if only in case.name:
-            truth = bench.truth(case)
-            error = f"{100 * truth.error:.1f}"
-            label = bench.world.victim_of(case)
-            cases.add_row(
-                case.name,
-                label,
-                _points(truth.effect),
-                error,
-                _points(truth.accuracy),
-            )
-            Console(stderr=True).print(f"{case.name}: {_points(truth.effect)}")
+    for case in cases_named(bench.world, only):
+        truth = bench.truth(case)
+        error = f"{100 * truth.error:.1f}"
+        label = bench.world.victim_of(case)
+        cases.add_row(
+            case.name,
+            label,
+            points(truth.effect),
+            error,
+            points(truth.accuracy),
+        )
+        Console(stderr=True).print(f"{case.name}: {points(truth.effect)}")
     Console(width=150).print(cases)
 
 
@@ -365,7 +342,7 @@ def details(graded: Sequence[Graded]) -> str:
             "",
             f"## {row.case}",
             "",
-            f"- true effect {_points(row.truth)} on '{row.label}', {row.kind}; found by "
+            f"- true effect {points(row.truth)} on '{row.label}', {row.kind}; found by "
             f"{row.found_by}; verdict: **{row.verdict}**",
             f"- {row.statement}",
             f"- {row.calls:,} calls, {row.seconds:.0f} processor seconds",
@@ -422,13 +399,12 @@ def main() -> None:
         show_truths(bench, given.only)
         return
     graded = []
-    for case in bench.world.cases:
-        if given.only in case.name:
-            graded.append(bench.grade(case))
-            Console(stderr=True).print(f"{case.name}: {graded[-1].verdict}")
-            # a run that is cut off has told what it has
-            if given.details:
-                given.details.write_text(details(graded))
+    for case in cases_named(bench.world, given.only):
+        graded.append(bench.grade(case))
+        Console(stderr=True).print(f"{case.name}: {graded[-1].verdict}")
+        # a run that is cut off has told what it has
+        if given.details:
+            given.details.write_text(details(graded))
     show(graded)
 
 

@@ -193,6 +193,13 @@ def test_what_two_methods_found_stands_once(dossier: Report) -> None:
     assert lost.value == pytest.approx(0.18, abs=0.05)
 
 
+def test_the_page_says_where_the_cause_is(dossier: Report) -> None:
+    [portrait] = dossier.portraits
+    assert portrait.where == "top left"
+    assert "red" in portrait.what
+    assert portrait.name is None
+
+
 @pytest.mark.long
 def test_what_the_model_does_not_look_at_is_no_cause(place: Path) -> None:
     """It reads a strip of noise, which learned regions hold, with a corner and without one."""

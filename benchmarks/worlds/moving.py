@@ -16,18 +16,23 @@ def respond_moved(
     trials: Sequence[Trial],
     embeddings: np.ndarray,
     last: Callable[[Tensor], Tensor],
+    labels: Sequence[str],
 ) -> list[Response]:
-    """Logits and embeddings (trial, dim), each embedding moved as its trial asks."""
+    """Logits and embeddings (trial, dim), each embedding moved as its trial asks.
+
+    The logits of `labels` are put in the order in which a trial has its choices.
+    """
     rows = torch.from_numpy(embeddings.copy())
     for number, trial in enumerate(trials):
         if isinstance(trial.edit, TowerEdit):
             rows[number] = _moved(trial.edit, rows[number])
     with torch.inference_mode():
         logits = last(rows).numpy()
-    return [
-        Response(logits=of_trial, embedding=row)
-        for of_trial, row in zip(logits, rows.numpy(), strict=True)
-    ]
+    responses = []
+    for trial, of_trial, row in zip(trials, logits, rows.numpy(), strict=True):
+        columns = [labels.index(choice) for choice in trial.sample.choices]
+        responses.append(Response(logits=of_trial[columns], embedding=row))
+    return responses
 
 
 @dataclass

@@ -42,6 +42,29 @@ def true_effect(world: World, case: Case, network: Network, label: str) -> Truth
     )
 
 
+def true_pull(world: World, case: Case, network: Network, label: str) -> Truth:
+    """The same of how much a cue draws samples of all other labels to one."""
+    others = [other for other in world.labels if other != label]
+    column = world.labels.index(label)
+    change = []
+    right = []
+    for other in others:
+        facts = world.showing(case, "truth", FRESH // len(others), other)
+        with_cue, without = _paired(world, facts, network, case.cue)
+        change.append(with_cue[:, column] - without[:, column])
+        own = world.labels.index(other)
+        right += [
+            (without.argmax(1) == own).mean() - (with_cue.argmax(1) == own).mean()
+        ]
+    changes = np.concatenate(change)
+    return Truth(
+        effect=float(changes.mean()),
+        error=float(changes.std() / np.sqrt(len(changes))),
+        accuracy=float(np.mean(right)),
+        samples=len(changes),
+    )
+
+
 def share_of_bias(
     world: World,
     case: Case,

@@ -589,3 +589,22 @@ def test_hostile_words_do_nothing_in_a_browser(browser: str, tmp_path: Path) -> 
     assert seen["title"] != "taken"
     assert seen["scripts"] == 1 + 2  # the page's own, and the two that watch it
     assert seen["wide"] <= 0  # long words wrap
+
+
+def test_a_finding_stands_before_what_was_not_decided() -> None:
+    """A cue without a figure is told after those that are found, and leads where none is."""
+    report = make_report()
+    *found, last = report.headlines
+    open_words = "nobody can tell."
+    update = {"value": None, "low": None, "high": None, "finding": False}
+    undecided = last.model_copy(update=update | {"statement": open_words})
+    tried = found[-1].model_copy(
+        update={"finding": False, "always_reported": True, "statement": "it is none."}
+    )
+    both = report.model_copy(update={"scores": (found[0], tried, undecided)})
+    text = Page(render(both, {})).text
+    finding = text.index(both.sentence(found[0]) or "")
+    assert finding < text.index("it is none.")
+    assert open_words not in text[:finding]
+    alone = report.model_copy(update={"scores": (tried, undecided)})
+    assert Page(render(alone, {})).text.index(open_words) > 0

@@ -136,6 +136,17 @@ def test_a_row_without_a_figure_speaks_first() -> None:
     assert "No cue found" not in words
 
 
+def test_a_finding_in_doubt_stands_before_what_is_none() -> None:
+    report = make_report(features=2)
+    doubted, tried, *_ = report.headlines
+    doubted = doubted.model_copy(update={"doubt": "its company may do it."})
+    tried = tried.model_copy(
+        update={"finding": False, "always_reported": True, "statement": "it is none."}
+    )
+    both = report.model_copy(update={"scores": (tried, doubted)})
+    assert both.statements == (both.sentence(doubted), "it is none.")
+
+
 def test_without_a_finding_it_says_how_many_were_tried() -> None:
     report = make_report(features=3)
     none = [score.model_copy(update={"finding": False}) for score in report.scores]

@@ -79,7 +79,7 @@ class GardensMixer(Plugin):
         network = _open_network(self._case, self.context.cache)
         pictures = self.canvas([trial.sample.frames[0] for trial in trials])
         embeddings = network.tokens(pictures).mean(dim=1)
-        return respond_moved(trials, embeddings.numpy(), network.last)
+        return respond_moved(trials, embeddings.numpy(), network.last, WORLD.labels)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels as they are seen."""

@@ -80,7 +80,7 @@ class PapersResNet(Plugin):
         network = _open_network(self._case, self.context.cache)
         pictures = self.canvas([trial.sample.frames[0] for trial in trials])
         _, embeddings, _ = network.look(pictures)
-        return respond_moved(trials, embeddings, network.last)
+        return respond_moved(trials, embeddings, network.last, WORLD.labels)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels as they are seen."""

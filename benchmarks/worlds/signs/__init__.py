@@ -82,7 +82,7 @@ class SignsFilters(Plugin):
         network = _open_network(self._case, self.context.cache)
         pictures = self.canvas([trial.sample.frames[0] for trial in trials])
         embeddings = network.tokens(pictures).mean(dim=(1, 2))
-        return respond_moved(trials, embeddings.numpy(), network.last)
+        return respond_moved(trials, embeddings.numpy(), network.last, WORLD.labels)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels as they are seen."""

@@ -81,7 +81,9 @@ class StallsYolo(Plugin):
 
         network = _open_network(self._case, self.context.cache)
         pictures = self.canvas([trial.sample.frames[0] for trial in trials])
-        return respond_moved(trials, network.embed(pictures), network.last)
+        return respond_moved(
+            trials, network.embed(pictures), network.last, WORLD.labels
+        )
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels as they are seen."""

@@ -544,10 +544,16 @@ class Report(Value):
     def statements(self) -> tuple[str, ...]:
         """The sentences about the headlines, ranked: findings, and what is always reported.
 
-        What is in doubt comes last.
+        What is in doubt comes behind what is not, and before what is told although it is none.
         """
+
+        def rank(score: Score) -> int:
+            if score.doubt is not None:
+                return 1
+            return 2 if score.always_reported and not score.finding else 0
+
         statements = []
-        for score in sorted(self.headlines, key=lambda score: score.doubt is not None):
+        for score in sorted(self.headlines, key=rank):
             # what could not be tested is said: silence would look like "no cue"
             untested = score.value is None
             if score.finding or score.doubt or score.always_reported or untested:

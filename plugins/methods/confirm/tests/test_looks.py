@@ -212,7 +212,7 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
 
     located = LocatedCue({}, frozenset(), "stands", auroc=auroc)
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
-    monkeypatch.setattr(learned, "_by_pictures", lambda *_: by_picture)
+    monkeypatch.setattr(learned, "by_pictures", lambda *_: by_picture)
     monkeypatch.setattr(learned, "_teller", by_embedding)
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: located)
     study: Any = None

@@ -4,7 +4,7 @@ from cuescope_sdk.locating._linear import Fitting, Linear, Training
 from cuescope_sdk.locating._location import Pictures
 from cuescope_sdk.locating._masks import stretch
 from cuescope_sdk.locating._pictures import Look, PixelPatches, square_pixels
-from cuescope_sdk.locating._portraits import Sides, attach_portraits
+from cuescope_sdk.locating._portraits import Sides, attach_portraits, guess_names
 from cuescope_sdk.locating._regions import Region
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Sides",
     "Training",
     "attach_portraits",
+    "guess_names",
     "square_pixels",
     "stretch",
 ]

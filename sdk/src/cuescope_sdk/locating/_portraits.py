@@ -80,13 +80,16 @@ def attach_portraits(
     features: Sequence[Feature],
     scores: Iterable[Score],
     sides: Mapping[str, Sides] | None = None,
+    *,
+    guess: bool = True,
 ) -> None:
     """Where the cue of each finding is, what changes there, and how sure that is.
 
     Every method with findings about frames calls it in `verify`. Frames that a feature lists are
     held against others of the same labels, by their pixels alone: the model is not asked. What is
     learned is judged on groups that it was not learned from. Of a feature that only ranks, the
-    method may name the `sides` itself, by the feature's key.
+    method may name the `sides` itself, by the feature's key. Without `guess` features keep their
+    names.
     """
     sides = sides or {}
     by_key = {feature.key: feature for feature in features}
@@ -104,17 +107,39 @@ def attach_portraits(
             with audit.spare(f"the portrait of {score.feature}"):
                 feature = by_key[score.feature]
                 of_feature = sides.get(score.feature)
-                portrait = draw_portrait(audit, views, feature, score, of_feature)
+                label = score.label
+                portrait = draw_portrait(audit, views, feature, label, of_feature)
                 if portrait is not None:
-                    audit.attach(portrait)
+                    unnamed = portrait.model_copy(update={"name": None})
+                    audit.attach(portrait if guess else unnamed)
             advance(1)
+
+
+def guess_names(
+    audit: Audit,
+    samples: Mapping[str, Sample],
+    features: Sequence[Feature],
+) -> list[str | None]:
+    """What the frames of each feature show, in a few words; None where nothing tells them.
+
+    `samples` are those in which the features were found, by key. The model is not asked.
+    """
+    views = Views({key: sample for key, sample in samples.items() if sample.frames}, {})
+    names: list[str | None] = [None] * len(features)
+    with audit.context.progress("looking at the cues", len(features)) as advance:
+        for number, feature in enumerate(features):
+            with audit.spare(f"the portrait of {feature.key}"):
+                portrait = draw_portrait(audit, views, feature)
+                names[number] = None if portrait is None else portrait.name
+            advance(1)
+    return names
 
 
 def draw_portrait(
     audit: Audit,
     views: Views,
     feature: Feature,
-    score: Score,
+    label: str | None = None,
     sides: Sides | None = None,
 ) -> Portrait | None:
     """None where too few frames are with or without the feature, or nothing tells them apart."""
@@ -122,7 +147,7 @@ def draw_portrait(
     if not data.has_both(np.ones(len(frames), bool)):
         return None
     pictures = Pictures([views.frame(at) for at in frames])
-    rng = audit.rng("portrait", feature.key, score.label or "")
+    rng = audit.rng("portrait", feature.key, label or "")
     location = pictures.locate(data, rng)
     if location.spread == "unknown":
         return None
@@ -143,7 +168,7 @@ def draw_portrait(
     is_named = NameGuess.name_in(feature.name or "") is not None
     return Portrait(
         feature=feature.key,
-        label=score.label,
+        label=label,
         name=None if is_named else name_for(where, area, change, written),
         where=where,
         what=", ".join(words_for_change(change, written))

@@ -140,14 +140,17 @@ class Confirm(Plugin):
         features: Sequence[Feature],
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
-        """Each witness, and what was planted."""
+        """Each witness, and what was planted; where the causes are, and what changes there."""
         from cuescope_confirm.verify import evidence
         from cuescope_sdk.data import independent_samples
+        from cuescope_sdk.locating import attach_portraits
 
         # another method's audit has no interventions
         if audit.options is not self.options:
             return
         yield from independent_samples(audit)
+        # a cue has its name by now
+        attach_portraits(audit, features, scores, guess=False)
         results = audit.once(_results, audit, self.options, audit.outcomes)
         with audit.spare("checks of the witnesses"):
             yield from evidence(results)

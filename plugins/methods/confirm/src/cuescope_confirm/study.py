@@ -37,6 +37,7 @@ NOWHERE = (
     "claims",
     "steps",
     "reliance",
+    "preference",  # lists the samples that are answered so: an effect, and no cue
 )  # figures of whole runs
 # of the questions, or of how they were asked: no picture shows them
 TELLS = ("tell", "way to ask")

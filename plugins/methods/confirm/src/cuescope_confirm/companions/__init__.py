@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_confirm.asking import run_answers, views_of
 from cuescope_confirm.locating import Target
-from cuescope_confirm.study import Cue, Samples, Study, roots
+from cuescope_confirm.study import NOWHERE, Cue, Samples, Study, roots
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import Estimate, Groups
 
@@ -127,6 +127,9 @@ def _other_findings(
     for other in study.cues:
         feature = other.feature
         if feature.key in seen or not feature.occurrences:
+            continue
+        # how answers are spread is their own doing, and goes with any cause of them
+        if feature.kind in NOWHERE:
             continue
         seen.add(feature.key)
         with_it = roots(feature.occurrences, samples)

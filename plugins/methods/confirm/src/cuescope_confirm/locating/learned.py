@@ -101,7 +101,7 @@ def locate_learned(
     With `controls`, where the cue would be seen in samples without it.
     """
     frames, data = training_frames(study, cue)
-    by_picture = _by_pictures(study, cue, frames, data)
+    by_picture = by_pictures(study, cue, frames, data)
     whole = by_picture
     # pictures ask nothing; of what is only held against a finding, they need not tell as much
     if by_picture.auroc < (CLEAR_AUROC if controls else GOOD_AUROC):
@@ -264,7 +264,7 @@ class Teller:
         return list(compress(frames, scores >= self.model.threshold))
 
 
-def _by_pictures(study: Study, cue: Cue, frames: Frames, data: Training) -> Teller:
+def by_pictures(study: Study, cue: Cue, frames: Frames, data: Training) -> Teller:
     """By the look of whole frames; the model is not asked."""
     rng = study.rng("look", cue.id)
     look = Look.learn([_frame(study.seen, frame) for frame in frames], rng)

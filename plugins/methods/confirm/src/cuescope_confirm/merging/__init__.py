@@ -21,6 +21,8 @@ import numpy as np
 
 from cuescope_confirm.asking import Direction, direction_of, run_answers
 from cuescope_confirm.locating.places import GOOD_AUROC
+from cuescope_confirm.merging.examples import without_own_label
+from cuescope_confirm.merging.guesses import with_guesses
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
     PLACES,
@@ -85,7 +87,8 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     def rank(cue: Cue) -> tuple[int, int]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
 
-    return tuple(sorted(merged, key=rank)[: study.options.top])
+    tested = sorted(merged, key=rank)[: study.options.top]
+    return tuple(with_guesses(study, tested))
 
 
 def _merge(
@@ -128,13 +131,16 @@ def _merge(
     if all(about):
         labels = tuple(sorted({*chain(*about)}))
     occurrences = _occurrences(lead, members, pure)
-    return replace(
+    cue = replace(
         lead,
         feature=lead.feature.model_copy(update={"occurrences": occurrences}),
         labels=labels,
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )
+    if _is_annotated(lead) or place_of(lead) is not None:
+        return cue
+    return without_own_label(study, cue, directions[chosen[0].id])
 
 
 def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:

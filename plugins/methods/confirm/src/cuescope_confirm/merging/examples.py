@@ -1,0 +1,49 @@
+"""The examples of a cue that draws answers to a label: not that label's own samples.
+
+Frames are clustered by what the model makes of them, so a cluster of what is answered alike also
+holds the samples that are answered so because this is right. Those need not show the cue.
+"""
+
+from dataclasses import replace
+from itertools import chain, compress
+
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.locating.learned import by_pictures, training_frames
+from cuescope_confirm.locating.places import GOOD_AUROC
+from cuescope_confirm.study import Cue, Study, root
+from cuescope_sdk import Occurrence
+
+
+def without_own_label(study: Study, cue: Cue, direction: Direction) -> Cue:
+    """The cue without the samples of the label that it draws answers to, unless they show it.
+
+    What shows it is learned from the samples of other labels, by their pictures alone.
+    """
+    own: list[Occurrence] = []
+    others: list[Occurrence] = []
+    for occurrence in cue.feature.occurrences:
+        side = own if _label_of(study, occurrence) == cue.label else others
+        side.append(occurrence)
+    shown = {occurrence.sample for occurrence in others}
+    if direction.toward != "the label" or not own or len(shown) < study.options.least:
+        return cue
+    abroad = _with_occurrences(cue, others)
+    frames, data = training_frames(study, abroad)
+    told = by_pictures(study, abroad, frames, data)
+    if told.auroc < GOOD_AUROC:
+        return abroad
+    listed = study.frames_of(_with_occurrences(cue, own))
+    scores = told.model.scores(told.read(study.seen, list(listed)))
+    is_shown = scores >= told.model.threshold
+    kept = chain.from_iterable(compress(listed.values(), is_shown))
+    return _with_occurrences(cue, [*others, *kept])
+
+
+def _label_of(study: Study, occurrence: Occurrence) -> str | None:
+    key = root(occurrence.sample, study.seen)
+    return None if key is None else study.seen[key].label
+
+
+def _with_occurrences(cue: Cue, occurrences: list[Occurrence]) -> Cue:
+    update = {"occurrences": tuple(occurrences)}
+    return replace(cue, feature=cue.feature.model_copy(update=update))

@@ -1,0 +1,48 @@
+"""A name for each cue that methods have only numbered: what its pictures show, which is a guess."""
+
+from collections import Counter
+from dataclasses import replace
+
+from cuescope_confirm.merging.modalities import place_of
+from cuescope_confirm.merging.recognition import name_of
+from cuescope_confirm.study import NOWHERE, Cue, Cues, Study
+from cuescope_sdk.locating import guess_names
+
+GUESSED = "(a guess"  # in the name of a finding that its method has looked at
+
+
+def with_guesses(study: Study, cues: Cues) -> list[Cue]:
+    """The cues, those that nobody has named by what their pictures have that others have not.
+
+    Number and method stand in the table of what found each cue; in a sentence they say nothing.
+    """
+    numbered = [cue for cue in cues if _is_numbered(cue)]
+    if not numbered:
+        return list(cues)
+    guesses = guess_names(study.audit, study.seen, [cue.feature for cue in numbered])
+    found = zip(numbered, guesses, strict=True)
+    by_id = {cue.id: guess for cue, guess in found if guess is not None}
+    counts = Counter(by_id.values())
+    named = []
+    for cue in cues:
+        guess = by_id.get(cue.id)
+        if guess is not None:
+            name = f"{guess} (a guess)"
+            # two cues may look alike in these words
+            if counts[guess] > 1:
+                name = f"{guess} (a guess; {cue.name.partition(f' {GUESSED}')[0]})"
+            cue = replace(cue, name=name)
+        named.append(cue)
+    return named
+
+
+def _is_numbered(cue: Cue) -> bool:
+    """Whether it has occurrences to look at, and a number or another guess for a name."""
+    if name_of(cue) is not None or place_of(cue) is not None or cue.kind in NOWHERE:
+        return False
+    if not cue.feature.occurrences:
+        return False
+    # a guess is no name; what one method alone has found keeps the one that it made
+    if GUESSED in cue.name:
+        return len(cue.members) > 1
+    return any(map(str.isdigit, cue.name))

@@ -1,0 +1,138 @@
+"""What draws answers to a label: its examples, and a name for what nobody has named."""
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.merging import guesses
+from cuescope_confirm.merging.examples import without_own_label
+from cuescope_confirm.merging.guesses import with_guesses
+from cuescope_confirm.study import Cue, Study
+from cuescope_sdk import Feature, Frame, Occurrence, Sample
+
+SIDE = 48
+COUNT = 180
+PULLS = Direction("the label", sign=-1, gap=0.5, z=9.0)
+
+
+def picture(rng: np.random.Generator, *, cue: bool) -> Frame:
+    """Coarse noise; the cue is a blue square anywhere."""
+    pixels = 90 + rng.normal(0, 12, (SIDE, SIDE, 3))
+    top, left = rng.integers(0, SIDE - 12, 2)
+    if cue:
+        pixels[top : top + 12, left : left + 12] = (40, 60, 220)
+    return Frame.from_array(pixels.clip(0, 255).astype(np.uint8))
+
+
+def study_of(*, goes_with_label: bool) -> tuple[Study, Cue, set[str]]:
+    """A cluster of what is answered 'cup': all cups, and all else that shows the blue square."""
+    rng = np.random.default_rng(0)
+    seen = {}
+    shown = set()
+    listed = []
+    for number in range(COUNT):
+        key = f"{number:03}"
+        label = ("cup", "plate", "fork")[number % 3]
+        has_cue = bool(rng.random() < 0.5)
+        if goes_with_label and label == "cup":
+            has_cue = True
+        if has_cue:
+            shown.add(key)
+        if has_cue or label == "cup":
+            listed.append(Occurrence(sample=key, frame=0))
+        frames = (picture(rng, cue=has_cue),)
+        seen[key] = Sample(
+            key=key, frames=frames, label=label, choices=("cup", "plate", "fork")
+        )
+    audit: Any = SimpleNamespace(
+        rng=lambda *names: np.random.default_rng(len("".join(names))),
+        attachments=(),
+        spare=lambda _: nullcontext(),
+        context=SimpleNamespace(progress=lambda *_: nullcontext(lambda _: None)),
+    )
+    options: Any = SimpleNamespace(least=10)
+    feature = Feature(key="cluster-00", kind="cluster", occurrences=tuple(listed))
+    cue = Cue(feature, "pictures that look alike (1 of 5)", ("cup",), "answers")
+    study = Study(audit, options, (cue,), seen, {}, {}, {})
+    return study, cue, shown
+
+
+def keys_of(cue: Cue) -> set[str]:
+    return {occurrence.sample for occurrence in cue.feature.occurrences}
+
+
+@pytest.fixture(scope="module")
+def told() -> tuple[Study, Cue, set[str]]:
+    """The examples of the square where it goes with no label."""
+    study, cue, shown = study_of(goes_with_label=False)
+    return study, without_own_label(study, cue, PULLS), shown
+
+
+def test_samples_of_its_own_label_stay_where_they_show_it(
+    told: tuple[Study, Cue, set[str]],
+) -> None:
+    """A cup is answered 'cup' with the blue square and without it."""
+    study, cue, shown = told
+    before = keys_of(study.cues[0])
+    kept = keys_of(cue)
+    assert len(before & shown) < 0.8 * len(before)
+    assert len(kept & shown) > 0.95 * len(kept)
+    assert len(kept & shown) > 0.9 * len(shown)
+
+
+def test_a_cue_that_goes_with_its_label_loses_few_examples() -> None:
+    study, cue, _ = study_of(goes_with_label=True)
+    kept = keys_of(without_own_label(study, cue, PULLS))
+    assert len(kept) > 0.9 * len(keys_of(cue))
+
+
+def test_only_what_draws_answers_to_a_label_loses_examples() -> None:
+    study, cue, _ = study_of(goes_with_label=False)
+    assert without_own_label(study, cue, Direction()) is cue
+
+
+def test_a_numbered_cue_is_named_by_what_its_pictures_show(
+    told: tuple[Study, Cue, set[str]],
+) -> None:
+    study, cue, _ = told
+    [named] = with_guesses(study, [cue])
+    assert named.name.startswith("blue ")
+    assert named.name.endswith("(a guess)")
+
+
+def test_two_cues_of_the_same_words_are_told_apart(
+    told: tuple[Study, Cue, set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study, cue, _ = told
+    feature = cue.feature.model_copy(update={"key": "slice-1"})
+    other = Cue(feature, "slice 1", ("cup",), "domino")
+    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark", "blue mark"])
+    assert [named.name for named in with_guesses(study, [cue, other])] == [
+        "blue mark (a guess; pictures that look alike (1 of 5))",
+        "blue mark (a guess; slice 1)",
+    ]
+
+
+@pytest.mark.parametrize("checked", ["tree", None])
+def test_a_name_that_somebody_gave_stays(checked: str | None) -> None:
+    """By a check, or by the method itself."""
+    study, cue, _ = study_of(goes_with_label=False)
+    named = Cue(cue.feature, "tree", ("cup",), "trove", checked=checked)
+    assert with_guesses(study, [named]) == [named]
+
+
+def test_what_one_method_has_guessed_stays_until_others_find_it_too(
+    told: tuple[Study, Cue, set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study, cue, _ = told
+    alone = Cue(cue.feature, "failures of cup (a guess: area)", ("cup",), "domino")
+    both = Cue(cue.feature, alone.name, ("cup",), "domino", members=(alone, cue))
+    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
+    assert with_guesses(study, [alone]) == [alone]
+    assert with_guesses(study, [both])[0].name == "blue mark (a guess)"
