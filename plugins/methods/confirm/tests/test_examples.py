@@ -1,6 +1,7 @@
 """What draws answers to a label: its examples, and a name for what nobody has named."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from cuescope_confirm.asking import Direction
 from cuescope_confirm.merging import guesses
 from cuescope_confirm.merging.examples import without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
+from cuescope_confirm.reasoning import names_of
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
 
@@ -136,3 +138,14 @@ def test_what_one_method_has_guessed_stays_until_others_find_it_too(
     monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
     assert with_guesses(study, [alone]) == [alone]
     assert with_guesses(study, [both])[0].name == "blue mark (a guess)"
+
+
+def test_a_guess_by_pictures_is_not_looked_for_in_reasoning() -> None:
+    """No step says "blue mark, top right (a guess)": it would be counted as silent."""
+    occurrences = (Occurrence(sample="0", frame=0),)
+    feature = Feature(key="cluster-00", kind="cluster", occurrences=occurrences)
+    failures = Cue(feature, "failures of cup (a guess: blue mark, right)", ("cup",))
+    numbered = Cue(feature, "pictures that look alike (1 of 5)", ("cup",))
+    cue = replace(numbered, name="blue mark, right (a guess)")
+    assert names_of(replace(cue, members=(failures, numbered))) == ()
+    assert names_of(replace(cue, name="blue ribbon")) == ("blue ribbon",)

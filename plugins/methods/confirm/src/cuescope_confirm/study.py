@@ -44,6 +44,7 @@ TELLS = ("tell", "way to ask")
 THING = "thing"  # what reasoning names
 WORDS = "word"  # of questions
 SHOWN = "thing shown"  # annotated or detected in pictures
+GUESSED = "(a guess"  # in a name that pictures alone gave
 T = TypeVar("T")
 Samples = Mapping[str, Sample]  # by key
 Frames = Sequence[FrameId]
@@ -94,6 +95,11 @@ class Cue:
     def kind(self) -> str:
         """What sort of feature it is."""
         return self.feature.kind
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether its name is a number, or a guess by its pictures: nobody calls it so."""
+        return GUESSED in self.name or any(map(str.isdigit, self.name))
 
     @property
     def word(self) -> str | None:

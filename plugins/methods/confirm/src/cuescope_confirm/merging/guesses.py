@@ -5,10 +5,8 @@ from dataclasses import replace
 
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.merging.recognition import name_of
-from cuescope_confirm.study import NOWHERE, Cue, Cues, Study
+from cuescope_confirm.study import GUESSED, NOWHERE, Cue, Cues, Study
 from cuescope_sdk.locating import guess_names
-
-GUESSED = "(a guess"  # in the name of a finding that its method has looked at
 
 
 def with_guesses(study: Study, cues: Cues) -> list[Cue]:
@@ -43,6 +41,5 @@ def _is_numbered(cue: Cue) -> bool:
     if not cue.feature.occurrences:
         return False
     # a guess is no name; what one method alone has found keeps the one that it made
-    if GUESSED in cue.name:
-        return len(cue.members) > 1
-    return any(map(str.isdigit, cue.name))
+    is_guessed = GUESSED in cue.name and len(cue.members) < 2
+    return cue.is_numbered and not is_guessed

@@ -97,7 +97,9 @@ def names_of(cue: Cue) -> tuple[str, ...]:
         if finding.factor:
             given.append(finding.factor[1])
         # "cluster-03, looks like: ..." begins with its key, and its word has been read from it
-        elif not finding.name.startswith(finding.feature.key):
+        elif not finding.is_numbered and not finding.name.startswith(
+            finding.feature.key
+        ):
             given.append(finding.name)
         for name in filter(None, given):
             for part in name.split("/"):
