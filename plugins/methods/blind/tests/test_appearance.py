@@ -9,7 +9,7 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope.types import FrameSource
-from cuescope_blind import Blind
+from cuescope_blind import Blind, appearance
 from cuescope_blind.appearance import is_labelled
 from cuescope_blind.appearance.analysis import Labelled
 from cuescope_blind.files import COLOURS, FILE_TELLS, columns_of, facts_of
@@ -72,15 +72,26 @@ def write_picture(path: Path, rng: np.random.Generator, given: str) -> None:
     Image.fromarray(pixels).save(path, quality=quality, exif=exif)
 
 
-def audit(path: Path, planted: str = "", **options: Any) -> Report:
+def setup(path: Path, planted: str = "", **options: Any) -> Setup:
     data = {"path": path, "planted": planted}
     # two folds: a forest is learned in each, for each tell
     options = {"folds": 2, "redraws": 0, **options}
-    return Setup(Blind, NoModel, Pictures, options, data_options=data).report()
+    return Setup(Blind, NoModel, Pictures, options, data_options=data)
+
+
+def audit(path: Path, planted: str = "", **options: Any) -> Report:
+    return setup(path, planted, **options).report()
 
 
 def found(report: Report) -> set[tuple[str, str | None]]:
     return {(score.feature, score.label) for score in report.findings}
+
+
+def test_a_plan_learns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made before each run that somebody watches, and would take as long."""
+    monkeypatch.setattr(appearance, "features", None)
+    plan = setup(tmp_path).plan()
+    assert (plan.model_calls, plan.more) == (0, 0)
 
 
 @pytest.mark.parametrize("planted", ["jpeg-quality", "exif", "colours"])

@@ -61,6 +61,10 @@ class Blind(Plugin):
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "blind")
+        audit.expect_more(0)
+        # a plan has nothing to count but the texts of a tool
+        if not audit.tools:
+            audit.context.stop_plan_before("what learns to do without the pictures")
         labelled = audit.once(appearance.is_labelled, audit.samples)
         yield from (appearance if labelled else report).features(audit)
 
