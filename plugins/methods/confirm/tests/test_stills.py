@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope_confirm.analysis import Row
 from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.report import _of_whole_picture
+from cuescope_confirm.scores import Effect, Ruling
 from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
 from cuescope_confirm.testimony.votes import (
@@ -250,3 +253,21 @@ def test_a_cue_of_some_frames_is_put_into_these_alone() -> None:
     for pair in maker.stills("inserts"):
         changed = [bool(mask.any()) for mask in pair.case.place.masks]
         assert changed == [True, False, False]
+
+
+@pytest.mark.parametrize(("needs", "is_told"), [("still", True), ("region", False)])
+def test_of_a_cue_without_a_place_it_is_said_what_takes_it_out(
+    needs: str, is_told: bool
+) -> None:
+    """A guess by pictures has no word for light or sharpness; the change has."""
+    title = "light falls as in a sample without it"
+    testimony: Any = SimpleNamespace(
+        spec="match-light",
+        plugin=SimpleNamespace(needs=needs, title=title),
+        confirms=True,
+        removes=True,
+        effect=Effect(0.2, 0.1, 0.3, 40, 0.01),
+    )
+    target: Any = SimpleNamespace()
+    told = _of_whole_picture(Row(target, [testimony], [], [], Ruling("causes")))
+    assert (title in told) is is_told

@@ -205,8 +205,9 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         return (
             f"{where} causes {answers}: {names} surely move them, by {with_interval(row.tested)} "
             "points of probability beyond placebos, and by all that was measured the whole cue "
-            f"moves them by {_of_run(row.effect)}. No kind of change alone decides.{_cost(row)}"
-            f"{_as_they_are(row, options)}{_inside(row)}{_hanging_together(row, options)}"
+            f"moves them by {_of_run(row.effect)}. No kind of change alone decides."
+            f"{_of_whole_picture(row)}{_cost(row)}{_as_they_are(row, options)}{_inside(row)}"
+            f"{_hanging_together(row, options)}"
         )
     # both directions where both are shown: taking it out, and putting it in
     ways = []
@@ -216,7 +217,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
     return (
         f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
-        f"placebo.{_cost(row)}{_as_they_are(row, options)}{_inside(row)}"
+        f"placebo.{_of_whole_picture(row)}{_cost(row)}{_as_they_are(row, options)}{_inside(row)}"
         f"{_hanging_together(row, options)}"
     )
 
@@ -273,6 +274,22 @@ def _verbs(row: Row) -> tuple[str, str, str]:
     if direction.harms:
         return "wrong answers", "mends them", "brings them"
     return "right answers", "takes them away", "brings them"
+
+
+def _of_whole_picture(row: Row) -> str:
+    """What a cue without a place is, by what the change does that takes it out or puts it in."""
+    changes = row.confirming or [
+        testimony
+        for testimony in row.measured
+        if row.ruling.together and testimony.effect.low > 0
+    ]
+    for testimony in changes:
+        if testimony.plugin.needs == "still":
+            return (
+                f" It has no place: {testimony.spec} changes all of the picture, so that "
+                f"{testimony.plugin.title}."
+            )
+    return ""
 
 
 def _cost(row: Row) -> str:
