@@ -173,6 +173,10 @@ def test_where_they_never_come_apart_the_reader_is_told_what_to_collect(
     assert "light=dim" in words
     assert "collect" in words
     assert "--pairs" in words
+    # a part of the cue, which most of its samples lack, is no company to be told from it
+    part = replace(found.companion, with_cue=0.14)
+    row = SimpleNamespace(discordant=[replace(found, companion=part)])
+    assert _hanging_together(row, options) == ""
 
 
 @pytest.mark.parametrize("takes_both", [True, False])

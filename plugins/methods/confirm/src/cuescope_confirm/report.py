@@ -38,6 +38,7 @@ MARKS: Mapping[Decision, str] = {
     "undecided": "?",
 }
 SHOWN_EFFECT = 0.25  # that enough samples would show
+MOSTLY = 0.5  # of its samples, those that show what it goes with
 RULE = (
     "causes: two kinds of change or more change the answers more than their placebos (one, where "
     "the cue needs no locating). What destroys a place, what another sample gives and what puts "
@@ -324,8 +325,9 @@ def _inside(row: Row) -> str:
 def _hanging_together(row: Row, options: ConfirmOptions) -> str:
     """What the cue never comes apart from, and what would tell them apart."""
     for comparison in row.discordant:
-        if comparison.alone < options.least:
-            companion = comparison.companion
+        companion = comparison.companion
+        # what is there in few of its samples explains little of it, and may be a part of it
+        if comparison.alone < options.least and companion.with_cue >= MOSTLY:
             # what is missing is samples, and a person can take them
             return (
                 f" It goes with {companion.words}. Only {comparison.alone} samples of the label "
