@@ -59,7 +59,7 @@ class Audit:
     failures: dict[str, str] = field(default_factory=dict)
     answers_now: Callable[[Trial], bool] = lambda trial: True
     more_trials: int | None = None
-    likely_trials: float | None = None
+    likely_trials: float | None = field(default=None, kw_only=True)
     attachments: list[Attachment] = field(default_factory=list)
     figures: list[tuple[Sample, str, str, float, str | None]] = field(
         default_factory=list
