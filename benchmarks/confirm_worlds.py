@@ -119,7 +119,7 @@ class Bench:
 
     def truth(self, case: Case) -> Truth:
         """The true effect on the label that the sheet's finding is about."""
-        return self._truth(case, self.world.victim_of(case))
+        return truth_of(self.world, case, self.world.victim_of(case), self.cache)
 
     def _runner(self) -> Runner:
         shelf = {
@@ -170,7 +170,7 @@ class Bench:
         excess = scores.get("excess")
         lost = scores.get("accuracy_lost")
         label = headline.label or self.world.victim_of(case)
-        truth = self._truth(case, label)
+        truth = truth_of(self.world, case, label, self.cache)
         of_label = [facts for facts in self.world.audited(case) if facts.label == label]
         share = np.mean([case.cue in facts.cues for facts in of_label])
         tables = {}
@@ -208,7 +208,7 @@ class Bench:
         label = self.world.victim_of(case)
         if feature is not None:
             label = feature.rpartition("@")[2]
-        truth = self._truth(case, label)
+        truth = truth_of(self.world, case, label, self.cache)
         return Graded(
             case=case.name,
             role=case.role,
@@ -219,9 +219,6 @@ class Bench:
             verdict="cannot tell",
             statement=f"refused: {error}",
         )
-
-    def _truth(self, case: Case, label: str) -> Truth:
-        return truth_of(self.world, case, label, self.cache)
 
 
 def _with_out(runner: Runner, folder: Path) -> Runner:

@@ -217,7 +217,6 @@ class Course:
         self._all_of_call = 0
         # inputs after this call, at most and likely, as it was said
         self._more: tuple[float, float | None] | None = None
-        self._is_guess = True  # that so many inputs of a stage are likely
         self.said = 0.0  # inputs of a stage at most, at its first word
         self._model_seconds = 0.0  # of the current stage
         # without the first batch of a model: by model, and of the current stage
@@ -255,7 +254,6 @@ class Course:
         self._model_seconds = 0.0
         self._stage_timed = Timed()
         self._more = None
-        self._is_guess = True
         self.said = 0.0
 
     def open(self) -> None:
@@ -291,7 +289,6 @@ class Course:
         if self.current is None or more is None or (more, likely) == self._more:
             return
         self._more = more, likely
-        self._is_guess = likely is None
         stage = self.current
         known = self._inputs + self._all_of_call
         inputs = known + self._likely_of(stage, known, more, likely)
@@ -454,7 +451,9 @@ class Course:
         asked = self._inputs + self._of_call
         may_follow = max(current.most - asked - of_call, 0.0)
         inputs = max(current.inputs - asked, of_call, 0.0)
-        if self._is_guess and asked + of_call >= current.inputs:
+        _, likely = self._more or (None, None)
+        # a guess, which is used up
+        if likely is None and asked + of_call >= current.inputs:
             inputs = of_call + min(LONGER * asked, may_follow)
         return Rest(
             inputs,

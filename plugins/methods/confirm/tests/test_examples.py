@@ -54,7 +54,9 @@ def study_of(*, goes_with_label: bool) -> tuple[Study, Cue, set[str]]:
         rng=lambda *names: np.random.default_rng(len("".join(names))),
         attachments=(),
         spare=lambda _: nullcontext(),
-        context=SimpleNamespace(progress=lambda *_: nullcontext(lambda _: None)),
+        context=SimpleNamespace(
+            planning=False, progress=lambda *_: nullcontext(lambda _: None)
+        ),
     )
     options: Any = SimpleNamespace(least=10)
     feature = Feature(key="cluster-00", kind="cluster", occurrences=tuple(listed))
@@ -138,6 +140,16 @@ def test_what_one_method_has_guessed_stays_until_others_find_it_too(
     monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
     assert with_guesses(study, [alone]) == [alone]
     assert with_guesses(study, [both])[0].name == "blue mark (a guess)"
+
+
+def test_a_plan_looks_at_no_picture_for_a_name(
+    told: tuple[Study, Cue, set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study, cue, _ = told
+    monkeypatch.setattr(study.audit.context, "planning", True)
+    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
+    assert with_guesses(study, [cue]) == [cue]
 
 
 def test_a_guess_by_pictures_is_not_looked_for_in_reasoning() -> None:

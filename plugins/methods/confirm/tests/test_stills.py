@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +11,11 @@ import numpy as np
 import pytest
 
 from cuescope_confirm.analysis import Row
+from cuescope_confirm.asking import Direction
 from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.report import _of_whole_picture
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.report import statement
 from cuescope_confirm.scores import Effect, Ruling
 from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
@@ -268,6 +271,9 @@ def test_of_a_cue_without_a_place_it_is_said_what_takes_it_out(
         removes=True,
         effect=Effect(0.2, 0.1, 0.3, 40, 0.01),
     )
-    target: Any = SimpleNamespace()
-    told = _of_whole_picture(Row(target, [testimony], [], [], Ruling("causes")))
+    cue = SimpleNamespace(labels=(), label=None)
+    target: Any = SimpleNamespace(cue=cue, direction=Direction())
+    row = Row(target, [testimony], [], [], Ruling("causes", necessary=True))
+    told = statement(row, ConfirmOptions(run=Path()))
+    assert "taking it out mends them (match-light +20" in told
     assert (title in told) is is_told

@@ -15,7 +15,8 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
     Number and method stand in the table of what found each cue; in a sentence they say nothing.
     """
     numbered = [cue for cue in cues if _is_numbered(cue)]
-    if not numbered:
+    # it takes seconds for each, and a plan prints no name
+    if not numbered or study.audit.context.planning:
         return list(cues)
     guesses = guess_names(study.audit, study.seen, [cue.feature for cue in numbered])
     found = zip(numbered, guesses, strict=True)
