@@ -1,6 +1,7 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,9 @@ from cuescope_sdk.locating import (
     _location,
     attach_portraits,
 )
+from cuescope_sdk.locating._changes import change_of_whole
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, likest_part
+from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import part_of
 from cuescope_sdk.statistics import Groups
 
@@ -163,6 +166,73 @@ def test_what_is_everywhere_has_no_outline() -> None:
     )
     assert "darker" in portrait.what
     assert describe(cast)[0] == portrait  # the same name in the next run
+
+
+def blurred(pixels: np.ndarray) -> np.ndarray:
+    return ndimage.gaussian_filter(pixels, (2, 2, 0))
+
+
+def faint(pixels: np.ndarray) -> np.ndarray:
+    return pixels / 3 + 80
+
+
+def from_the_left(pixels: np.ndarray) -> np.ndarray:
+    return pixels * np.linspace(1.6, 0.4, SIDE)[:, None]
+
+
+def from_below(pixels: np.ndarray) -> np.ndarray:
+    return pixels * np.linspace(0.4, 1.6, SIDE)[:, None, None]
+
+
+def shaded_corners(pixels: np.ndarray) -> np.ndarray:
+    distance = np.hypot(*np.ogrid[-1 : 1 : SIDE * 1j, -1 : 1 : SIDE * 1j])
+    return pixels * (1 - 0.6 * np.clip(distance - 0.5, 0, 1))[..., None]
+
+
+def in_blocks(pixels: np.ndarray) -> np.ndarray:
+    small = pixels.reshape(SIDE // 8, 8, SIDE // 8, 8, 3).mean(axis=(1, 3))
+    return small.repeat(8, axis=0).repeat(8, axis=1)
+
+
+def grainy(pixels: np.ndarray) -> np.ndarray:
+    return pixels + np.random.default_rng(0).normal(0, 40, pixels.shape)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (blurred, "blurred"),
+        (faint, "less contrast"),
+        (grainy, "more fine detail"),
+        (in_blocks, "blocky"),
+        (from_the_left, "brighter at the left"),
+        (from_below, "brighter at the bottom"),
+        (shaded_corners, "darker corners"),
+        (lambda pixels: pixels * (1.2, 1.0, 0.6), "more orange"),
+        (lambda pixels: pixels * 0.6, "darker"),
+    ],
+)
+def test_what_changes_of_a_whole_picture_has_a_word(
+    change: Callable[[np.ndarray], np.ndarray], words: str
+) -> None:
+    rng = np.random.default_rng(0)
+    shows = np.arange(60) < 30
+    wholes = []
+    for is_shown in shows:
+        pixels = rng.uniform(100, 140, (3,)) + rng.normal(0, 6, (SIDE, SIDE, 3))
+        pixels += ndimage.gaussian_filter(
+            rng.normal(0, 400, (SIDE, SIDE, 1)), (5, 5, 0)
+        )
+        changed = change(pixels) if is_shown else pixels
+        frame = Frame.from_array(np.uint8(changed.clip(0, 255)))
+        wholes.append(Whole.of(frame))
+    data = Training(shows, np.array(["cow"] * 60), Groups.single(60))
+    assert words in change_of_whole(wholes, data).words[:2]
+
+
+def test_a_picture_of_one_pixel_has_figures_too() -> None:
+    whole = Whole.of(Frame.from_array(np.zeros((1, 300, 3), np.uint8)))
+    assert np.isfinite(astuple(whole)).all()
 
 
 def test_what_loses_its_colours_is_not_called_bluer() -> None:

@@ -1,6 +1,6 @@
-"""What changes at the place of a cue: its brightness, its colour, its edges."""
+"""What changes at the place of a cue, or of the whole picture: light, colour, contrast, detail."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from jaxtyping import Float
 from cuescope_sdk.locating._cells import FEATURES, GRID, Cells
 from cuescope_sdk.locating._linear import PerFrame, Training
 from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
 SEEN = 0.04  # of the range of a colour: a smaller change is not seen
@@ -18,6 +19,7 @@ GREY = 0.08  # red and blue of what has no colour
 PALE = 0.02  # of it in most cells: nothing is left
 LIGHT = 0.66
 DARK = 0.33
+TINY = 1e-9  # of a spread
 # brightness, red less green, blue less brightness
 COLOURS = {
     "red": (1.0, -0.6),
@@ -31,48 +33,53 @@ COLOURS = {
 
 
 @dataclass(frozen=True)
-class Change:
-    """What frames with a cue have more of at its place, each in units of its range.
+class Saying:
+    """The words for more of a figure of whole pictures and for less, and the least that is seen.
 
-    `colour` names what stands there where it is alike in most frames that show it. What
-    `loses_colour` is greyer than the same place of others, whatever their colours are.
+    Less of what has no word for it is not told.
     """
 
-    brightness: float
-    red: float
-    blue: float
-    contrast: float
+    more: str
+    less: str | None
+    least: float
+
+
+OF_WHOLE = {
+    "brightness": Saying("brighter", "darker", SEEN),
+    "contrast": Saying("more contrast", "less contrast", 0.2),
+    "detail": Saying("more fine detail", "blurred", 0.1),
+    "left": Saying("brighter at the left", "brighter at the right", SEEN),
+    "top": Saying("brighter at the top", "brighter at the bottom", SEEN),
+    "corners": Saying("brighter corners", "darker corners", 0.06),
+    "saturation": Saying("more colourful", "less colourful", 0.1),
+    "blocks": Saying("blocky", None, 0.4),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What frames with a cue have more or less of, in words, and the colour that stands there.
+
+    `colour` is one that most frames that show the cue share, and others do not. `hue` is what they
+    have more of at its place, which is one of the words too.
+    """
+
+    words: tuple[str, ...] = ()
     colour: str | None = None
-    loses_colour: bool = False
+    hue: str | None = None
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """In words, the clearest first; none where nothing changes that has a word."""
-        words = []
-        if self.brightness:
-            words.append("brighter" if self.brightness > 0 else "darker")
-        if self.loses_colour:
-            words.append("less colourful")
-        elif self.red or self.blue:
-            words.append(f"more {colour_of(self.red, self.blue)}")
-        if self.contrast:
-            words.append("more edges" if self.contrast > 0 else "fewer edges")
-        return tuple(words)
+    def is_told(self) -> bool:
+        """Whether anything that changes has a word."""
+        return bool(self.words) or self.colour is not None
 
 
-def change_at(
-    cells: Cells,
-    masks: Sequence[Mask] | None,
-    data: Training,
-) -> Change:
-    """What differs inside of each frame's mask, or in all of it."""
+def change_at(cells: Cells, masks: Sequence[Mask], data: Training) -> Change:
+    """What differs inside of each frame's mask."""
     rows = []
     chroma = []
-    for number, frame in enumerate(cells):
-        if masks is None:
-            inside = frame.reshape(-1, len(FEATURES))
-        else:
-            inside = frame[stretch(masks[number], (GRID, GRID))]
+    for frame, mask in zip(cells, masks, strict=True):
+        inside = frame[stretch(mask, (GRID, GRID))]
         rows.append(inside.mean(axis=0))
         # of each cell: red and green side by side are colours, and grey on average
         chroma.append(float(np.hypot(inside[:, 1], inside[:, 2]).mean()))
@@ -84,14 +91,56 @@ def change_at(
         least = SHARP if name == "contrast" else SEEN
         is_told = abs(difference) >= max(least, CLEAR * spread)
         clear[name] = difference if is_told else 0.0
-    return Change(
-        brightness=clear["brightness"],
-        red=clear["red"],
-        blue=clear["blue"],
-        contrast=clear["contrast"],
-        colour=_common_colour(values, data),
-        loses_colour=_loses_colour(np.array(chroma), data, weights),
-    )
+    words = []
+    hue = None
+    if clear["brightness"]:
+        words.append("brighter" if clear["brightness"] > 0 else "darker")
+    if _loses_colour(np.array(chroma), data, weights):
+        words.append("less colourful")
+    elif clear["red"] or clear["blue"]:
+        hue = colour_of(clear["red"], clear["blue"])
+        words.append(f"more {hue}")
+    if clear["contrast"]:
+        words.append("more edges" if clear["contrast"] > 0 else "fewer edges")
+    return Change(tuple(words), _common_colour(values, data), hue)
+
+
+def change_of_whole(wholes: Sequence[Whole], data: Training) -> Change:
+    """What differs of whole pictures, the clearest first."""
+    found = sorted(_sayings(wholes, data), reverse=True)
+    return Change(tuple(word for _, word in found))
+
+
+def _sayings(wholes: Sequence[Whole], data: Training) -> Iterator[tuple[float, str]]:
+    """How clear each difference is, in standard deviations, and its words."""
+    weights = data.weights()
+
+    def compare(values: Sequence[float], least: float) -> tuple[float, float]:
+        """The difference and how clear it is; both 0 where it is not told."""
+        difference, spread = _difference(np.array(values), data, weights)
+        if abs(difference) < max(least, CLEAR * spread):
+            return 0.0, 0.0
+        return difference, abs(difference) / max(spread, TINY)
+
+    for name, saying in OF_WHOLE.items():
+        values = [getattr(whole, name) for whole in wholes]
+        difference, clarity = compare(values, saying.least)
+        if name == "detail":
+            # less contrast leaves noise, which then is more of what is left
+            fine, _ = compare([whole.fine for whole in wholes], saying.least)
+            difference = difference if difference * fine > 0 else 0.0
+        word = saying.more if difference > 0 else saying.less
+        if difference and word:
+            yield clarity, word
+    saturation = np.array([whole.saturation for whole in wholes])
+    if np.median(saturation[data.shows]) < PALE:
+        return  # what is grey is greener than red pictures, and shows no green
+    hues = np.array([(whole.red, whole.blue) for whole in wholes])
+    shift = np.array([_difference(column, data, weights)[0] for column in hues.T])
+    towards = hues @ shift / max(float(np.linalg.norm(shift)), TINY)
+    difference, clarity = compare(towards.tolist(), SEEN)
+    if difference:
+        yield clarity, f"more {colour_of(*shift.tolist())}"
 
 
 def _loses_colour(chroma: PerFrame, data: Training, weights: PerFrame) -> bool:

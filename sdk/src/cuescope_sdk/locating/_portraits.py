@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.random import Generator
 from cuescope.auditing import Audit
 from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
 from cuescope.types import Frame, Sample
-from cuescope_sdk.locating._changes import Change, change_at
+from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
 from cuescope_sdk.locating._linear import Training
 from cuescope_sdk.locating._location import Location, Pictures
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
+from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import name_for, words_for_place
 from cuescope_sdk.locating._written import Written, text_at
 from cuescope_sdk.statistics import Groups
@@ -34,14 +35,13 @@ class Views:
     """The samples of an audit by key, with their frames as small as the localiser sees them."""
 
     samples: dict[str, Sample]
-    small: dict[FrameId, Frame]
+    small: dict[FrameId, Frame] = field(default_factory=dict)
+    wholes: dict[FrameId, Whole] = field(default_factory=dict)
 
     @classmethod
     def of(cls, audit: Audit) -> "Views":
         """Of all samples that have frames; for `audit.once`."""
-        return cls(
-            {sample.key: sample for sample in audit.samples if sample.frames}, {}
-        )
+        return cls({sample.key: sample for sample in audit.samples if sample.frames})
 
     def frame(self, at: FrameId) -> Frame:
         """The small square of a frame: it is opened once, whatever findings it belongs to."""
@@ -50,6 +50,13 @@ class Views:
             pixels = square_pixels(self.samples[key].frames[number], SIDE)
             self.small[at] = Frame.from_array((255 * pixels).round().astype(np.uint8))
         return self.small[at]
+
+    def whole(self, at: FrameId) -> Whole:
+        """The figures of a frame, which are measured once."""
+        if at not in self.wholes:
+            key, number = at
+            self.wholes[at] = Whole.of(self.samples[key].frames[number])
+        return self.wholes[at]
 
     def place_of(self, occurrence: Occurrence) -> FrameId | None:
         """The frame of the data that an occurrence is in; None where the data has none."""
@@ -124,7 +131,7 @@ def guess_names(
 
     `samples` are those in which the features were found, by key. The model is not asked.
     """
-    views = Views({key: sample for key, sample in samples.items() if sample.frames}, {})
+    views = Views({key: sample for key, sample in samples.items() if sample.frames})
     names: list[str | None] = [None] * len(features)
     with audit.context.progress("looking at the cues", len(features)) as advance:
         for number, feature in enumerate(features):
@@ -161,15 +168,20 @@ def draw_portrait(
         placed = list(zip(large, masks, strict=True))
         others = compress(placed, ~data.shows)
         written = text_at(list(compress(placed, data.shows)), list(others))
-    change = change_at(pictures.cells, masks, data)
+    change = Change() if masks is None else change_at(pictures.cells, masks, data)
     where = words_for_place(location, shown)
     area = float(np.mean([mask.mean() for mask in shown])) if shown else None
+    named_at = where
+    if written is None and not change.is_told:
+        # light from one side is clearest somewhere, and has no word there
+        change = change_of_whole(list(map(views.whole, frames)), data)
+        named_at = "everywhere" if change.is_told else where
     # a namer's word is a name already, and knows what things are
     is_named = NameGuess.name_in(feature.name or "") is not None
     return Portrait(
         feature=feature.key,
         label=label,
-        name=None if is_named else name_for(where, area, change, written),
+        name=None if is_named else name_for(named_at, area, change, written),
         where=where,
         what=", ".join(words_for_change(change, written))
         or "nothing that has a word here",

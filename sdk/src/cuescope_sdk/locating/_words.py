@@ -92,16 +92,19 @@ def name_for(
     if written is not None:
         return f"{written.noun}, {where}"
     if where == "everywhere":
-        return (
-            f"the whole picture {' and '.join(change.words[:2]) or 'looks different'}"
-        )
+        if not change.words:
+            return "the whole picture looks different"
+        return f"{' and '.join(change.words[:2])}, in the whole picture"
     if where == "along all edges":
         thing = "border"
     elif where.startswith("along"):
         thing = "bars" if where.endswith("edges") else "bar"
     else:
         thing = "mark" if area is not None and area <= MARK else "area"
-    if change.colour is not None:
+    if change.colour == "grey" and change.hue is not None:
+        # what others have less of tells more than that there is little of it
+        thing = f"more {change.hue} {thing}"
+    elif change.colour is not None:
         thing = f"{change.colour} {thing}"
     elif change.words:
         # the clearest one; "more edges" cannot stand before a noun

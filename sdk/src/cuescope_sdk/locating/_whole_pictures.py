@@ -1,0 +1,94 @@
+"""What changes of whole pictures, in a photographer's words: light, colour, contrast, detail.
+
+Each word is a figure of a frame, held against frames without the cue. Detail is told apart from
+contrast: a blurred picture differs less from pixel to pixel, and as before farther apart.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope.types import Frame
+
+SMALLEST = 8  # pixels along a side
+LARGEST = 256  # a larger picture is made smaller before it is measured
+FAR = 4  # pixels
+BLOCK = 8  # pixels along a block of JPEG, H.264 and most others
+PERCENTILES = (5, 95)
+CORNER = 1 / 4  # of a side
+LEVEL = 1 / 255
+Grey = Float[np.ndarray, "row col"]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Figures of a picture: colours are 0 to 1, of contrast and detail they are logarithms."""
+
+    brightness: float
+    red: float
+    blue: float
+    saturation: float
+    contrast: float
+    fine: float
+    detail: float
+    left: float
+    top: float
+    corners: float
+    blocks: float
+
+    @classmethod
+    def of(cls, frame: Frame) -> "Whole":
+        """Blocks are looked for in the frame's own pixels: a smaller picture does not show them."""
+        image = frame.load().convert("RGB")
+        own = np.asarray(image.convert("L"), np.float64) / 255
+        width, height = np.clip(image.size, SMALLEST, LARGEST).tolist()
+        image = image.resize((width, height), Image.Resampling.BOX)
+        pixels = np.asarray(image, np.float64) / 255
+        grey = pixels.mean(axis=-1)
+        low, high = np.percentile(grey, PERCENTILES)
+        left, right = np.array_split(grey, 2, axis=1)
+        top, bottom = np.array_split(grey, 2, axis=0)
+        near, far = _apart(grey, 1), _apart(grey, FAR)
+        return cls(
+            brightness=float(grey.mean()),
+            red=float((pixels[..., 0] - pixels[..., 1]).mean()),
+            blue=float((pixels[..., 2] - grey).mean()),
+            # colour and contrast beside the light: a darker picture has less of both by itself
+            saturation=float(np.ptp(pixels, axis=-1).mean() / (grey.mean() + LEVEL)),
+            contrast=float(np.log(high - low + LEVEL) - np.log(high + low + LEVEL)),
+            fine=near,
+            detail=near - far,
+            left=float(left.mean() - right.mean()),
+            top=float(top.mean() - bottom.mean()),
+            corners=_corners(grey),
+            blocks=_steps_at_blocks(own) + _steps_at_blocks(own.T),
+        )
+
+
+def _apart(grey: Grey, step: int) -> float:
+    """How much pixels differ from those so many farther down and across, as a logarithm."""
+    down = np.abs(grey[step:] - grey[:-step]).mean()
+    across = np.abs(grey[:, step:] - grey[:, :-step]).mean()
+    return float(np.log((down + across) / 2 + LEVEL))
+
+
+def _corners(grey: Grey) -> float:
+    """How much brighter the corners are than the middle."""
+    rows, cols = (np.abs(np.linspace(-1, 1, length)) for length in grey.shape)
+    is_outside = [places > 1 - 2 * CORNER for places in (rows, cols)]
+    corners = np.logical_and.outer(*is_outside)
+    middle = ~np.logical_or.outer(*is_outside)
+    return float(grey[corners].mean() - grey[middle].mean())
+
+
+def _steps_at_blocks(grey: Grey) -> float:
+    """How much rows differ where blocks begin, beside how much elsewhere."""
+    steps = np.abs(np.diff(grey, axis=0)).mean(axis=1)
+    begins = np.arange(1, len(steps) + 1) % BLOCK == 0
+    if not begins.any() or begins.all():
+        return 0.0
+    return float(
+        np.log(steps[begins].mean() + LEVEL) - np.log(steps[~begins].mean() + LEVEL)
+    )
