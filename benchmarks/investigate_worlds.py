@@ -19,6 +19,7 @@ from shutil import rmtree
 from typing import Any
 
 import numpy as np
+from distributions import write_distribution
 from rich.console import Console
 from rich.table import Table
 from worlds import open_world
@@ -253,13 +254,12 @@ def investigate(
 
 def install(world: World, place: Path) -> None:
     """The model of a world and its pictures, as a distribution on the path."""
-    info = place / "worlds-0.dist-info"
-    info.mkdir(parents=True, exist_ok=True)
-    model = f"{world.name} = {world.model.__module__}:{world.model.__qualname__}"
-    data = "pictures = worlds.plugins:Pictures"
-    lines = ["[cuescope.models]", model, "[cuescope.datasets]", data, ""]
-    (info / "entry_points.txt").write_text("\n".join(lines))
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: worlds\nVersion: 0\n")
+    model = f"{world.model.__module__}:{world.model.__qualname__}"
+    plugins = {
+        "models": {world.name: model},
+        "datasets": {"pictures": "worlds.plugins:Pictures"},
+    }
+    write_distribution(place, "worlds", plugins)
 
 
 # ---------------------------------------------------------------------------------------- tables

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from distributions import write_distribution
 from rich.console import Console
 from rich.table import Table
 
@@ -21,20 +22,14 @@ MAIN = "from cuescope.cli import main; main()"
 
 
 def install_stubs(folder: Path, count: int) -> None:
-    """Dist-info folders as pip leaves them; the modules would fail if they were imported."""
-    for i in range(count):
-        info = folder / f"cuescope_stub_{i}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: cuescope-stub-{i}\nVersion: 1.0\n"
-            f"Summary: a stub\nRequires-Dist: cuescope-sdk\n"
-        )
-        group = GROUPS[i % len(GROUPS)]
-        (info / "entry_points.txt").write_text(
-            f"[cuescope.{group}]\nstub-{i} = stub_{i}:Stub\n"
-        )
-        (info / "RECORD").write_text("")
-        (folder / f"stub_{i}.py").write_text("raise SystemExit('imported')\n")
+    """As many distributions of a plugin each; the modules would fail if they were imported."""
+    metadata = "Summary: a stub\nRequires-Dist: cuescope-sdk\n"
+    for number in range(count):
+        group = GROUPS[number % len(GROUPS)]
+        plugins = {group: {f"stub-{number}": f"stub_{number}:Stub"}}
+        write_distribution(folder, f"cuescope-stub-{number}", plugins, metadata)
+        module = folder / f"stub_{number}.py"
+        module.write_text("raise SystemExit('imported')\n")
 
 
 def seconds_of(program: str, words: list[str], folder: Path) -> float:

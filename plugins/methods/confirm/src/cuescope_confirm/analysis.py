@@ -196,12 +196,7 @@ class Results:
 def measure(dossier: Dossier) -> Results:
     """The effect of each kind, and of several together; p-values are corrected (Holm)."""
     study = dossier.study
-    tested: dict[Target, list[Witness]] = {target: [] for target in dossier.targets}
-    # all tests are known before any is corrected
-    for witness in dossier.witnesses:
-        # placebos are no tests of their own, and cost no correction
-        if witness.target in tested and is_tested(study, witness):
-            tested[witness.target].append(witness)
+    tested = _tested(dossier)
     taken: dict[Witness, float | None] = {}
     kinds: list[Kind] = []
     together: dict[Target, Party] = {}
@@ -233,6 +228,16 @@ def measure(dossier: Dossier) -> Results:
         rows.append(_row(dossier, target, own, measured, of_all.get(target)))
     rows.sort(key=_rank)
     return Results(study, rows, len(parties), confidence)
+
+
+def _tested(dossier: Dossier) -> dict[Target, list[Witness]]:
+    """The witnesses of each finding: all tests are known before any is corrected."""
+    tested: dict[Target, list[Witness]] = {target: [] for target in dossier.targets}
+    for witness in dossier.witnesses:
+        # placebos are no tests of their own, and cost no correction
+        if witness.target in tested and is_tested(dossier.study, witness):
+            tested[witness.target].append(witness)
+    return tested
 
 
 def _correct_in_order(
@@ -284,17 +289,14 @@ def _testimony(
 ) -> Testimony:
     """Its own effect, with the p-value and the decision of its kind."""
     effect = effect_of_party(dossier, [witness], confidence)
+    decision: Decision = "undecided"
     for vote in votes:
         if witness in vote.party:
             effect = replace(effect, corrected=vote.effect.corrected)
-            return Testimony(
-                **vars(witness),
-                effect=effect,
-                decision=vote.decision,
-                taken=taken[witness],
-            )
+            decision = vote.decision
+            break
     return Testimony(
-        **vars(witness), effect=effect, decision="undecided", taken=taken[witness]
+        **vars(witness), effect=effect, decision=decision, taken=taken[witness]
     )
 
 
@@ -460,6 +462,30 @@ def _ruling(
     # pairs were made, but too few: no tool would help
     if has_pairs and is_located and not votes:
         return Ruling("cannot tell", missing="samples with the cue")
+    ruling = _by_decisions(votes, located=bool(votes) or is_located)
+    # what goes both ways is a cause where the run has too few samples to show it, or to deny it
+    goes_both_ways = ruling.necessary and ruling.sufficient
+    is_explained = is_shown or (goes_both_ways and target.direction.most >= margin)
+    if ruling.verdict == "causes" and not is_explained:
+        return Ruling("cannot tell", missing=UNEXPLAINED)
+    if ruling.verdict == "accompanies" and _is_of_one_kind(target, votes):
+        return Ruling("cannot tell", missing=UNLIKE)
+    if ruling.verdict == "accompanies" and _goes_the_other_way(target, votes, margin):
+        return Ruling("cannot tell", missing=DIRECTION)
+    # beyond its placebo but not its controls: more samples need not help
+    if ruling.missing == POWER and any(map(_fails_controls, votes)):
+        return replace(ruling, missing=DIFFERENCE)
+    return ruling
+
+
+def _fails_controls(vote: Vote) -> bool:
+    """Whether a kind does more than its placebo, and perhaps no more than its controls."""
+    is_beyond = vote.effect.low > 0
+    return vote.decision == "undecided" and is_beyond and bool(vote.effect.controls)
+
+
+def _by_decisions(votes: Sequence[Vote], *, located: bool) -> Ruling:
+    """What the decisions on all kinds of change say together."""
     removing: list[Decision] = []
     inserting: list[Decision] = []
     coarse: list[Decision] = []
@@ -480,26 +506,11 @@ def _ruling(
         inserting,
         coarse,
         partial,
-        located=bool(votes) or is_located,
+        located=located,
         exact=all(vote.is_exact for vote in votes),
     )
     if not removing and not inserting and _goes_both_ways(inside):
-        ruling = Ruling("causes", necessary=True, sufficient=True, inside=True)
-    # what goes both ways is a cause where the run has too few samples to show it, or to deny it
-    goes_both_ways = ruling.necessary and ruling.sufficient
-    is_explained = is_shown or (goes_both_ways and target.direction.most >= margin)
-    if ruling.verdict == "causes" and not is_explained:
-        return Ruling("cannot tell", missing=UNEXPLAINED)
-    if ruling.verdict == "accompanies" and _is_of_one_kind(target, votes):
-        return Ruling("cannot tell", missing=UNLIKE)
-    if ruling.verdict == "accompanies" and _goes_the_other_way(target, votes, margin):
-        return Ruling("cannot tell", missing=DIRECTION)
-    # beyond its placebo but not its controls: more samples need not help
-    if ruling.missing == POWER and any(
-        vote.decision == "undecided" and vote.effect.low > 0 and vote.effect.controls
-        for vote in votes
-    ):
-        return replace(ruling, missing=DIFFERENCE)
+        return Ruling("causes", necessary=True, sufficient=True, inside=True)
     return ruling
 
 
@@ -529,11 +540,9 @@ def _by_pairs(votes: Sequence[Vote]) -> Ruling:
     [vote] = votes
     if vote.decision == "confirms":
         return Ruling("causes", necessary=True)
-    return (
-        Ruling("accompanies")
-        if vote.decision == NO_MORE
-        else Ruling("cannot tell", missing=PAIRS)
-    )
+    if vote.decision == NO_MORE:
+        return Ruling("accompanies")
+    return Ruling("cannot tell", missing=PAIRS)
 
 
 def _is_of_one_kind(target: Target, votes: Sequence[Vote]) -> bool:

@@ -15,10 +15,10 @@ from cuescope_sdk import Capabilities, Model, Outcome, Sample, Trial
 QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
+_MARKED = re.compile(r"answer(?:\s+is|\s*:)\s*([^\n]+)", re.IGNORECASE)
 Toward = Literal["the right answer", "the label", "its own answer"]
-Gap = tuple[
-    float | None, float
-]  # a difference of means, and how many standard errors it is
+# a difference of means, and how many standard errors it is
+Gap = tuple[float | None, float]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def says(text: str | None, answer: str | None) -> bool:
         return False
     if text == answer:
         return True
-    marked = re.findall(r"answer(?:\s+is|\s*:)\s*([^\n]+)", text.strip(), re.IGNORECASE)
+    marked = _MARKED.findall(text.strip())
     [last] = marked[-1:] or [text]
     words = last.strip().lower().rstrip(".")
     # escaped: an answer may hold signs, as "C++"

@@ -103,7 +103,8 @@ def effect_of(
     low, high = change_interval(with_cue, groups, confidence=confidence)
     p_values = []
     means = {}
-    for change in (with_cue,) if alone is None else (with_cue, alone):
+    changes = [with_cue] if alone is None else [with_cue, alone]
+    for change in changes:
         p_value = MeanAboveZero(change, groups).p_value()
         # of one group nothing can be said
         p_values.append(1.0 if p_value is None else p_value)

@@ -141,14 +141,8 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             got="; ".join(sorted(reasons)),
             remedy="Take a run of a method that says where its features occur",
         )
-    everything = list(targets)
-    for target in targets:
-        for placebo in target.placebos.values():
-            # several findings may share a placebo, which is asked about once
-            if isinstance(placebo, Target) and placebo not in everything:
-                everything.append(placebo)
     witnesses: list[Witness] = []
-    for target in everything:
+    for target in _with_placebos(targets):
         able = plugins
         if target.role != "finding":
             # beside what is done to a finding, and to no purpose without
@@ -189,6 +183,17 @@ def _compared_or_not(
         if has_pairs and is_held_against(study, owner, witness):
             return witness
     return replace(witness, reason=UNCOMPARED, answers=Answers.unknown())
+
+
+def _with_placebos(targets: Sequence[Target]) -> list[Target]:
+    """The targets, and behind them those that are placebos of some."""
+    everything = list(targets)
+    for target in targets:
+        for placebo in target.placebos.values():
+            # several findings may share a placebo, which is asked about once
+            if isinstance(placebo, Target) and placebo not in everything:
+                everything.append(placebo)
+    return everything
 
 
 def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:

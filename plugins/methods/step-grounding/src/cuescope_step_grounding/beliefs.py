@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -103,18 +102,12 @@ def similarities(
     # np.stack takes no empty list
     if not texts:
         return np.zeros(0)
-    vectors = dict(
-        zip(
-            texts,
-            np.asarray(encoder.encode(texts), float),
-            strict=True,
-        )
-    )
-    # the two texts of a pair stand in successive rows
-    encoded = np.stack(list(map(vectors.__getitem__, chain.from_iterable(pairs))))
+    rows = np.asarray(encoder.encode(texts), float)
+    vectors = dict(zip(texts, rows, strict=True))
+    first = np.stack([vectors[text] for text, _ in pairs])
+    second = np.stack([vectors[text] for _, text in pairs])
     # Encoders give unit rows, so the product of two rows is their cosine.
-    products = encoded[::2] * encoded[1::2]
-    return np.asarray(products.sum(axis=1))
+    return np.asarray((first * second).sum(axis=1))
 
 
 # ------------------------------------------------------------------------------------- calibration
@@ -143,5 +136,6 @@ def calibrate(
 def labelled_pairs() -> tuple[list[tuple[str, str]], Bool[np.ndarray, " pair"]]:
     """A hundred pairs of successive steps, and whether they believe the same: half of them do."""
     rows = list(map(json.loads, read_text("step_pairs.jsonl").splitlines()))
-    pairs = list(map(itemgetter("first", "second"), rows))
-    return pairs, np.array(list(map(itemgetter("same"), rows)))
+    pairs = [(row["first"], row["second"]) for row in rows]
+    same = [row["same"] for row in rows]
+    return pairs, np.array(same)

@@ -73,7 +73,8 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
             sgr = _mean_of("grounding", traces)
             hr = _mean_of("hallucination", traces)
             # TCS and VRS are measured in the style of the options alone
-            rows.append((other, *map(_percentage, (accuracy, sgr, None, hr)), None))
+            shares = map(_percentage, (accuracy, sgr, None, hr))
+            rows.append((other, *shares, None))
     note = (
         "SGR: claims supported. TCS: beliefs consistent. HR: steps with a false claim. VRS: visual "
         f"reliance. In percent, but VRS (0 to {options.clip:g})."
@@ -138,7 +139,8 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
         size = None if kind == "paraphrase" else _mean_of("magnitude", of_kind)
         lost = _mean_of("lost", of_kind)
         answers = mean(map(_answers_lost, of_kind))
-        rows.append((kind, *map(_percentage, (size, lost, answers)), len(of_kind)))
+        points = map(_percentage, (size, lost, answers))
+        rows.append((kind, *points, len(of_kind)))
     return Table.of(
         "What it costs to change what is shown",
         CHANGE_COLUMNS,

@@ -48,14 +48,16 @@ def read_tables() -> PaperTables:
     rows = json.loads(read_text("paper_tables.json"))
 
     def grid(name: str) -> Grid:
-        by_row = map(itemgetter(*BENCHMARKS), rows)
-        return np.array([list(map(itemgetter(name), cells)) for cells in by_row], float)
+        cells = [row[benchmark][name] for row in rows for benchmark in BENCHMARKS]
+        return np.array(cells, float).reshape(-1, len(BENCHMARKS))
 
     perturbed: dict[str, dict[str, np.ndarray]] = {}
     for kind in (*RELEVANT, "irrelevant"):
         drops = [row["perturbed"][kind] for row in rows]
-        accuracy, sgr = np.array(list(map(itemgetter("accuracy", "sgr"), drops))).T
-        perturbed[kind] = {"accuracy": accuracy, "sgr": sgr}
+        perturbed[kind] = {
+            "accuracy": np.array([drop["accuracy"] for drop in drops], float),
+            "sgr": np.array([drop["sgr"] for drop in drops], float),
+        }
     # in the order of the fields
     grids = map(grid, ("accuracy", "sgr", "tcs", "hr", "ood_accuracy", "ood_drop"))
     return PaperTables(
@@ -136,7 +138,8 @@ def _statements(tables: PaperTables) -> Table:
     more = True
     for kind in RELEVANT:
         sgr = np.abs(t.perturbed[kind]["sgr"])
-        more = more and bool((sgr > np.abs(t.perturbed[kind]["accuracy"])).all())
+        accuracy = np.abs(t.perturbed[kind]["accuracy"])
+        more = more and bool((sgr > accuracy).all())
     named = []
     better = 0
     figures = np.stack([t.sgr, t.ood_drop, t.accuracy])

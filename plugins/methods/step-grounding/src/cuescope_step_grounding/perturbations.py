@@ -289,20 +289,27 @@ def difference(image: Image.Image, other: Image.Image) -> float:
 
 
 def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
-    """Each of the boxes in the mean colour of a rim of a quarter of its size."""
+    """Each of the boxes in the colour around it."""
     changed = pixels.copy()
     for x0, y0, x1, y1 in cells:
-        # a quarter of the mean of width and height
-        rim = max(1, (x1 - x0 + y1 - y0) // 8)
-        top = max(y0 - rim, 0)
-        left = max(x0 - rim, 0)
-        outer = pixels[top : y1 + rim, left : x1 + rim]
-        around = np.ones(outer.shape[:2], dtype=bool)
-        around[y0 - top : y1 - top, x0 - left : x1 - left] = False
-        # a box that fills the image has nothing around it: grey
-        colour = outer[around].mean(axis=0) if around.any() else np.full(3, 127)
-        changed[y0:y1, x0:x1] = np.rint(colour)
+        changed[y0:y1, x0:x1] = _colour_around(pixels, (x0, y0, x1, y1))
     return changed
+
+
+def _colour_around(pixels: np.ndarray, cell: Cells) -> np.ndarray:
+    """The mean colour of a rim of a quarter of a box's size."""
+    x0, y0, x1, y1 = cell
+    # a quarter of the mean of width and height
+    rim = max(1, (x1 - x0 + y1 - y0) // 8)
+    top = max(y0 - rim, 0)
+    left = max(x0 - rim, 0)
+    outer = pixels[top : y1 + rim, left : x1 + rim]
+    around = np.ones(outer.shape[:2], dtype=bool)
+    around[y0 - top : y1 - top, x0 - left : x1 - left] = False
+    # a box that fills the image has nothing around it: grey
+    if not around.any():
+        return np.full(3, 127)
+    return np.asarray(np.rint(outer[around].mean(axis=0)))
 
 
 def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:
@@ -310,8 +317,8 @@ def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:
     cells = []
     for box in boxes:
         corners = np.array([np.floor(box[:2]), np.ceil(box[2:])])
-        inside = corners.clip(0, image.size).astype(int).ravel()
-        left, top, right, bottom = inside.tolist()
+        inside = corners.clip(0, image.size).astype(int)
+        (left, top), (right, bottom) = inside.tolist()
         if left < right and top < bottom:
             cells.append((left, top, right, bottom))
     return cells

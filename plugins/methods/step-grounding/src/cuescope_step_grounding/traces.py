@@ -51,28 +51,45 @@ def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
     plain = list(map(normalize, choices))
     if words in plain:
         return choices[plain.index(words)]
-    letter = _LETTER.match(answer.strip())
-    if letter and len(choices) <= len(string.ascii_uppercase):
-        index = string.ascii_uppercase.find(letter[1].upper())
-        # "A cat sits" begins with a letter, and means no choice by it
-        alone = answer.strip().startswith("(") or len(words) == 1
-        if alone and index < len(choices) and min(map(len, choices)) > 1:
-            return choices[index]
-    named = [choice for choice in plain if _within(choice, words)]
+    index = _letter_meant(answer, choices)
+    if index is not None:
+        return choices[index]
+    named = _choices_named(words, plain)
+    return choices[plain.index(named[0])] if len(named) == 1 else None
+
+
+def _letter_meant(answer: str, choices: Sequence[str]) -> int | None:
+    """The index of the choice that an answer gives the letter of."""
+    answer = answer.strip()
+    letter = _LETTER.match(answer)
+    if letter is None or len(choices) > len(string.ascii_uppercase):
+        return None
+    # "A cat sits" begins with a letter, and means no choice by it
+    if not answer.startswith("(") and len(normalize(answer)) > 1:
+        return None
+    index = string.ascii_uppercase.find(letter[1].upper())
+    if index >= len(choices) or min(map(len, choices)) <= 1:
+        return None
+    return index
+
+
+def _choices_named(words: str, choices: Sequence[str]) -> list[str]:
+    """The choices that are among some words; as `normalize` leaves both."""
+    named = [choice for choice in choices if _within(choice, words)]
     # "The blue cup" names "cup" as well where that is a choice: the longer one is meant.
     inner = set()
     for short, long in permutations(named, 2):
         if short != long and _within(short, long):
             inner.add(short)
-    outermost = [choice for choice in named if choice not in inner]
-    return choices[plain.index(outermost[0])] if len(outermost) == 1 else None
+    return [choice for choice in named if choice not in inner]
 
 
 def is_right(answer: str | None, sample: Sample) -> bool | None:
     """Whether an answer is the label, or another accepted one; None where none is known."""
     if sample.label is None:
         return None
-    accepted = (sample.label, *map(str, sample.annotations.get("answers", ())))
+    others = map(str, sample.annotations.get("answers", ()))
+    accepted = (sample.label, *others)
     return answer is not None and normalize(answer) in map(normalize, accepted)
 
 
@@ -309,8 +326,9 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         if not body.endswith(ENDS):
             problems.append("cut")
     # marks of bold type and code are no words of a step
-    bare = (re.sub(r"\*\*|__|`", "", step).split() for step in steps[:most])
-    kept = tuple(filter(None, map(" ".join, bare)))
+    bare = [re.sub(r"\*\*|__|`", "", step) for step in steps[:most]]
+    joined = [" ".join(step.split()) for step in bare]
+    kept = tuple(filter(None, joined))
     said = choice or answer or None
     return Trace(kept, said, form if kept else "none", tuple(problems))
 

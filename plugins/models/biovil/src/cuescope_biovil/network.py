@@ -98,8 +98,9 @@ class Pooler(nn.Module):
         tokens = torch.cat(both, dim=2).transpose(1, 2)
         for block in self.blocks:
             tokens = block(tokens, where)
+        normed: Tensor = self.norm_post(tokens)
         # the earlier image's patches were only to be looked at
-        rows: Tensor = self.norm_post(tokens)[:, : len(places)]
+        rows = normed[:, : len(places)]
         return rows.transpose(1, 2).reshape(current.shape)
 
 
@@ -115,8 +116,8 @@ def sine_positions(dim: int, rows: int, cols: int) -> Float[Tensor, "place dim"]
 
     def waves(count: int) -> Tensor:
         # 1e-6 as in DETR: the network was trained with it
-        angle = torch.arange(1, count + 1) / (count + 1e-6) * 2 * math.pi
-        angles = angle[:, None] / wavelength
+        share = torch.arange(1, count + 1) / (count + 1e-6)
+        angles = (share * 2 * math.pi)[:, None] / wavelength
         sines = angles[:, 0::2].sin()
         cosines = angles[:, 1::2].cos()
         return torch.stack([sines, cosines], dim=2).flatten(1)
@@ -142,10 +143,11 @@ class PairEncoder(nn.Module):
 
     def forward(self, images: Images) -> Float[Tensor, "sample dim row col"]:
         """Of each place what is there, and what changed; of two images the last is current."""
-        patches = self.backbone_to_vit(self._patches(images.flatten(0, 1)))
-        patches = patches.unflatten(0, images.shape[:2])
+        samples, times = images.shape[:2]
+        states = self._patches(images.flatten(0, 1))
+        patches = self.backbone_to_vit(states).unflatten(0, (samples, times))
         current = patches[:, -1]
-        if images.shape[1] == 1:
+        if times == 1:
             changed = self.missing_previous_emb.expand_as(current)
         else:
             changed = self.vit_pooler(current, patches[:, 0])

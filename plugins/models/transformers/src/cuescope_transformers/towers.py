@@ -168,7 +168,8 @@ def canvas(model: ContrastiveModel, inputs: Inputs) -> np.ndarray:
         patches = values[0, : rows * cols].view(rows, cols, size, size, 3)
         pixels = patches.transpose(1, 2).reshape(rows * size, cols * size, 3)
     else:
-        pixels = values.view(-1, *values.shape[-3:])[0].permute(1, 2, 0)
+        first = values.view(-1, *values.shape[-3:])[0]
+        pixels = first.permute(1, 2, 0)
     return as_image(pixels, model.image_processor)
 
 
@@ -177,9 +178,9 @@ def as_image(
 ) -> UInt8[np.ndarray, "height width 3"]:
     """The values before they were rescaled and normalised."""
     if processor.do_normalize:
-        values = values * torch.tensor(processor.image_std) + torch.tensor(
-            processor.image_mean
-        )
+        std = torch.tensor(processor.image_std)
+        mean = torch.tensor(processor.image_mean)
+        values = values * std + mean
     if processor.do_rescale:
         values = values / processor.rescale_factor
     # rounded first: byte() cuts decimals off

@@ -88,8 +88,9 @@ def xclip(model: ContrastiveModel) -> ImageTower:
         # the class token is no place
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
+        by_frame = patches.unflatten(0, (-1, count))
         # hidden patches are NaN: the mean is over the frames in which a place is seen
-        places = patches.unflatten(0, (-1, count)).nanmean(dim=1).nan_to_num(0.0)
+        places = by_frame.nanmean(dim=1).nan_to_num(0.0)
         embedding = output.pooler_output.float()
         return torch.cat([embedding, places.flatten(1)], dim=1)
 
@@ -125,7 +126,8 @@ class PromptedTexts:
             if choice not in self._embedded:
                 self._embedded[choice] = self.encode(self.templates.prompts(choice))
         embedded = [self._embedded[choice] for choice in choices]
-        rows = unit(condition(self.network, np.concatenate(embedded), places))
+        conditioned = condition(self.network, np.concatenate(embedded), places)
+        rows = unit(conditioned)
         # labels may have prompts of their own, more or fewer
         ends = np.cumsum(list(map(len, embedded)))
         by_choice = np.split(rows, ends[:-1])

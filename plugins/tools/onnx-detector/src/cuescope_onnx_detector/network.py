@@ -34,23 +34,27 @@ class OnnxNetwork:
     def __init__(self, options: OnnxOptions, context: Context) -> None:
         self._file = options.model.expanduser()
         self._session = _open(self._file, context.device)
-        inputs = self._session.get_inputs()
-        if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in TYPES:
-            shown = [f"{entry.name} {entry.shape} {entry.type}" for entry in inputs]
-            raise UserError(
-                f"{OWNER}: {self._file.name} takes no image",
-                expected="one input (batch, 3, height, width) of floats",
-                got=", ".join(shown) or "no input",
-            )
-        first = inputs[0]
-        self._input = first.name
-        self._type = TYPES[first.type]
-        batch, _, height, width = first.shape
+        image = self._find_input()
+        self._input = image.name
+        self._type = TYPES[image.type]
+        batch, _, height, width = image.shape
         # a name in place of a number stands for any batch
         self._batch = batch if isinstance(batch, int) else None
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.size = self._find_size(options.side, (height, width), metadata)
         self.names = self._find_names(options.names, metadata)
+
+    def _find_input(self) -> Any:
+        """The one input, for images."""
+        inputs = self._session.get_inputs()
+        if len(inputs) == 1 and len(inputs[0].shape) == 4 and inputs[0].type in TYPES:
+            return inputs[0]
+        shown = [f"{entry.name} {entry.shape} {entry.type}" for entry in inputs]
+        raise UserError(
+            f"{OWNER}: {self._file.name} takes no image",
+            expected="one input (batch, 3, height, width) of floats",
+            got=", ".join(shown) or "no input",
+        )
 
     def detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
         """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
@@ -83,14 +87,8 @@ class OnnxNetwork:
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
         """Scores and corners, in pixels of the square, of one image's output."""
         layout = self._find_layout(output.shape)
-        # suppression is built in: x0, y0, x1, y1, score and class
         if layout == "suppressed":
-            count = len(self.names)
-            numbers = output[:, 5].round().astype(int)
-            chosen = numbers.clip(0, count - 1)
-            scores = np.zeros((len(output), count), np.float32)
-            scores[np.arange(len(output)), chosen] = output[:, 4]
-            return scores, output[:, :4]
+            return self._read_suppressed(output)
         table = output.T if layout == "classes" else output
         centres = table[:, :2]
         halves = table[:, 2:4] / 2
@@ -102,6 +100,15 @@ class OnnxNetwork:
         if layout == "shares":
             boxes = boxes * np.tile(self.size[::-1], 2)
         return table[:, 4:], boxes
+
+    def _read_suppressed(self, output: Float[np.ndarray, "box 6"]) -> ScoredBoxes:
+        """Where suppression is built in: x0, y0, x1, y1, score and class."""
+        count = len(self.names)
+        numbers = output[:, 5].round().astype(int)
+        chosen = numbers.clip(0, count - 1)
+        scores = np.zeros((len(output), count), np.float32)
+        scores[np.arange(len(output)), chosen] = output[:, 4]
+        return scores, output[:, :4]
 
     def _find_layout(self, shape: tuple[int, ...]) -> Layout:
         count = len(self.names)

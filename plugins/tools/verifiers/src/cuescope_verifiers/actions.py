@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -69,7 +70,12 @@ class Actions(Plugin, LazyWeights):
         """Shows each clip of a sample once, beside all sentences about it."""
         sentences = map(self._texts, atoms(claims))
         texts = list(dict.fromkeys(chain.from_iterable(sentences)))
-        logits = {}
+
+        # claims about one moment share their clip
+        @cache
+        def logits_of(clip: Clip) -> Float[np.ndarray, " candidate"]:
+            images = [sample.frames[index].load() for index in clip]
+            return self._network.logits(images, texts)
 
         def look(claim: Claim, meant: Sequence[int]) -> Judgement:
             candidates, ours = self._candidates(claim, texts)
@@ -78,14 +84,12 @@ class Actions(Plugin, LazyWeights):
             judgements = []
             frames = len(sample.frames)
             for clip in choose_clips(meant, frames, self._network.length):
-                # claims about one moment share their clip
-                if clip not in logits:
-                    images = [sample.frames[index].load() for index in clip]
-                    logits[clip] = self._network.logits(images, texts)
                 # among its candidates alone: sentences of other claims do not compete with it
-                judgement = verdict(softmax(logits[clip][candidates]), ours)
+                logits = logits_of(clip)[candidates]
+                judgement = verdict(softmax(logits), ours)
                 # a judgement names one frame
-                judgements.append(judgement.replace(frame=clip[len(clip) // 2]))
+                middle = clip[len(clip) // 2]
+                judgements.append(judgement.replace(frame=middle))
             return Judgement.best(judgements)
 
         return look

@@ -74,17 +74,18 @@ def _detect_once(
             frame_of[frame.key] = frame
             names_of[frame.key] |= of_frame
     # frames with the same names to look for go in one call
-    alike: dict[tuple[str, ...], list[Frame]] = defaultdict(list)
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for key, of_frame in names_of.items():
         # of the others nothing is asked, so the detector need not see them
         if of_frame:
             # sorted, so that equal sets are one call
-            alike[tuple(sorted(of_frame))].append(frame_of[key])
-    detections = {}
-    for wanted, frames in alike.items():
+            wanted = tuple(sorted(of_frame))
+            alike[wanted].append(key)
+    detections: dict[str, tuple[Detection, ...]] = {}
+    for wanted, keys in alike.items():
+        frames = [frame_of[key] for key in keys]
         answers = detector.detect(frames, wanted)
-        for frame, answer in zip(frames, answers, strict=True):
-            detections[frame.key] = answer
+        detections |= zip(keys, answers, strict=True)
     return detections
 
 
@@ -177,19 +178,15 @@ class BoxEvidence:
         return self._of_phrase(phrase, judgement)
 
     def _judge_count(self, index: int, phrase: str, claim: Claim) -> Judgement:
-        # one box a thing: two names may have found the same
-        things: list[Box] = []
-        for detection in self._detections(index, phrase):
-            is_counted = any(overlaps(detection.box, box) for box in things)
-            if not is_counted:
-                things.append(detection.box)
+        detections = self._detections(index, phrase)
+        things = count_things([detection.box for detection in detections])
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
-        enough = number.isdecimal() and len(things) >= int(number)
+        enough = number.isdecimal() and things >= int(number)
         judgement = self._of_phrase(phrase, Judgement.of(enough))
         if judgement.reason is not None:
             return judgement
-        return Judgement.of_count(claim, len(things))
+        return Judgement.of_count(claim, things)
 
     def _judge_relation(
         self,
@@ -272,13 +269,20 @@ class BoxEvidence:
             changed = _missing_from(after, now) | _missing_from(now, before)
             elsewhere = range(index + 1, self.frames)
         # a track that is missing here and seen elsewhere was only lost for some frames
-        for frame in elsewhere:
-            for track in self._tracks(frame, phrase):
-                # track 0 is whatever is best in a frame, and another thing in another
-                if track:
-                    changed.pop(track, None)
-        boxes = [detection.box for detection in changed.values()]
-        return Judgement.of(True, box=boxes[0]) if boxes else Judgement.of(False)
+        for track in self._tracks_in(elsewhere, phrase):
+            changed.pop(track, None)
+        if not changed:
+            return Judgement.of(False)
+        first, *_ = changed.values()
+        return Judgement.of(True, box=first.box)
+
+    def _tracks_in(self, frames: range, phrase: str) -> set[int]:
+        """The tracks that are seen in any of these frames."""
+        tracks: set[int] = set()
+        for frame in frames:
+            tracks.update(self._tracks(frame, phrase))
+        # track 0 is whatever is best in a frame, and another thing in another
+        return tracks - {0}
 
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
@@ -343,6 +347,16 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     along, across = ways[how]
     # a diagonal is both, and an even one too
     return along > step and along >= abs(across)
+
+
+def count_things(boxes: Sequence[Box]) -> int:
+    """How many things the boxes are of: two names may have found the same one."""
+    counted: list[Box] = []
+    for box in boxes:
+        is_counted = any(overlaps(box, other) for other in counted)
+        if not is_counted:
+            counted.append(box)
+    return len(counted)
 
 
 def overlaps(box: Box, other: Box) -> bool:

@@ -26,6 +26,7 @@ from cuescope_verifiers.boxes import At
 from cuescope_verifiers.options import CameraOptions
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
+Picture = Float[np.ndarray, "row col"]  # brightness
 Pose = tuple[float, float, float, float]  # metres, z up; radians clockwise from y
 STEP = 0.2  # metres
 # a shift tells them
@@ -56,9 +57,8 @@ class Camera(Plugin):
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         judgements = [self._judge(sample, claims) for sample, claims in cases]
-        counts = (
-            f"{source} {count}" for source, count in sorted(self._sources.items())
-        )
+        by_source = sorted(self._sources.items())
+        counts = [f"{source} {count}" for source, count in by_source]
         self.facts["samples, by where motion was known from"] = ", ".join(counts)
         return judgements
 
@@ -181,7 +181,7 @@ def evidence_of(
 # --------------------------------------------------------------- phase correlation by FFT
 
 
-def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
+def grey(image: Image.Image) -> Picture:
     """Brightness of a picture, at most `LONGEST` pixels a side."""
     small = image.convert("L")
     # a shift is told in shares: size does not matter
@@ -189,9 +189,7 @@ def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
     return np.asarray(small, dtype=np.float64)
 
 
-def shift(
-    before: Float[np.ndarray, "row col"], after: Float[np.ndarray, "row col"]
-) -> tuple[float, float, float]:
+def shift(before: Picture, after: Picture) -> tuple[float, float, float]:
     """(right, down) in shares of width and height by which the content moved, and the peak.
 
     The cross-power spectrum of two pictures of the same content has one sharp peak at the shift
@@ -219,15 +217,12 @@ def shift(
     return right / cols, down / rows, peak
 
 
-def _correlate_phases(
-    before: Float[np.ndarray, "row col"], after: Float[np.ndarray, "row col"]
-) -> Float[np.ndarray, "row col"]:
+def _correlate_phases(before: Picture, after: Picture) -> Float[np.ndarray, "row col"]:
     """How well each shift of the first explains the second; what goes out comes in again."""
     rows, cols = before.shape
     window = np.outer(np.hanning(rows), np.hanning(cols))
-    # with its mean each would keep the window itself, which peaks at no shift
-    old = np.fft.rfft2((before - before.mean()) * window)
-    new = np.fft.rfft2((after - after.mean()) * window)
+    old = _spectrum(before, window)
+    new = _spectrum(after, window)
     cross = new * old.conj()
     size = np.abs(cross)
     # phase alone: each frequency counts the same, none where there is next to nothing of it
@@ -236,17 +231,18 @@ def _correlate_phases(
     return np.asarray(np.fft.irfft2(phase, s=(rows, cols)))
 
 
+def _spectrum(picture: Picture, window: Float[np.ndarray, "row col"]) -> np.ndarray:
+    # with its mean it would keep the window itself, which peaks at no shift
+    centred = picture - picture.mean()
+    return np.fft.rfft2(centred * window)
+
+
 def _wrap(index: int, length: int) -> int:
     """A shift beyond half the length went the other way."""
     return (index + length // 2) % length - length // 2
 
 
-def _change(
-    before: Float[np.ndarray, "row col"],
-    after: Float[np.ndarray, "row col"],
-    right: int,
-    down: int,
-) -> float:
+def _change(before: Picture, after: Picture, right: int, down: int) -> float:
     """Mean difference of what both show once the first is shifted."""
     rows, cols = before.shape
     old = before[_overlap(rows, -down), _overlap(cols, -right)]

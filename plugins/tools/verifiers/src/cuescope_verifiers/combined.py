@@ -41,20 +41,7 @@ class Combined(Plugin, LazyWeights):
         # a list of its own, filled in below
         judgements = self._verifiers[0].judge(cases)
         for verifier in self._verifiers[1:]:
-            # what is open still; a sample is shown again for these claims alone
-            still_open = []
-            waiting = []
-            for of_case, (sample, claims) in zip(judgements, cases, strict=True):
-                undecided = _undecided(of_case)
-                if undecided:
-                    still_open.append((sample, [claims[index] for index in undecided]))
-                    waiting.append((of_case, undecided))
-            answers = verifier.judge(still_open)
-            for (of_case, undecided), answered in zip(waiting, answers, strict=True):
-                for index, answer in zip(undecided, answered, strict=True):
-                    # else the first reason stays: it is of the verifier that was asked first
-                    if answer.reason is None:
-                        of_case[index] = answer
+            _decide_open(judgements, verifier, cases)
         return judgements
 
     def _build(self, spec: str) -> ClaimVerifier:
@@ -65,6 +52,28 @@ class Combined(Plugin, LazyWeights):
                 f"combined: tool {spec} is no claim-verifier", expected="judge()"
             )
         return tool
+
+
+def _decide_open(
+    judgements: Sequence[list[Judgement]],
+    verifier: ClaimVerifier,
+    cases: Sequence[Case],
+) -> None:
+    """Replaces the judgements that are open still by what the verifier decides."""
+    still_open = []
+    waiting = []
+    for of_case, (sample, claims) in zip(judgements, cases, strict=True):
+        undecided = _undecided(of_case)
+        if undecided:
+            # a sample is shown again for these claims alone
+            still_open.append((sample, [claims[index] for index in undecided]))
+            waiting.append((of_case, undecided))
+    answers = verifier.judge(still_open)
+    for (of_case, undecided), answered in zip(waiting, answers, strict=True):
+        for index, answer in zip(undecided, answered, strict=True):
+            # else the first reason stays: it is of the verifier that was asked first
+            if answer.reason is None:
+                of_case[index] = answer
 
 
 def _undecided(judgements: Sequence[Judgement]) -> list[int]:

@@ -61,12 +61,19 @@ class DepthNetwork:
         values = inputs["pixel_values"].to(self.files.device, self.files.dtype)
         answer = self.files.network(pixel_values=values)
         predicted = answer.predicted_depth.float()
-        share = min(LARGEST / max(image.size), 1.0)
-        # Pillow names the width first, torch the height
-        size = [max(round(length * share), 1) for length in reversed(image.size)]
+        rows, cols = predicted.shape[-2:]
         # a batch of one map of one channel
-        maps = predicted.reshape(1, 1, *predicted.shape[-2:])
+        maps = predicted.reshape(1, 1, rows, cols)
+        size = _map_size(image.width, image.height)
         [[depth]] = torch.nn.functional.interpolate(maps, size=size, mode="bilinear")
         if not self.metric:
             depth = -depth
         return [to_array(depth).astype(float)]
+
+
+def _map_size(width: int, height: int) -> tuple[int, int]:
+    """Rows and columns of the map of a picture."""
+    share = min(LARGEST / max(width, height), 1.0)
+    rows = max(round(height * share), 1)
+    cols = max(round(width * share), 1)
+    return rows, cols

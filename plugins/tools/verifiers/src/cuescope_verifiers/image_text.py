@@ -1,6 +1,6 @@
 """Claims held against the likeness of pictures and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -56,7 +56,7 @@ class ImageText(Plugin, LazyWeights):
             **model.facts,
             "evidence": f"likeness by {options.model}, margin {options.margin:g}",
         }
-        self._memory = FrameMemory(self._embed, context.batch_size, REMEMBERED)
+        self._memory = FrameMemory(self._look_at, context.batch_size, REMEMBERED)
         self._frames: dict[str, Row] = {}
         self._texts: dict[str, Row] = {}
 
@@ -65,7 +65,7 @@ class ImageText(Plugin, LazyWeights):
             self._model.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        frames = {}
+        frames: dict[str, Frame] = {}
         texts: dict[str, None] = {}
         for sample, claims in cases:
             for claim in atoms(claims):
@@ -76,17 +76,23 @@ class ImageText(Plugin, LazyWeights):
                 for index in claim.frames_meant(len(sample.frames)):
                     frame = sample.frames[index]
                     frames[frame.key] = frame
+        self._embed_frames(frames)
+        self._embed_texts(texts)
+        return [self._judge(sample, claims) for sample, claims in cases]
+
+    def _embed_frames(self, frames: Mapping[str, Frame]) -> None:
         title = "comparing frames with sentences"
         with self.context.progress(title, len(frames)) as advance:
-            embedded = self._memory.rows(list(frames.values()), advance)
+            rows = self._memory.rows(list(frames.values()), advance)
         # of this call alone: all others are in the memory, within its bytes
-        self._frames = dict(zip(frames, embedded, strict=True))
+        self._frames = dict(zip(frames, rows, strict=True))
+
+    def _embed_texts(self, texts: Iterable[str]) -> None:
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine
             rows = unit(self._model.embed_texts(new))
             self._texts |= zip(new, rows, strict=True)
-        return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
         def at(claim: Claim, index: int) -> Judgement:
@@ -94,8 +100,8 @@ class ImageText(Plugin, LazyWeights):
             if not sentences:
                 return Judgement.open("out of vocabulary")
             rows = np.stack([self._texts[text] for text in sentences])
-            frame = self._frames[sample.frames[index].key]
-            likeness = rows @ frame
+            frame = sample.frames[index]
+            likeness = rows @ self._frames[frame.key]
             # the claim against the opposite that fits the frame best
             best_opposite = likeness[1:].max()
             lead = float(likeness[0] - best_opposite)
@@ -114,7 +120,7 @@ class ImageText(Plugin, LazyWeights):
         claimed = sentence(claim)
         return [claimed, *opposites(claim)] if claimed else []
 
-    def _embed(self, frames: Sequence[Frame]) -> np.ndarray:
+    def _look_at(self, frames: Sequence[Frame]) -> np.ndarray:
         """A row a frame, each shown as often as the model needs frames."""
         count = max(self._model.capabilities.min_frames, 1)
         trials = []

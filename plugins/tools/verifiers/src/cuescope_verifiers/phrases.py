@@ -126,9 +126,7 @@ def names_by_frame(
     """The names to look for in each frame; what moves is looked for beside it as well."""
     by_frame: list[set[str]] = [set() for _ in range(frames)]
     for claim in atoms(claims):
-        of_claim: set[str] = set()
-        for phrase in filter(None, phrases(claim)):
-            of_claim.update(query(phrase, vocabulary).names)
+        of_claim = _names_of(claim, vocabulary)
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
         for frame in claim.frames_meant(frames):
@@ -136,6 +134,13 @@ def names_by_frame(
             for near in by_frame[first : frame + reach + 1]:
                 near.update(of_claim)
     return by_frame
+
+
+def _names_of(claim: Claim, vocabulary: frozenset[str] | None) -> set[str]:
+    names: set[str] = set()
+    for phrase in filter(None, phrases(claim)):
+        names.update(query(phrase, vocabulary).names)
+    return names
 
 
 # ------------------------------------------------------------------------- in sentences

@@ -41,14 +41,16 @@ class Tracks(BoxGeometry):
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Every name in every frame: a track has no holes."""
-        names = set[str]().union(*super().names(sample, claims))
+        by_frame = super().names(sample, claims)
+        names = set[str]().union(*by_frame)
         return [names for _ in sample.frames]
 
     def join(self, sample: Sample, boxes: Boxes) -> Boxes:
         options = self.options
         frames = range(len(sample.frames))
         joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
-        for name in {name for _, name in boxes}:
+        names = {name for _, name in boxes}
+        for name in names:
             detections = []
             for frame in frames:
                 of_frame = boxes[frame, name]
@@ -110,25 +112,39 @@ def track(
         data = {"position": np.arange(len(detections))}
         found = supervision.Detections(xyxy=boxes, confidence=scores, data=data)
         tracked = tracker.update(found)
-        positions = tracked.data.get("position", ())
-        of_frame: list[int | None] = [None] * len(detections)
-        for position, number in zip(positions, tracked.tracker_id, strict=True):
-            of_frame[position] = _number(number)
-        numbers.append(of_frame)
+        numbers.append(_numbers_of(tracked, len(detections)))
         for path in tracker.tracks:
             if path not in starts:
                 distances = np.abs(boxes - path.get_state_bbox()).sum(axis=1)
                 starts[path] = (index, int(distances.argmin()))
     for path, (index, position) in starts.items():
         numbers[index][position] = _number(path.tracker_id)
+    return _tracked_boxes(frames, numbers)
+
+
+def _numbers_of(tracked: Any, detections: int) -> list[int | None]:
+    """The number that the library gave each of so many detections of a frame."""
+    numbers: list[int | None] = [None] * detections
+    positions = tracked.data.get("position", ())
+    for position, track in zip(positions, tracked.tracker_id, strict=True):
+        numbers[position] = _number(track)
+    return numbers
+
+
+def _tracked_boxes(
+    frames: Sequence[Sequence[Detection]],
+    numbers: Sequence[Sequence[int | None]],
+) -> list[list[TrackedBox]]:
+    """The detections with their numbers."""
     alone = count(-1, -1)  # each its own number: alone, they are not one thing
     by_frame = []
     for detections, of_frame in zip(frames, numbers, strict=True):
-        boxes_of_frame = []
+        boxes = []
         for detection, number in zip(detections, of_frame, strict=True):
-            own_number = next(alone) if number is None else number
-            boxes_of_frame.append(TrackedBox(detection, own_number))
-        by_frame.append(boxes_of_frame)
+            if number is None:
+                number = next(alone)
+            boxes.append(TrackedBox(detection, number))
+        by_frame.append(boxes)
     return by_frame
 
 

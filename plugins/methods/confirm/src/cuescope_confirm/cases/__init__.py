@@ -170,12 +170,7 @@ class PairMaker:
 
     def _words(self, sample: Sample, place: Place) -> Pair | None:
         spans = place.spans
-        words = re.finditer(r"\w+", sample.question or "")
-        free = []
-        for word in islice(words, 1, None):
-            start, end = word.span()
-            if not any(first < end and start < last for first, last in spans):
-                free.append((start, end))
+        free = _free_words(sample.question or "", spans)
         count = len(spans)
         # as many words as the cue has, so that the question loses as much
         if not 0 < count <= len(free):
@@ -258,17 +253,23 @@ class PairMaker:
         samples = self.target.samples
         showing = [samples[key] for key in self.located.places if key != sample.key]
         if self.target.by_label:
-            form = self._form(sample)
-            same: list[Sample] = []
-            other: list[Sample] = []
-            for donor in showing:
-                side = same if self._form(donor) == form else other
-                side.append(donor)
-            return other, same
+            return self._by_form(sample, showing)
         without = [samples[key] for key in sorted(self.located.without)]
         # the same labels on both sides, or the label would change with the cue
         labels = {donor.label for donor in showing}
         return [donor for donor in without if donor.label in labels] or without, showing
+
+    def _by_form(
+        self, sample: Sample, donors: Sequence[Sample]
+    ) -> tuple[list[Sample], list[Sample]]:
+        """Those of another form than the sample's, and those of its own."""
+        form = self._form(sample)
+        same: list[Sample] = []
+        other: list[Sample] = []
+        for donor in donors:
+            side = same if self._form(donor) == form else other
+            side.append(donor)
+        return other, same
 
     def _form(self, sample: Sample) -> str | None:
         """In what form a sample shows what all show: its annotated kind, else that of its label."""
@@ -282,8 +283,10 @@ class PairMaker:
     ) -> Sample | None:
         """Of some that show the cue, the one whose own region covers most of the place."""
         some = shuffle(donors, self.rng)[:DONORS]
-        if not some or not self.plugin.in_place:
-            return some[0] if some else None
+        if not some:
+            return None
+        if not self.plugin.in_place:
+            return some[0]
         sizes = [mask.shape for mask in place.masks]
         shares = []
         for donor in some:
@@ -387,6 +390,18 @@ def fit_place(
         return None
     masks = map(stretch, place.masks, sizes)
     return Place(tuple(masks), place.frames)
+
+
+def _free_words(
+    question: str, spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Where the words of a question are that no span touches, without its first."""
+    free = []
+    for word in islice(re.finditer(r"\w+", question), 1, None):
+        start, end = word.span()
+        if not any(first < end and start < last for first, last in spans):
+            free.append((start, end))
+    return free
 
 
 def _share(place: Place, other: Place | None) -> float:

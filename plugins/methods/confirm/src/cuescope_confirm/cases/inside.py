@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import cycle, islice
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -11,7 +11,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target, most_changed
 from cuescope_confirm.locating.learned import training_frames
-from cuescope_confirm.study import Study, roots, shuffle
+from cuescope_confirm.study import Cue, Study, roots, shuffle
 from cuescope_sdk import Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.stills import Answers
@@ -130,9 +130,8 @@ def pairs_inside(
     samples = target.samples
     removes = plugin.effect == "removes"
     keys = sorted(located.places if removes else located.without)
-    changed = shuffle(
-        [samples[key] for key in keys if target.is_judged(samples[key])], rng
-    )
+    judged = list(filter(target.is_judged, map(samples.__getitem__, keys)))
+    changed = shuffle(judged, rng)
     donors = {} if removes else _donors(study, target, rng)
     others = learned.directions(rng)
     some = changed[: most_changed(study, target.role)]
@@ -211,14 +210,16 @@ def _learn(study: Study, target: Target) -> Learned | None:
     origins = [axis.origins.get(name, axis.origins[None]) for name in labels]
     # what is random must not tell the cue
     spread = axis.erase(rows, labels) - np.array(origins)
-    others: list[Vector] = []
+    others = filter(None, map(axis_of, _shown_of_others(study, cue)))
+    steps = [other.step for other in islice(others, OTHERS)]
+    return Learned(axis, spread, steps)
+
+
+def _shown_of_others(study: Study, cue: Cue) -> Iterator[set[str]]:
+    """The samples that show each other feature of the cue's kind."""
     for feature in study.reports[cue.run].features:
-        is_other = feature.key != cue.feature.key and feature.kind == cue.kind
-        if is_other and len(others) < OTHERS:
-            other = axis_of(roots(feature.occurrences, study.seen))
-            if other is not None:
-                others.append(other.step)
-    return Learned(axis, spread, others)
+        if feature.key != cue.feature.key and feature.kind == cue.kind:
+            yield roots(feature.occurrences, study.seen)
 
 
 def _embeddings(study: Study, samples: Sequence[Sample]) -> Rows:

@@ -105,9 +105,8 @@ def _frames_with_it(
     shows = np.arange(len(chosen)) < len(with_it)
     data = training(samples, frames, shows)
     has_cue = np.array([key in listed for key in chosen])
-    within = np.char.add(
-        data.labels.astype(str), np.where(has_cue, " with", " without")
-    )
+    sides = np.where(has_cue, " with", " without")
+    within = np.char.add(data.labels.astype(str), sides)
     return frames, Training(shows, within, data.groups), has_cue
 
 

@@ -110,7 +110,9 @@ def _learn_eye(study: Study, cue: Cue) -> Eye | None:
     if not has_pictures or listed.all() or not listed.any():
         return None
     rng = study.rng("eye", cue.id)
-    frames = [frame for sample in samples for frame in _some_frames(sample)]
+    frames: list[Frame] = []
+    for sample in samples:
+        frames += _some_frames(sample)
     look = Look.learn(shuffle(frames, rng)[: 2 * FRAMES], rng)
     rows = _looks(samples, look)
     by_key = {sample.key: sample for sample in samples}
@@ -120,7 +122,8 @@ def _learn_eye(study: Study, cue: Cue) -> Eye | None:
         return None
     # each by a model of other groups: its own would repeat what the run lists
     scores = data.held_out_scores(rows, rng, Fitting.MANY)
-    return Eye(look, model, rows, scores >= Roc(scores, listed).youden_cut())
+    cut = Roc(scores, listed).youden_cut()
+    return Eye(look, model, rows, scores >= cut)
 
 
 def _some_frames(sample: Sample) -> Sequence[Frame]:
@@ -178,12 +181,12 @@ def _answer_brought(answers: RunAnswers, own: BoolPerSample) -> str | None:
         side = int(answers.present[row])
         for answer, share in _shares(outcome):
             sums[answer][side] += share / counts[side]
-    wrong = {
-        answer: with_cue - without
-        for answer, (without, with_cue) in sums.items()
-        if answer not in set(answers.labels[own])
-    }
-    return max(wrong, key=lambda answer: (wrong[answer], answer), default=None)
+    right = set(answers.labels[own])
+    brought = {}
+    for answer, (without, with_cue) in sums.items():
+        if answer not in right:
+            brought[answer] = with_cue - without
+    return max(brought, key=lambda answer: (brought[answer], answer), default=None)
 
 
 def _shares(outcome: Outcome) -> Iterator[tuple[str, float]]:

@@ -87,17 +87,23 @@ def locate_object(
     threshold, quality = _judge_detector(study, cue, word)
     masks = {}
     for key, of_frames in _detect(study, pool, word).items():
-        of_sample = []
-        for frame, detections in zip(pool[key].frames, of_frames, strict=True):
-            boxes = [
-                detection.box
-                for detection in detections
-                if detection.score >= threshold
-            ]
-            of_sample.append(box_mask(boxes, size_of(frame)))
-        masks[key] = tuple(of_sample)
+        masks[key] = _masks_of_boxes(pool[key], of_frames, threshold)
     name = study.audit.tool_specs.get("detector", "detector")
     return _cue_in_masks(masks, name, quality)
+
+
+def _masks_of_boxes(
+    sample: Sample,
+    detections: Sequence[Sequence[Detection]],
+    threshold: float,
+) -> Masks:
+    """The boxes of each frame that score so high."""
+    masks = []
+    for frame, of_frame in zip(sample.frames, detections, strict=True):
+        sure = [detection for detection in of_frame if detection.score >= threshold]
+        boxes = [detection.box for detection in sure]
+        masks.append(box_mask(boxes, size_of(frame)))
+    return tuple(masks)
 
 
 def _detect(

@@ -21,7 +21,7 @@ from cuescope_confirm.locating.places import (
 )
 from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
-from cuescope_sdk import Audit, Frame, Readout, Trial
+from cuescope_sdk import Audit, Frame, Occurrence, Readout, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.locating import (
     Fitting,
@@ -36,16 +36,14 @@ from cuescope_sdk.locating import (
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId
 
-CLEAR_AUROC = (
-    0.85  # of pictures: a run lists some samples wrongly, so an embedding tells no more
-)
+# of pictures: a run lists some samples wrongly, so an embedding tells no more
+CLEAR_AUROC = 0.85
 FRAMES = 200  # of the run on each side, that a linear model learns from
 PATCHED = 100  # of these on each side, whose patches the model is asked about
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
-LEAST_PURE = (
-    0.5  # of samples that are taken for the cue's: fewer would be told by no model here
-)
+# of samples that are taken for the cue's: fewer would be told by no model here
+LEAST_PURE = 0.5
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
@@ -130,7 +128,8 @@ def locate_learned(
     if by_patches or not region.is_everywhere:
         for frame, grid in _read(cells, pool, showing):
             if not by_patches or region.shows(grid):
-                masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
+                size = size_of(_frame(pool, frame))
+                masks[frame] = stretch(region.mask(grid), size)
         showing = list(masks)
     # where both must say yes, the weaker one tells how sure a place is
     sure = region.auroc if by_patches else min(auroc, region.auroc)
@@ -201,9 +200,8 @@ def _best_region(
     which frames are told as well as by all of them: `enough` is that AUROC.
     """
     grids = pixel_patches(study.seen, frames)
-    by_words = Region.learn(
-        grids, data, study.rng("region", cue.id), PixelPatches.FINE.overlap
-    )
+    rng = study.rng("region", cue.id)
+    by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
     patches = seen_patches(study.audit)
     least = max(enough, GOOD_AUROC) - TIE
     is_told = (
@@ -215,9 +213,8 @@ def _best_region(
     number = np.where(data.shows, data.shows.cumsum(), (~data.shows).cumsum())
     rows = np.flatnonzero(number <= PATCHED)
     some = [frames[row] for row in rows.tolist()]
-    region = Region.learn(
-        patches(study.seen, some), data.take(rows), study.rng("region", cue.id)
-    )
+    rng = study.rng("region", cue.id)
+    region = Region.learn(patches(study.seen, some), data.take(rows), rng)
     if region is not None and (by_words is None or _is_better(region, by_words)):
         return region, patches
     return by_words, pixel_patches
@@ -255,13 +252,22 @@ class Teller:
         if caught <= wrongly:
             return 1.0
         shown = np.clip((share - wrongly) / (caught - wrongly), 0, 1)
-        return float(np.clip(shown * caught / max(share, 1e-9), LEAST_PURE, 1.0))
+        pure = shown * caught / max(share, 1e-9)
+        return float(np.clip(pure, LEAST_PURE, 1.0))
+
+    def scores(self, samples: Samples, frames: Frames) -> Float[np.ndarray, " frame"]:
+        """How like the cue's frames each is."""
+        return self.model.scores(self.read(samples, frames))
 
     def showing(self, pool: Samples) -> list[FrameId]:
         """The frames that it takes for the cue's."""
         frames = frames_in(pool)
-        scores = self.model.scores(self.read(pool, frames))
+        scores = self.scores(pool, frames)
         return list(compress(frames, scores >= self.model.threshold))
+
+    def middle(self, samples: Samples, frames: Frames) -> float:
+        """The score of the middle frame: a few that are taken wrongly do not move it."""
+        return float(np.median(self.scores(samples, frames)))
 
 
 def by_pictures(study: Study, cue: Cue, frames: Frames, data: Training) -> Teller:
@@ -304,18 +310,11 @@ def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) ->
     filled = {}
     for key, number in showing:
         frame = fill(pool[key].frames[number], masks[key, number])
-        filled[key, number] = pool[key].with_frames((frame,), f"filled-{number}")
-    samples = {sample.key: sample for sample in filled.values()}
-
-    def middle(samples: Samples, frames: Frames) -> float:
-        # a middle: a few frames that are taken wrongly do not move it
-        return float(
-            np.median(by_picture.model.scores(by_picture.read(samples, frames)))
-        )
-
-    shown = middle(pool, showing)
-    apart = shown - middle(pool, others)
-    lost = shown - middle(samples, [(key, 0) for key in samples])
+        sample = pool[key].with_frames((frame,), f"filled-{number}")
+        filled[sample.key] = sample
+    shown = by_picture.middle(pool, showing)
+    apart = shown - by_picture.middle(pool, others)
+    lost = shown - by_picture.middle(filled, [(key, 0) for key in filled])
     return apart <= 0 or lost >= HELD * apart
 
 
@@ -403,13 +402,21 @@ def training_frames(
     # else a model could learn the label in place of the cue
     others.sort(key=lambda frame: seen[frame[0]].label not in labels)
     frames = [*shown, *others[:FRAMES]]
-    regions = []
-    for frame in frames:
-        # where the run marks regions, patches outside of them are no examples
-        boxes = [met.region for met in listed.get(frame, ()) if met.region is not None]
-        regions.append(box_mask(boxes, size_of(_frame(seen, frame))) if boxes else None)
+    # where the run marks regions, patches outside of them are no examples
+    regions = [_marked(seen, frame, listed.get(frame, ())) for frame in frames]
     shows = np.arange(len(frames)) < len(shown)
     return frames, training(seen, frames, shows, tuple(regions))
+
+
+def _marked(
+    samples: Samples, frame: FrameId, occurrences: Sequence[Occurrence]
+) -> Mask | None:
+    """The regions of a frame that occurrences mark; None where they mark none."""
+    regions = [occurrence.region for occurrence in occurrences]
+    boxes = [region for region in regions if region is not None]
+    if not boxes:
+        return None
+    return box_mask(boxes, size_of(_frame(samples, frame)))
 
 
 def training(

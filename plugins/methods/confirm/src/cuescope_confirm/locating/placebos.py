@@ -143,10 +143,12 @@ def _other_object(study: Study, target: Target) -> Placebo:
     report = study.reports[target.cue.run]
     taken = {score.feature for score in report.findings}
     size = len(target.cue.feature.occurrences)
+
+    def distance(feature: Feature) -> int:
+        return abs(len(feature.occurrences) - size)
+
     # nearest in size, as for other cues: a rare thing is located in few samples
-    for feature in sorted(
-        report.features, key=lambda f: abs(len(f.occurrences) - size)
-    ):
+    for feature in sorted(report.features, key=distance):
         other_task, label, other_thing = _parts(feature)
         is_free = feature.occurrences and feature.key not in taken
         if not is_free or (other_task, other_thing) != (task, thing):

@@ -61,10 +61,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     if len(groups) == 1:
         merged.append(_merge(study, groups[0], set()))
     if not study.options.merge:
-        apart = [*merged, *others]
-        first = study.cues.index
-        apart.sort(key=lambda cue: first(cue.members[0] if cue.members else cue))
-        return tuple(cue.members[0] if len(cue.members) == 1 else cue for cue in apart)
+        return _apart(study, [*merged, *others])
     # a feature that is about several labels is looked at once
     by_feature = defaultdict[str, list[Cue]](list)
     for cue in others:
@@ -89,6 +86,16 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
 
     tested = sorted(merged, key=rank)[: study.options.top]
     return tuple(with_guesses(study, tested))
+
+
+def _apart(study: Study, cues: Cues) -> tuple[Cue, ...]:
+    """The cues in the order of their findings; one of a single finding is this finding."""
+
+    def first(cue: Cue) -> int:
+        return study.cues.index(cue.members[0] if cue.members else cue)
+
+    apart = sorted(cues, key=first)
+    return tuple(cue.members[0] if len(cue.members) == 1 else cue for cue in apart)
 
 
 def _merge(

@@ -33,8 +33,7 @@ def without_own_label(study: Study, cue: Cue, direction: Direction) -> Cue:
     if told.auroc < GOOD_AUROC:
         return abroad
     listed = study.frames_of(_with_occurrences(cue, own))
-    scores = told.model.scores(told.read(study.seen, list(listed)))
-    is_shown = scores >= told.model.threshold
+    is_shown = told.scores(study.seen, list(listed)) >= told.model.threshold
     kept = chain.from_iterable(compress(listed.values(), is_shown))
     return _with_occurrences(cue, [*others, *kept])
 

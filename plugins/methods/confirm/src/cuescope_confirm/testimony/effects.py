@@ -42,7 +42,8 @@ def effect_of_party(
         share = len({witness.spec for witness, _ in parts}) / len(party)
         controls[name] = share * values, of_control
         # what the cue may do there all the same
-        allowances[name] = share * max(witness.target.allowance for witness, _ in parts)
+        allowance = max(witness.target.allowance for witness, _ in parts)
+        allowances[name] = share * allowance
     names = [witness.spec for witness in party]
     rng = study.rng("effect", party[0].target.cue.id, *names)
     return effect_of(change, groups, controls, rng, confidence, alone, allowances)

@@ -26,7 +26,7 @@ from cuescope_confirm.testimony.witnesses import (
     shown_frames,
 )
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.interventions import Intervention, open_frame
+from cuescope_sdk.interventions import Intervention, Place, open_frame
 from cuescope_sdk.locating import Fitting, Linear, Look
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
@@ -79,19 +79,25 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
         return None
     showing = []
     for key, place in islice(located.places.items(), LOOKED_AT):
-        showing.append(target.samples[key].frames[next(iter(shown_frames(place)), 0)])
-    others = [
-        target.samples[key].frames[len(target.samples[key].frames) // 2]
-        for key in sorted(located.without)[:LOOKED_AT]
-    ]
+        showing.append(target.samples[key].frames[_first_shown(place)])
+    others = []
+    for key in sorted(located.without)[:LOOKED_AT]:
+        frames_of_other = target.samples[key].frames
+        others.append(frames_of_other[len(frames_of_other) // 2])
     # middles: a few that are taken wrongly do not move them
     with_cue = float(np.median(model.scores(look.read(showing))))
     without = float(np.median(model.scores(look.read(others))))
     if with_cue <= without:
         return None
     recogniser = Recogniser(look, model, with_cue, without)
-    left = recogniser.share_left(showing).mean() - recogniser.share_left(others).mean()
-    return replace(recogniser, apart=float(left))
+    left = recogniser.share_left(showing).mean()
+    left_without = recogniser.share_left(others).mean()
+    return replace(recogniser, apart=float(left - left_without))
+
+
+def _first_shown(place: Place) -> int:
+    """The number of the first frame that shows the cue there."""
+    return next(iter(shown_frames(place)), 0)
 
 
 def share_taken(study: Study, witness: Witness) -> float | None:
@@ -163,7 +169,10 @@ def part_taken(taken: float | None) -> float:
     What the model uses may all be in the part that is gone, or evenly in all of the cue; this is
     between both.
     """
-    return 1.0 if taken is None else 2 / (1 + 1 / min(max(taken, LEAST), 1.0))
+    if taken is None:
+        return 1.0
+    share = min(max(taken, LEAST), 1.0)
+    return 2 / (1 + 1 / share)
 
 
 def changed_frames(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
@@ -173,7 +182,7 @@ def changed_frames(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
     for row in rows.tolist():
         trials = answers.trials[row]
         place = answers.pairs[row].case.place
-        number = next(iter(shown_frames(place)), 0)
+        number = _first_shown(place)
         changed, placebo = trials[CHANGED], trials[PLACEBO]
         if changed is not None and placebo is not None and changed.sample.frames:
             yield changed.sample.frames[number], placebo.sample.frames[number]

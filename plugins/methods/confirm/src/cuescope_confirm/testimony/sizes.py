@@ -78,7 +78,8 @@ def _size_by(
     confidence = study.options.confidence
 
     def mean_of(rows: Bool[np.ndarray, " pair"], beyond: int) -> Estimate[float]:
-        change = turn_to_effect(witness, values[:, CHANGED] - values[:, beyond])[rows]
+        changes = turn_to_effect(witness, values[:, CHANGED] - values[:, beyond])
+        change = changes[rows]
         groups = groups_of(witness.answers, rows)
         low, high = change_interval(change, groups, confidence=confidence)
         mean = float(change.mean())

@@ -27,6 +27,7 @@ for _name, _forms in _PATTERNS["forms"].items():
     _form = "|".join(_forms).format(**_PARTS)
     _FORMS.append(rf"(?P<{_name}_>\b(?:{_form})(?!\w))")
 _MENTIONS = re.compile("|".join(_FORMS), re.IGNORECASE)
+_LISTED = re.compile(r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,7 @@ class Mention:
 
 def mentions(text: str, clock: Clock) -> list[Mention]:
     """Every moment that a text names, in order."""
-    # The group of a whole form closes last, so that it names the form.
-    forms = {match: (match.lastgroup or "")[:-1] for match in _MENTIONS.finditer(text)}
+    forms = {match: _form_of(match) for match in _MENTIONS.finditer(text)}
     exact = not _VAGUE.issuperset(forms.values())
     moments = []
     for match, form in forms.items():
@@ -111,6 +111,11 @@ def mentions(text: str, clock: Clock) -> list[Mention]:
         frames = None if exact and form in _VAGUE else _RULES[form](match, clock)
         moments.append(Mention(match.start(), match.end(), frames))
     return moments
+
+
+def _form_of(match: re.Match[str]) -> str:
+    # The group of a whole form closes last, so that it names the form.
+    return (match.lastgroup or "").removesuffix("_")
 
 
 def frames_meant(words: str, clock: Clock) -> Frames | None:
@@ -163,10 +168,10 @@ def _moment(match: re.Match[str], clock: Clock) -> Frames | None:
 
 def _list(match: re.Match[str], clock: Clock) -> Frames:
     frames: set[int] = set()
-    for first, last in re.findall(
-        r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]
-    ):
-        frames.update(clock.span(int(first) - 1, int(last or first) - 1))
+    for first, last in _LISTED.findall(match["list"]):
+        low = int(first) - 1
+        high = int(last or first) - 1
+        frames.update(clock.span(low, high))
     # "between frames 2 and 6" names the ends alone
     if match[0].lower().startswith(("from", "between")):
         return clock.span(min(frames, default=0), max(frames, default=-1))
@@ -198,11 +203,14 @@ def _count(match: re.Match[str], clock: Clock) -> Frames | None:
         return clock.early if first else clock.late
     many = _number(match["n"])
     if match["unit"].lower() == "frames":
-        return clock.every[: int(many)] if first else clock.every[-int(many) :]
+        frames = int(many)
+        return clock.every[:frames] if first else clock.every[-frames:]
     if clock.times is None:
         return None
+    if first:
+        return clock.between(0.0, many)
     last = clock.times[-1] if clock.times else 0.0
-    return clock.between(0.0, many) if first else clock.between(last - many, last)
+    return clock.between(last - many, last)
 
 
 def _open_range(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -213,15 +221,18 @@ def _open_range(match: re.Match[str], clock: Clock) -> Frames | None:
     # "since" and "until" hold at the moment itself, "after" and "before" do not
     apart = match[0].lower().startswith(("after", "before"))
     if match["since"]:
-        return clock.every[point[-1] + 1 if apart else point[0] :]
-    return clock.every[: point[0] if apart else point[-1] + 1]
+        first = point[-1] + 1 if apart else point[0]
+        return clock.every[first:]
+    end = point[0] if apart else point[-1] + 1
+    return clock.every[:end]
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
     # of an odd number of frames the middle one is in both halves
     half = clock.frames // 2
-    first = match["half"] == "first"
-    return clock.every[: clock.frames - half] if first else clock.every[half:]
+    if match["half"] == "first":
+        return clock.every[: clock.frames - half]
+    return clock.every[half:]
 
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:

@@ -75,8 +75,9 @@ def complexity(
         if column.std() > 0:
             columns.append((column - column.mean()) / column.std())
             names.append(name)
-    nothing = np.zeros((len(samples) + len(others), 0))
-    table = np.array(columns).T if columns else nothing
+    table = np.zeros((len(samples) + len(others), 0))
+    if columns:
+        table = np.array(columns).T
     return table[: len(samples)], table[len(samples) :], names
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from numpy.random import Generator
 
 from cuescope_sdk import Picture, Table
@@ -104,24 +104,23 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
     plain = related(sgr, retention, strata=strata, units=whole)
     # A better model may be both better grounded and more robust: accuracy must not explain it.
     given = related(sgr, retention, given=accuracy, strata=strata, units=whole)
-    groups = list(map(attrgetter("group"), models))
-    largest = max(groups, key=groups.count, default="")
-    same = (np.array(groups, str) == largest) & bool(largest)
+    same = _in_largest_group(models)
     matched = None
-    # without names of groups no two models are known to be alike in capacity
     if same.any():
         of_same = None if strata is None else strata[same]
         units = None if whole is None else whole[same]
         matched = related(sgr[same], retention[same], strata=of_same, units=units)
     p_values = [result.p_value for result in (plain, given) if result]
     holds = len(p_values) == 2 and max(p_values) <= LEVEL
-    return Law(
-        plain,
-        given,
-        matched,
-        tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata)),
-        holds,
-    )
+    pairs = matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata)
+    return Law(plain, given, matched, tuple(pairs), holds)
+
+
+def _in_largest_group(models: Sequence[MeasuredModel]) -> Bool[np.ndarray, " row"]:
+    groups = [model.group for model in models]
+    largest = max(groups, key=groups.count, default="")
+    # without names of groups no two models are known to be alike in capacity
+    return np.asarray((np.array(groups, str) == largest) & bool(largest))
 
 
 def _whole_models(models: Sequence[MeasuredModel]) -> Int[np.ndarray, " row"]:

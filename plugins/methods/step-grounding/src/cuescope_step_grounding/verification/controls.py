@@ -6,9 +6,8 @@ timestamps. A verifier that only liked the grammar of claims would not notice.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal, get_args
 
 from numpy.random import Generator
@@ -20,6 +19,8 @@ from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.claims.english.lexicon import LISTS
 
 # ------------------------------------------------------------------------------- a data set's words
+
+_HEAD = "head"  # no kind of claim: a noun that can be its subject
 
 
 @dataclass(frozen=True)
@@ -39,29 +40,19 @@ class Vocabulary:
 
 def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary:
     """From the annotated scenes and from what was claimed."""
-    heads: set[str] = set()
-    words: dict[str, set[str]] = {}
+    words: dict[str, set[str]] = {_HEAD: set()}
     for kind in ClaimKind.declared.values():
         if "predicate" in kind.says:
             words[kind.name] = set()
-    frames = chain.from_iterable(
-        sample.annotations.get(SCENE, ()) for sample in samples
-    )
-    for frame in frames:
-        for item in frame.things:
-            heads.add(item.name)
-            words["attribute"].update(item.attributes)
-        words["action"].update(action.verb for action in frame.actions)
-        words["relation"].update(relation.predicate for relation in frame.relations)
-        words["ego-motion"].update(filter(None, [frame.motion]))
+    for sample in samples:
+        for frame in sample.annotations.get(SCENE, ()):
+            for part, word in _words_of_scene(frame):
+                words[part].add(word)
     for claim in flatten(claims):
-        if "subject" in ClaimKind.declared[claim.kind].says:
-            for phrase in filter(None, (claim.subject, claim.object)):
-                heads.add(head_noun(phrase))
-                # what stands before a noun describes it
-                words["attribute"].update(phrase.split()[:-1])
-        if claim.predicate and claim.judged_as in words:
-            words[claim.judged_as].add(claim.predicate)
+        for part, word in _words_of_claim(claim):
+            # some kinds of claims have no predicate to draw
+            if part in words:
+                words[part].add(word)
     words["count"].update("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
         words["ego-motion"].update(SceneFrame.MOTIONS)
@@ -69,9 +60,35 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
         if kind.part_of:
             words[kind.name] = set(filter(kind.accepts, words.get(kind.part_of, ())))
     # Sorted, for the order of a set differs between runs and a draw goes by position.
-    predicates = {kind: tuple(sorted(of_kind)) for kind, of_kind in words.items()}
+    predicates = {part: tuple(sorted(of_part)) for part, of_part in words.items()}
+    heads = predicates.pop(_HEAD)
     predicates["relation"] = predicates["relation"] or tuple(RELATIONS)
-    return Vocabulary(tuple(sorted(heads)), predicates)
+    return Vocabulary(heads, predicates)
+
+
+def _words_of_scene(frame: SceneFrame) -> Iterator[tuple[str, str]]:
+    """Each word with the part of a claim that it can be: a head, or the predicate of a kind."""
+    for item in frame.things:
+        yield _HEAD, item.name
+        for attribute in item.attributes:
+            yield "attribute", attribute
+    for action in frame.actions:
+        yield "action", action.verb
+    for relation in frame.relations:
+        yield "relation", relation.predicate
+    if frame.motion:
+        yield "ego-motion", frame.motion
+
+
+def _words_of_claim(claim: Claim) -> Iterator[tuple[str, str]]:
+    if "subject" in ClaimKind.declared[claim.kind].says:
+        for phrase in filter(None, (claim.subject, claim.object)):
+            yield _HEAD, head_noun(phrase)
+            # what stands before a noun describes it
+            for word in phrase.split()[:-1]:
+                yield "attribute", word
+    if claim.predicate:
+        yield claim.judged_as, claim.predicate
 
 
 # ----------------------------------------------------------------------------- claims that are made

@@ -27,6 +27,7 @@ from cuescope_step_grounding.verification.verdict import Verdict, verdict
 
 ALL = "all"  # of the counterfactual changes together
 SCENES = "the annotated scenes"
+Case = tuple[Sample, Iterable[Claim]]
 
 # ------------------------------------------------------------------------------------------ tools
 
@@ -99,22 +100,15 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         blind=blindly,
     )
 
-    cases: list[tuple[Sample, Iterable[Claim]]] = []
+    cases: list[Case] = []
     for trace, draws, *changed in zip(traces, random, *wrong.values(), strict=True):
-        # what is named at one moment is also looked for in the whole video
-        things = map(existence, named_things(trace.claims))
-        # a belief is judged again at the time of each later step
-        recalled = beliefs.recalled_claims(trace.claims)
-        steps = chain(trace.claims, [recalled, things], *draws, *changed)
-        if trace.sample.key in blindly:
-            steps = chain(steps, blindly[trace.sample.key].claims)
-        cases.append((trace.sample, chain.from_iterable(steps)))
+        blind_trace = blindly.get(trace.sample.key)
+        made = chain(*draws, *changed, blind_trace.claims if blind_trace else ())
+        cases.append(_case(trace, made))
     for trace, sample in zip(variants, evidence, strict=True):
         cases.append((sample, chain.from_iterable(trace.claims)))
-    swapped = -len(cases)
-    for plan in deals.values():
-        cases += plan.cases()
-    swapped += len(cases)
+    swapped = [case for plan in deals.values() for case in plan.cases()]
+    cases += swapped
     # one call, so that a detector sees each frame once, whatever is asked of it
     verifier = audit.tools.get("claim-verifier") or SceneVerifier()
     judgements = judge_claims(verifier, cases)
@@ -152,7 +146,6 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         held = plan.swaps(judgements.of)
         if held is not None:
             swaps[deal] = held
-    drawn = chain.from_iterable(chain.from_iterable(chain.from_iterable(random)))
     return JudgedTraces(
         baselines=tuple(map(count, traces, samples, consistencies)),
         variants=tuple(map(count, variants, evidence)),
@@ -161,9 +154,25 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         judgements=judgements,
         swaps=swaps,
         blind_rates=tuple(blind_rates),
-        swapped=swapped,
-        random_wordings=len(set(map(claim_words, drawn))),
+        swapped=len(swapped),
+        random_wordings=len(_wordings(chain.from_iterable(random))),
     )
+
+
+def _case(trace: Reasoning, made: Iterable[Iterable[Claim]]) -> Case:
+    """All that is judged of a sample: what its trace claims, and the claims `made` beside it."""
+    # what is named at one moment is also looked for in the whole video
+    things = map(existence, named_things(trace.claims))
+    # a belief is judged again at the time of each later step
+    recalled = beliefs.recalled_claims(trace.claims)
+    steps = chain(trace.claims, [recalled, things], made)
+    return trace.sample, chain.from_iterable(steps)
+
+
+def _wordings(traces: Iterable[Claims]) -> set[str]:
+    """The different claims of some traces."""
+    steps = chain.from_iterable(traces)
+    return set(map(claim_words, chain.from_iterable(steps)))
 
 
 def verdict_of(audit: Audit, judged: JudgedTraces) -> Verdict:

@@ -61,12 +61,17 @@ def kinds(unlike: Distances, *, cut: bool = True) -> list[list[int]]:
     if count < 3:
         return [list(range(count))] if count else []
     tree = linkage(squareform(unlike, checks=False), "average")
+    furthest = _furthest_alike(unlike) if cut else np.inf
+    return list(_branches(to_tree(tree), furthest))
+
+
+def _furthest_alike(unlike: Distances) -> float:
+    """The distance up to which groups are of one kind."""
+    count = len(unlike)
     others = unlike[~np.eye(count, dtype=bool)].reshape(count, -1)
     nearest = float(np.median(others.min(axis=1)))
-    furthest = max(nearest + EDGE * (float(others.mean()) - nearest), SAME)
-    if not cut:
-        furthest = np.inf
-    return list(_branches(to_tree(tree), furthest))
+    way = float(others.mean()) - nearest
+    return max(nearest + EDGE * way, SAME)
 
 
 def _branches(node: ClusterNode, furthest: float) -> Iterator[list[int]]:
@@ -111,5 +116,6 @@ def _rare_words(texts: Sequence[list[str]]) -> Float[np.ndarray, "text word"]:
 
 def _unit(rows: Float[np.ndarray, "text dim"]) -> Float[np.ndarray, "text dim"]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    directions = rows / np.maximum(lengths, 1e-6)
     # what is left by rounding has no direction
-    return np.asarray(np.where(lengths > 1e-6, rows / np.maximum(lengths, 1e-6), 0.0))
+    return np.asarray(np.where(lengths > 1e-6, directions, 0.0))

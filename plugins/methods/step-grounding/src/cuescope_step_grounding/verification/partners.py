@@ -96,6 +96,22 @@ class Plan:
         self.unit.append(unit)
         self.places.append(tuple(places))
 
+    def add_claims(
+        self,
+        claims: Claims,
+        unit: int,
+        own: Sample,
+        samples: Sequence[Sample],
+        given_away: Iterable[Set[str]] = repeat(frozenset()),
+    ) -> None:
+        """Each claim of a sample, held in each of the samples."""
+        for claim in distinct_claims(claims):
+            if self.opening and claim.frames == (0,):
+                # else nothing that it says could be beyond the first frame
+                claim = claim.replace(frames=None)
+            places = _in_videos(claim, own, samples, given_away)
+            self.add_claim(claim, unit, places)
+
     def cases(self) -> Iterator[tuple[Sample, Iterable[Claim]]]:
         """All that has to be judged."""
         for sample, claim in filter(None, chain.from_iterable(self.places)):
@@ -201,13 +217,8 @@ def _videos(blocks: Iterable[Sequence[Sequence[TraceClaims]]], plan: Plan) -> Pl
         for place, group in enumerate(block):
             unit = plan.add_unit(number, place, group[0].group)
             for position, trace in enumerate(group):
-                for claim in distinct_claims(trace.claims):
-                    if plan.opening and claim.frames == (0,):
-                        # else nothing that it says could be beyond the first frame
-                        claim = claim.replace(frames=None)
-                    others = _samples_at(block, position)
-                    places = _in_videos(claim, trace.sample, others, given_away)
-                    plan.add_claim(claim, unit, places)
+                samples = _samples_at(block, position)
+                plan.add_claims(trace.claims, unit, trace.sample, samples, given_away)
     return plan
 
 
@@ -234,14 +245,13 @@ def _blind(
                     told = question_words([TraceClaims(other.shown, ())]) - shared
                     samples = [*_samples_at(block, position), other.shown]
                     claims = other.claims if blindly else trace.claims
-                    for claim in distinct_claims(claims):
-                        places = _in_videos(
-                            claim,
-                            trace.sample,
-                            samples,
-                            [*given_away, told],
-                        )
-                        plan.add_claim(claim, unit, places)
+                    plan.add_claims(
+                        claims,
+                        unit,
+                        trace.sample,
+                        samples,
+                        [*given_away, told],
+                    )
     return plan
 
 
@@ -279,12 +289,7 @@ def _clips(
             samples = list(map(attrgetter("sample"), block))
             for place, trace in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
-                for claim in distinct_claims(trace.claims):
-                    plan.add_claim(
-                        claim,
-                        unit,
-                        _in_videos(claim, trace.sample, samples),
-                    )
+                plan.add_claims(trace.claims, unit, trace.sample, samples)
             number += 1
     return plan
 
@@ -332,7 +337,7 @@ def _in_videos(
     claim: Claim,
     own: Sample,
     samples: Sequence[Sample],
-    given_away: Iterable[Set[str]] = repeat(frozenset()),
+    given_away: Iterable[Set[str]],
 ) -> Iterator[Place | None]:
     """The claim in each video but those whose question gives it away."""
     frames = len(own.frames)

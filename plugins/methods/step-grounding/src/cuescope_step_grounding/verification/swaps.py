@@ -74,8 +74,9 @@ class Swaps(Placement):
         # without any claim there is no highest number
         size = int(self.wording.max(initial=-1)) + 1
         count = partial(np.bincount, self.wording, minlength=size)
-        held = count((self.verdicts == HOLDS).sum(axis=1))
-        return np.stack([held, count((self.verdicts != OPEN).sum(axis=1))])
+        held = (self.verdicts == HOLDS).sum(axis=1)
+        decided = (self.verdicts != OPEN).sum(axis=1)
+        return np.stack([count(held), count(decided)])
 
     @property
     def rate_elsewhere(self) -> float | None:
@@ -206,7 +207,8 @@ def _luck(
         by_luck = luck * rate
         true = np.log(SHARES + (1 - SHARES) * by_luck[holds])
         false = np.log((1 - SHARES) * (1 - by_luck[~holds]))
-        likelihood = float((true.sum(axis=1) + false.sum(axis=1)).max())
+        by_share = true.sum(axis=1) + false.sum(axis=1)
+        likelihood = float(by_share.max())
         best = max(best, (likelihood, float(luck)))
     return best[1]
 

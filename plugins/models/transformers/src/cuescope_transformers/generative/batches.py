@@ -90,9 +90,8 @@ def batches(
             if isinstance(trials[0].edit, HideTokens):
                 yield part, hide(model, trials, prompts)
             else:
-                inputs = network_inputs(
-                    model, [trial.sample for trial in trials], prompts
-                )
+                samples = [trial.sample for trial in trials]
+                inputs = network_inputs(model, samples, prompts)
                 yield part, with_modalities(model, inputs)
 
 
@@ -109,9 +108,10 @@ def rows_by_image(model: GenerativeModel, rows: Rows) -> tuple[Sequence[Rows], R
         head, _ = split_prompt(model, row.prompt)
         frames = tuple(frame.key for frame in row.trial.sample.frames)
         alike.setdefault((head, frames), []).append(row)
-    shared = [
-        group for (head, _), group in alike.items() if head and len(group) >= FEWEST
-    ]
+    shared = []
+    for (head, _), group in alike.items():
+        if head and len(group) >= FEWEST:
+            shared.append(group)
     # by identity: the same may be asked twice
     taken = set(map(id, chain.from_iterable(shared)))
     return shared, [row for row in rows if id(row) not in taken]

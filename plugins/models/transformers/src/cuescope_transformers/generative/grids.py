@@ -185,7 +185,8 @@ def find_parts(name: str, outputs: Sequence[Inputs]) -> Parts | None:
     if size is None:
         return None
     numbers = _numbers_a_part(value.shape, size)
-    black, white, *ramps = [_numbers(o[name]).reshape(-1, numbers) for o in outputs]
+    by_part = [_numbers(output[name]).reshape(-1, numbers) for output in outputs]
+    black, white, *ramps = by_part
     seen = np.abs(white - black) > DIMMEST
     shown = np.flatnonzero(seen.any(axis=1))
     if not len(shown):
@@ -194,8 +195,11 @@ def find_parts(name: str, outputs: Sequence[Inputs]) -> Parts | None:
     stops = []
     for ramp in ramps:
         share = (ramp - black) / np.where(seen, white - black, 1)
-        starts.append(np.where(seen, share, np.inf)[shown].min(axis=1))
-        stops.append(np.where(seen, share, -np.inf)[shown].max(axis=1))
+        # a number that shows nothing is neither end
+        first = np.where(seen, share, np.inf)
+        last = np.where(seen, share, -np.inf)
+        starts.append(first[shown].min(axis=1))
+        stops.append(last[shown].max(axis=1))
     start = np.stack(starts, axis=1)
     stop = np.stack(stops, axis=1)
     return Parts(

@@ -50,6 +50,13 @@ def why_not_local(model: GenerativeModel) -> str | None:
 
 def _is_local(model: GenerativeModel, count: int) -> bool:
     """Whether what lies clear of one half of the frames is the same whatever that half shows."""
+    outputs = [_process(model, levels, count) for levels in _drawings()]
+    names = [name for name, value in outputs[0].items() if _is_of_pixels(value)]
+    return all(_is_clear([output[name] for output in outputs]) for name in names)
+
+
+def _drawings() -> Sequence[Levels]:
+    """Black, white, grey, and grey lit in one half; noise that glares in that half, or is grey."""
     height, width = SIZE
     col = np.arange(width) * np.ones((height, 1))
     half = col >= width // 2
@@ -59,7 +66,7 @@ def _is_local(model: GenerativeModel, count: int) -> bool:
     dull = rng.integers(*DULL, SIZE).astype(float)
     glaring = rng.integers(0, WHITE + 1, SIZE).astype(float)
     middle = np.full(SIZE, float(MIDDLE))
-    drawings = (
+    return (
         np.zeros(SIZE),
         np.full(SIZE, float(WHITE)),
         middle,
@@ -67,16 +74,13 @@ def _is_local(model: GenerativeModel, count: int) -> bool:
         np.where(half, glaring, dull),
         np.where(half, middle, dull),
     )
-    outputs = [_process(model, levels, count) for levels in drawings]
-    names = [name for name, value in outputs[0].items() if _is_of_pixels(value)]
-    return all(_is_clear([output[name] for output in outputs]) for name in names)
 
 
 def _is_clear(values: Sequence[Tensor]) -> bool:
     """Of what one input is for each drawing."""
-    black, white, middle, lit, loud, hidden = (value.double() for value in values)
-    if any(value.shape != black.shape for value in (white, middle, lit, loud, hidden)):
+    if len({value.shape for value in values}) > 1:
         return False
+    black, white, middle, lit, loud, hidden = (value.double() for value in values)
     close = ROUNDING * (white - black).abs().max()
     shown = (hidden - middle).abs() > close
     # of padding, or of sizes, nothing is told

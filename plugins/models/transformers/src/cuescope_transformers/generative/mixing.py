@@ -58,13 +58,8 @@ def _first_mixing(side: Any, attention: Sequence[Any]) -> str | None:
 
     def look(title: str, output: Any) -> None:
         state = next(_tensors(output), None)
-        if state is None or not state.is_floating_point():
-            return
-        # of some, tokens are not the last axis but one
-        if state.dim() > 1 and state.shape[-2] == TOKENS:
-            lost = state.isnan().movedim(-2, 0).flatten(1).any(1).tolist()
-            if any(lost[:LOST] + lost[LOST + 1 :]):
-                mixing.append(title)
+        if state is not None and _is_spread(state):
+            mixing.append(title)
 
     def lose(module: nn.Module, args: Any, embeddings: Tensor) -> Tensor:
         embeddings = embeddings.clone()
@@ -83,6 +78,16 @@ def _first_mixing(side: Any, attention: Sequence[Any]) -> str | None:
             stack.callback(hook.remove)
         look(type(side).__name__, side(**_inputs(side, table.weight)))
     return mixing[0] if mixing else None
+
+
+def _is_spread(state: Tensor) -> bool:
+    """Whether others than the lost token are NaN."""
+    # of some, tokens are not the last axis but one
+    if not state.is_floating_point() or state.dim() < 2 or state.shape[-2] != TOKENS:
+        return False
+    lost = state.isnan().movedim(-2, 0).flatten(1).any(1).tolist()
+    del lost[LOST]
+    return any(lost)
 
 
 def _inputs(side: Any, table: Tensor) -> dict[str, Any]:

@@ -120,22 +120,27 @@ def seen_area(model: GenerativeModel, frame: Frame) -> Area:
     width, height = frame.load().size
     size = (height, width)
     if size not in model.areas:
-        frames = [draw(levels) for levels in (*ends(size), *slopes(size))]
-        images = [image[..., 0].astype(float) for image in canvas(model, frames)]
-        black, white, *ramps = images
-        shown = white > black
-        sides = []
-        for axis, ramp in enumerate(ramps):
-            share = (ramp - black)[shown] / (white - black)[shown]
-            # a level is that of the middle of its pixel
-            middle = (share * (size[axis] - 1) + 0.5) / size[axis]
-            place = (np.nonzero(shown)[axis] + 0.5) / ramp.shape[axis]
-            slope, start = np.polyfit(place, middle, 1)
-            sides.append((float(start), float(start + slope)))
-        down, across = sides
-        model.areas[size] = (down, across)
+        model.areas[size] = _find_area(model, size)
     area: Area = model.areas[size]
     return area
+
+
+def _find_area(model: GenerativeModel, size: tuple[int, int]) -> Area:
+    """The same by drawings of ramps."""
+    frames = [draw(levels) for levels in (*ends(size), *slopes(size))]
+    images = [image[..., 0].astype(float) for image in canvas(model, frames)]
+    black, white, *ramps = images
+    shown = white > black
+    sides = []
+    for axis, ramp in enumerate(ramps):
+        share = (ramp - black)[shown] / (white - black)[shown]
+        # a level is that of the middle of its pixel
+        middle = (share * (size[axis] - 1) + 0.5) / size[axis]
+        place = (np.nonzero(shown)[axis] + 0.5) / ramp.shape[axis]
+        slope, start = np.polyfit(place, middle, 1)
+        sides.append((float(start), float(start + slope)))
+    down, across = sides
+    return down, across
 
 
 def patch_features(
@@ -303,7 +308,9 @@ def _tiles(config: Any, inputs: Inputs) -> tuple[int, int]:
 def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     rows, cols = _tiles(model.files.config, inputs)
     # the tiles behind these are padding
-    tiles = inputs["pixel_values"][0, 0, : rows * cols].unflatten(0, (rows, cols))
+    first = inputs["pixel_values"][0, 0, : rows * cols]
+    tiles = first.unflatten(0, (rows, cols))
+    # rows of tiles and of pixels in them, then columns of both, then colours
     pixels = tiles.permute(0, 3, 1, 4, 2).flatten(0, 1)
     return torch.as_tensor(pixels.flatten(1, 2))
 

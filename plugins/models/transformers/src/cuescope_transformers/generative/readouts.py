@@ -155,8 +155,9 @@ def log_probability(
 ) -> float:
     """Sum over the answer's tokens of their log-probability; `predicted` are raw logits."""
     # in float32: sums of half-precision logarithms would order close answers by chance
-    steps = predicted[: len(answer)].float().log_softmax(-1)
-    return float(steps[torch.arange(len(answer)), torch.tensor(answer)].sum())
+    logs = predicted[: len(answer)].float().log_softmax(-1)
+    step = torch.arange(len(answer))
+    return float(logs[step, torch.tensor(answer)].sum())
 
 
 # ---------------------------------------------------------------------------- of the fusion layers
@@ -258,9 +259,9 @@ def query_and_key(
     crossing = getattr(config, "cross_attention_layers", None) or ()
     if layer in crossing and batch.cross is not None:
         return prompt, Axis(batch.cross, batch.cross != OTHER)
-    if not network.config.is_encoder_decoder or layer < len(
-        blocks(network.get_encoder())
-    ):
+    if not network.config.is_encoder_decoder:
+        return prompt, prompt
+    if layer < len(blocks(network.get_encoder())):
         return prompt, prompt
     first = torch.full_like(batch.modality[:, :1], TEXT)
     real = torch.ones_like(mask[:, :1])

@@ -266,25 +266,11 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
         complements = verb.head.kids("acomp", "advmod", "prt", "prep")
     for kid in complements:
         for word in _joined_words(kid):
-            than = [prep for prep in word.kids("prep") if prep.text == "than"]
-            others = all_referents(view, about(than[0])) if than else []
             inverted = kid.head is verb and word.index < verb.index
-            listed = word.text in VERBS and word.text not in WORDS.adjectives
+            others = _compared_with(view, word)
             if others:
-                # "taller than", "more colourful than"
-                degree = sorted(word.texts("advmod") & {"more", "less"})
-                name = " ".join([*degree, word.text, "than"])
-                for subject, other in product(clause.subjects, others):
-                    yield UntimedClaim(
-                        word,
-                        "relation",
-                        subject,
-                        name,
-                        other,
-                        clause.negated,
-                    )
-            elif listed and word.tag == "VBG" and word.dep == "acomp":
-                # "water is dripping" is no state, but "is missing" is
+                yield from _comparisons(clause, word, others)
+            elif _is_happening(word):
                 for subject in clause.subjects:
                     yield UntimedClaim(
                         word,
@@ -296,6 +282,32 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
                     )
             elif _is_said_of_subject(word) and not inverted:
                 yield from _qualities(clause, word)
+
+
+def _compared_with(view: View, word: Word) -> list[str]:
+    """What follows "than"."""
+    for prep in word.kids("prep"):
+        if prep.text == "than":
+            return all_referents(view, about(prep))
+    return []
+
+
+def _comparisons(
+    clause: Clause,
+    word: Word,
+    others: Sequence[str],
+) -> Iterator[UntimedClaim]:
+    """ "taller than", "more colourful than"."""
+    degree = sorted(word.texts("advmod") & {"more", "less"})
+    name = " ".join([*degree, word.text, "than"])
+    for subject, other in product(clause.subjects, others):
+        yield UntimedClaim(word, "relation", subject, name, other, clause.negated)
+
+
+def _is_happening(word: Word) -> bool:
+    """Whether a complement tells of an event: "water is dripping", but not "is missing"."""
+    verb = word.text in VERBS and word.text not in WORDS.adjectives
+    return verb and word.tag == "VBG" and word.dep == "acomp"
 
 
 def _is_said_of_subject(word: Word) -> bool:

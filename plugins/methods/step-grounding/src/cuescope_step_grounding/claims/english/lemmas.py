@@ -53,8 +53,9 @@ def infinitive(form: str) -> str:
     stem = form.removesuffix("ing")
     if stem.endswith("y") and len(stem) < 4:
         return f"{stem[:-1]}ie"
+    doubled = stem[-2:-1] == stem[-1:]
     # "pressing" and "filling" double nothing
-    if stem[-2:-1] == stem[-1:] and stem[-1:] not in {"s", "l", "z", "e", "o"}:
+    if doubled and stem[-1:] not in {"s", "l", "z", "e", "o"}:
         return stem[:-1]
     return f"{stem}e" if stem.endswith(_MUTE) else stem
 

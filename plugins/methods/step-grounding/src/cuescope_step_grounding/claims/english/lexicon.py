@@ -81,6 +81,13 @@ for _lemma in (*sorted(_IRREGULAR), *sorted(WORDS.regular - _IRREGULAR.keys())):
     for _form, _tag in _forms(_lemma):
         VERBS[_form] = (_lemma, _tag)
 
+
+def verb_tag(word: str) -> str:
+    """The tag of a word that can be a verb; "" of any other."""
+    _, tag = VERBS.get(word, ("", ""))
+    return tag
+
+
 NUMBERS = dict(zip(LISTS["numbers"].split(), count(), strict=False))
 NUMBERS |= dict(zip(LISTS["tens"].split(), count(20, 10), strict=False))
 NUMBERS["dozen"] = 12

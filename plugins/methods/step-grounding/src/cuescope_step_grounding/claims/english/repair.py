@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
+from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS, verb_tag
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 _STATES = WORDS.results | WORDS.switches
@@ -86,25 +86,32 @@ class _Repairs(list[Analysis]):
 
     def repair_fragment(self) -> None:
         """ "Lamp off, window open": no verb, though parsers see one; "Opens the fridge" has one."""
-        first = self[0]
-        if first.tag in {"VB", "VBP"}:
-            opens = self.words[0]
-            if VERBS.get(opens, ("", ""))[1] == "VBZ":
-                self.change(0, tag="VBZ")
-            # "Lamp off": parsers take the first word for a command
-            elif opens not in VERBS and first.lemma not in WORDS.helpers:
-                self.change(0, tag="NN")
+        self._repair_command()
         if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
             return
         for index in range(1, len(self)):
-            noun = index - 1
-            state = self[index]
+            nouns = self[index - 1].tag == self[index].tag == "NN"
             last = index + 1 == len(self) or not self.words[index + 1].isalpha()
-            nouns = self[noun].tag == state.tag == "NN"
-            if last and nouns and self.words[index] in _STATES:
-                head = noun if state.head == index else state.head
-                self.change(noun, dep=state.dep, head=head)
-                self.change(index, tag="JJ", dep="acomp", head=noun)
+            if nouns and last and self.words[index] in _STATES:
+                self._describe(index - 1, index)
+
+    def _repair_command(self) -> None:
+        """ "Lamp off": parsers take the first word for a command."""
+        first = self[0]
+        if first.tag not in {"VB", "VBP"}:
+            return
+        word = self.words[0]
+        if verb_tag(word) == "VBZ":
+            self.change(0, tag="VBZ")
+        elif word not in VERBS and first.lemma not in WORDS.helpers:
+            self.change(0, tag="NN")
+
+    def _describe(self, noun: int, index: int) -> None:
+        """Makes the second of two nouns the state of the first."""
+        state = self[index]
+        head = noun if state.head == index else state.head
+        self.change(noun, dep=state.dep, head=head)
+        self.change(index, tag="JJ", dep="acomp", head=noun)
 
     def repair_adjective(self, index: int) -> None:
         analysis = self[index]

@@ -26,18 +26,26 @@ def subjects_of(verb: Word) -> list[Word]:
     if verb.dep in {"relcl", "acl"} and (head.is_noun or head.tag == "PRP"):
         return _doer_beside_noun(verb, head)
     if verb.dep in LINKS and head is not verb:
-        while not head.is_verb and head.dep != "ROOT" and not head.is_noun:
-            head = head.head
-        if head.is_verb:
-            # "I see a man walk": who is seen walks, not who sees.
-            seen = head.lemma in WORDS.seeing and verb.tag in {"VB", "VBG", "VBN"}
-            objects = head.kids("dobj") if seen else []
-            before = [kid for kid in objects if kid.index < verb.index]
-            return before or subjects_of(head)
-        return _doer_beside_noun(verb, head) if verb.tag in {"VBG", "VBN"} else []
+        return _subjects_above(verb)
     if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
         return [] if verb.kids("expl") else verb.kids("attr")
     return inverted_subject(verb) or _subject_before(verb)
+
+
+def _subjects_above(verb: Word) -> list[Word]:
+    """The subjects that a verb shares with the clause or noun above it."""
+    above = verb.head
+    while not above.is_verb and above.dep != "ROOT" and not above.is_noun:
+        above = above.head
+    participle = verb.tag in {"VBG", "VBN"}
+    if not above.is_verb:
+        return _doer_beside_noun(verb, above) if participle else []
+    # "I see a man walk": who is seen walks, not who sees.
+    if above.lemma in WORDS.seeing and (participle or verb.tag == "VB"):
+        seen = [kid for kid in above.kids("dobj") if kid.index < verb.index]
+        if seen:
+            return seen
+    return subjects_of(above)
 
 
 def objects_of(verb: Word) -> list[Word]:

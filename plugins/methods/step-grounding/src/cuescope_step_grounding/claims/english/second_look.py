@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from cuescope_step_grounding.claims.english.lemmas import infinitive
-from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
+from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS, verb_tag
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 Analyse = Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
@@ -48,14 +48,24 @@ def analyse_twice(
     # in one call, for parsers are faster in batches
     again = analyse(list(map(attrgetter("words"), looks.values())))
     for (index, look), analyses in zip(looks.items(), again, strict=True):
-        plain = _without_article(analyses) if look.article else list(analyses)
-        if plain and all(plain[verb].tag[:2] == "VB" for verb in look.verbs):
-            # the plain verb stood in for it, and must not reach a claim
-            for verb in look.verbs:
-                word = sentences[index][verb].lower()
-                plain[verb] = plain[verb]._replace(lemma=infinitive(word))
+        plain = _plain_tree(sentences[index], look, analyses)
+        if plain:
             result[index] = plain
     return result
+
+
+def _plain_tree(
+    words: Sequence[str], look: Look, analyses: Sequence[Analysis]
+) -> list[Analysis]:
+    """The sentence as it was read in a second look; empty where a verb was not found again."""
+    plain = _without_article(analyses) if look.article else list(analyses)
+    if not plain or any(plain[verb].tag[:2] != "VB" for verb in look.verbs):
+        return []
+    # the plain verb stood in for it, and must not reach a claim
+    for verb in look.verbs:
+        lemma = infinitive(words[verb].lower())
+        plain[verb] = plain[verb]._replace(lemma=lemma)
+    return plain
 
 
 def second_look(words: Sequence[str], analyses: Sequence[Analysis]) -> Look | None:
@@ -84,7 +94,7 @@ class _Doubts:
 
     def form(self, index: int) -> str:
         """The tag of a word that can be a verb; "" for any other."""
-        return VERBS.get(self.words[index], ("", ""))[1]
+        return verb_tag(self.words[index])
 
     def form_shown(self, index: int) -> str:
         """The form of the plain verb in the place of a doubtful word."""
@@ -98,11 +108,11 @@ class _Doubts:
 
     def is_doubtful(self, index: int) -> bool:
         """Whether a noun stands where a verb is missing."""
-        analysis = self.analyses[index]
-        form = self.form(index)
         if self._is_unknown_verb(index) or self.is_caption_verb(index):
             return True
+        analysis = self.analyses[index]
         nominal = analysis.tag.startswith(("NN", "JJ")) or analysis.dep in _OF_NOUNS
+        form = self.form(index)
         if not nominal or form not in {"VBZ", "VB"}:
             return False
         # "two cooks plating dessert"
@@ -111,19 +121,25 @@ class _Doubts:
         if index == 0:  # "Types the password"
             alone = form == "VBZ" and not self._is_finite(self.analyses)
             return alone and self.begins_phrase(1)
+        return self._is_missing_verb(index)
+
+    def _is_missing_verb(self, index: int) -> bool:
+        """Whether a later word that can be a verb is the one that its clause lacks."""
+        form = self.form(index)
         start, end = self._clause(index)
         before = self.analyses[index - 1]
-        lemmas = {word.lemma for word in self.analyses[start : max(index - 1, start)]}
+        earlier = self.analyses[start : max(index - 1, start)]
+        lemmas = {word.lemma for word in earlier}
         caused = form == "VB" and not WORDS.causing.isdisjoint(lemmas)
         # "dog run" is no sentence: this form needs several dogs, or "makes the dog run"
         if form == "VB" and not caused and not self._is_of_several(start, index):
             return False
-        clause = [*self.analyses[start:index], *self.analyses[index + 1 : end]]
         # "the cat that is black sleeps": the verb of "that" is not the one that is missing
         described = self.words[start - 1] in _RELATIVE and form == "VBZ"
         modified = before.tag[:2] in {"JJ", "NN", "VB", "RB"} and start < index
         if described and modified and not self._is_finite(self.analyses[:start]):
             return self._is_finite(self.analyses[start:index])
+        clause = [*self.analyses[start:index], *self.analyses[index + 1 : end]]
         if not caused and self._is_finite(clause):
             return False
         if start == index:  # "falls off the table and shatters"

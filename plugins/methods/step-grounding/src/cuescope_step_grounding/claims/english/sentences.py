@@ -16,6 +16,7 @@ from cuescope_step_grounding.claims.english.lexicon import (
     RELATIONS,
     VERBS,
     WORDS,
+    verb_tag,
 )
 from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
@@ -51,10 +52,8 @@ _WORD = re.compile(
 )
 # The verbs after which a side is a direction.
 _SIDED_LEMMAS = WORDS.moving | WORDS.sided | WORDS.turns | WORDS.walks
-_SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS} - {
-    "falls",
-    "fall",
-}
+_SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS}
+_SIDED -= {"falls", "fall"}
 _OPENER = re.compile(rf"\s*(?:{'|'.join(_REWRITING['openers'])})(?=\s)", re.IGNORECASE)
 _MOVING = re.compile(
     rf"\b(?:{'|'.join(sorted(_SIDED))}) (?:slightly |sharply )?\Z", re.IGNORECASE
@@ -168,10 +167,9 @@ def _items(sentence: Sentence, heading: Sentence) -> list[Sentence]:
     result = []
     for words in named:
         start = words[0].start
-        shown = [
-            ShownWord(word, word.lower(), start, start) for word in ("There", "is")
-        ]
-        result.append(Sentence((*shown, *words, *heading.words), moments))
+        there = ShownWord("There", "there", start, start)
+        verb = ShownWord("is", "is", start, start)
+        result.append(Sentence((there, verb, *words, *heading.words), moments))
     return result
 
 
@@ -196,11 +194,12 @@ def _is_name(words: Sequence[ShownWord], verbs: Set[str] = _VERBS) -> bool:
 
 def _has_verb(nouns: list[str], verbs: Set[str]) -> bool:
     """Whether some words are no name: "sink" is one, "sinks in" and "take eggs" are none."""
-    *before, last = (VERBS.get(noun, ("", ""))[1] for noun in nouns)
+    *before, last = map(verb_tag, nouns)
     # "cutting board": a board, though one can board a bus
     if not before or before[-1] == "VBG":
         verbs = verbs - {"VB"}
-    return last in verbs or not verbs.isdisjoint({*before} - {"VBG"})
+    others = set(before) - {"VBG"}
+    return last in verbs or not verbs.isdisjoint(others)
 
 
 def without_openers(text: str) -> str:
@@ -244,19 +243,28 @@ def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
 
 def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _PLAIN.finditer(text, start, end):
-        if match[0].lower().endswith(("left", "right")) and _MOVING.search(
-            text[: match.start()]
-        ):
-            continue  # "moves to the right" goes there, and is not there
+        sided = match[0].lower().endswith(("left", "right"))
+        # "moves to the right" goes there, and is not there
+        if sided and _MOVING.search(text[: match.start()]):
+            continue
         yield from _words(text, start, match.start(), offset)
         # The group of a whole substitution closes last.
-        _, shown, name = _SUBSTITUTIONS[int((match.lastgroup or "")[1:])]
-        side = next((match[group].lower() for group in "abcde" if match[group]), "")
+        number = int((match.lastgroup or "")[1:])
+        _, shown, name = _SUBSTITUTIONS[number]
+        full_name = name.format(_side(match))
+        place = (offset + match.start(), offset + match.end())
         for index, word in enumerate(shown.split()):
-            named = word if index else name.format(side)
-            yield ShownWord(word, named, offset + match.start(), offset + match.end())
+            yield ShownWord(word, word if index else full_name, *place)
         start = match.end()
     yield from _words(text, start, end, offset)
+
+
+def _side(match: re.Match[str]) -> str:
+    """The side that wordy prepositions name; "" where they name none."""
+    for group in "abcde":
+        if match[group]:
+            return match[group].lower()
+    return ""
 
 
 def _words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:

@@ -104,8 +104,10 @@ def remember(analyse: Analyse) -> Analyse:
         keys = list(map(tuple, sentences))
         if len(known) + len(keys) > MOST_KNOWN:
             known.clear()
-        new = [key for key in dict.fromkeys(keys) if key not in known]
-        known.update(zip(new, map(tuple, analyse(new)), strict=True))
+        distinct = dict.fromkeys(keys)
+        new = [key for key in distinct if key not in known]
+        analyses = map(tuple, analyse(new))
+        known.update(zip(new, analyses, strict=True))
         return [list(known[key]) for key in keys]
 
     return analyse_new

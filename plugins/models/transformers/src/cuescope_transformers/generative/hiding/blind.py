@@ -92,9 +92,8 @@ def _attend(
     if attn_mask is None and not is_causal and query.ndim == 4 and len(query) == 1:
         return _attend_fewer(given, hidden[0, 0, 0])
     seen = {name: given[name].nan_to_num() for name in ("query", "key", "value")}
-    attended = nnf.scaled_dot_product_attention(
-        **masked_arguments({**given, **seen}, hidden)
-    )
+    masked = masked_arguments({**given, **seen}, hidden)
+    attended = nnf.scaled_dot_product_attention(**masked)
     # what a query gives that reads no key is hidden too
     lost = _with_nan(query) | hidden.all(dim=-1)
     return attended.masked_fill(lost[..., None], NAN)
@@ -104,7 +103,8 @@ def _attend_fewer(given: dict[str, Any], hidden: Bool[Tensor, " key"]) -> Tensor
     """Of one sequence: what is hidden is taken out, which is less work than a mask."""
     query, key, value = (given[name] for name in ("query", "key", "value"))
     asks = ~_with_nan(query).any(dim=1)[0]
-    attended: Tensor = query.new_full((*query.shape[:-1], value.shape[-1]), NAN)
+    shape = (*query.shape[:-1], value.shape[-1])
+    attended: Tensor = query.new_full(shape, NAN)
     if hidden.all():
         return attended
     parts = {
@@ -148,9 +148,8 @@ def _convolve(
     apart = strides == weight.shape[2:] and padding in (0, (0,) * axes, "valid")
     if apart and groups == 1 and dilation in (1, (1,) * axes):
         return _embed_patches(pixels, weight, bias)
-    output = function(
-        pixels.nan_to_num(), weight, bias, stride, padding, dilation, groups
-    )
+    seen = pixels.nan_to_num()
+    output = function(seen, weight, bias, stride, padding, dilation, groups)
     shown = pixels.isnan().any(dim=1, keepdim=True).to(pixels.dtype)
     ones = torch.ones_like(weight[:1, :1])
     read = function(shown, ones, None, stride, padding, dilation)
@@ -171,9 +170,10 @@ def _embed_patches(
         pixels = pixels.narrow(axis, 0, count * side)
         counts.append(count)
         cells += (count, side)
-    number = range(2, 2 + len(cells), 2)
-    within = range(3, 2 + len(cells), 2)
     divided = pixels.reshape(*pixels.shape[:2], *cells)
+    # a patch's number along each axis, then its channels and the places within it
+    number = range(2, divided.ndim, 2)
+    within = range(3, divided.ndim, 2)
     patches = divided.permute(0, *number, 1, *within)
     rows = patches.reshape(-1, weight[0].numel())
     seen = ~_with_nan(rows)

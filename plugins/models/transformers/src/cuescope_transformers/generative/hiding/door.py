@@ -82,10 +82,15 @@ def _follow(
 def _are_equal(one: Followed, other: Followed, visual: Kept) -> bool:
     """Whether the same tokens are hidden, and the others are what they were."""
     handed, reads = one
-    if not torch.equal(reads, other[1]):
+    other_handed, other_reads = other
+    if not torch.equal(reads, other_reads):
         return False
-    pairs = zip(_tensors_of(handed), _tensors_of(other[0]), strict=True)
-    return not any((_readers(differs, visual, *pair) & ~reads).any() for pair in pairs)
+    pairs = zip(_tensors_of(handed), _tensors_of(other_handed), strict=True)
+    for pair in pairs:
+        differing = _readers(differs, visual, *pair)
+        if (differing & ~reads).any():
+            return False
+    return True
 
 
 def _follow_by_nan(
@@ -114,7 +119,8 @@ def _follow_by_noise(
     plain = reach(model, whole, door, one)
     other = Local()
     noisy = reach(model, drawn, door, other)
-    hidden = [mine.hidden(its) for mine, its in zip(one.seen, other.seen, strict=True)]
+    both = zip(one.seen, other.seen, strict=True)
+    hidden = [mine.hidden(its) for mine, its in both]
     # a query of which every key is hidden can give nothing else
     if any(mask.all(dim=-1).any() for mask in hidden):
         noisy = reach(model, drawn, door, Local(hidden))
@@ -138,12 +144,14 @@ def _tensors_of(handed: Any) -> Iterator[Tensor]:
 
 def _readers(test: Callable[..., Tensor], visual: Kept, *parts: Tensor) -> Kept:
     """The tokens of which `test` is true of any number, in what some passes were handed alike."""
+    first = parts[0]
+    if first.shape[:2] == visual.shape:
+        of_tokens = [part.flatten(2) for part in parts]
+        return test(*of_tokens).any(dim=-1)
     none = torch.zeros_like(visual)
-    if parts[0].shape[:2] == visual.shape:
-        return test(*(part.flatten(2) for part in parts)).any(dim=-1)
-    if len(parts[0]) == int(visual.sum()):
-        of_visual = test(*(part.flatten(1) for part in parts)).any(dim=-1)
-        return none.masked_scatter(visual, of_visual)
+    if len(first) == int(visual.sum()):
+        of_visual = [part.flatten(1) for part in parts]
+        return none.masked_scatter(visual, test(*of_visual).any(dim=-1))
     return none
 
 
@@ -173,20 +181,16 @@ def _shorter(
     if model.network.config.is_encoder_decoder:
         order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :most]
     fills = ~kept.gather(1, order)
-    left: Inputs = {
-        "input_ids": tokens.gather(1, order).masked_fill(
-            fills, model.tokenizer.pad_token_id
-        )
-    }
+    padding = model.tokenizer.pad_token_id
+    left: Inputs = {"input_ids": tokens.gather(1, order).masked_fill(fills, padding)}
     if "position_ids" in arguments(model.network.forward):
         # `generate` would count positions without what is gone: they are taken of the whole prompt
         positions = model.network._prepare_position_ids_for_generation(
             tokens, dict(inputs)
         )
         index = order.expand(*positions.shape[:-1], -1)
-        left["position_ids"] = positions.expand(
-            *positions.shape[:-2], *tokens.shape
-        ).gather(-1, index)
+        of_tokens = positions.expand(*positions.shape[:-2], *tokens.shape)
+        left["position_ids"] = of_tokens.gather(-1, index)
     for name, value in inputs.items():
         if name not in left and getattr(value, "shape", None) == tokens.shape:
             left[name] = value.gather(1, order).masked_fill(fills, 0)
@@ -194,10 +198,8 @@ def _shorter(
     given = {
         name: select(value) for name, value in handed.items() if name not in OF_THE_PASS
     }
-    batch = with_modalities(model, left)
-    return replace(
-        batch, around=partial(_handed_over, language_side(model.network), given)
-    )
+    around = partial(_handed_over, language_side(model.network), given)
+    return replace(with_modalities(model, left), around=around)
 
 
 def _select(
@@ -218,8 +220,9 @@ def _select(
     if value.shape[:2] == kept.shape:
         beyond = [1] * (value.ndim - 2)
         index = order.view(*order.shape, *beyond).expand(-1, -1, *value.shape[2:])
+        filled = fills.view(*fills.shape, *beyond)
         # False, where it says which tokens are visual
-        return value.gather(1, index).masked_fill(fills.view(*fills.shape, *beyond), 0)
+        return value.gather(1, index).masked_fill(filled, 0)
     if value.shape[-2:] == kept.shape:
         return value.gather(-1, order.expand(*value.shape[:-2], -1, -1))
     if len(value) == int(visual.sum()):

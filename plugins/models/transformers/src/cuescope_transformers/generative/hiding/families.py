@@ -68,7 +68,8 @@ def without_patches(model: GenerativeModel, inputs: Inputs) -> Batch:
         output = features_of(**{key: inputs[key] for key in names}, return_dict=True)
     features = output.pooler_output
     # NaN went through the projector: the tokens that read a hidden patch are those that are NaN
-    rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])
+    parts = [part.reshape(-1, part.shape[-1]) for part in features]
+    rows = torch.cat(parts)
     visible = ~rows.isnan().any(dim=1)
     left = rows[visible]
     packed = left[None] if isinstance(features, Tensor) else [left]
@@ -235,7 +236,8 @@ def _cross_visible(visible: VisibleKeys) -> Any:
         if mask is not None:
             index = order[:, None, None].expand(-1, -1, mask.shape[2], -1)
             # not -inf: a row that sees no key would become NaN
-            mask = mask.gather(3, index).masked_fill(fills, torch.finfo(mask.dtype).min)
+            lowest = torch.finfo(mask.dtype).min
+            mask = mask.gather(3, index).masked_fill(fills, lowest)
         # after the prompt the keys are in the cache
         if states is not None:
             rows = states.reshape(len(visible), -1, states.shape[-1])

@@ -71,21 +71,25 @@ def over_frame(model: GenerativeModel, frame: Frame, mask: Mask) -> Mask:
     width, height = frame.load().size
     if mask.shape == (height, width) or mask.shape != grid_shape(model, frame):
         return mask
-    area = seen_area(model, frame)
-    cells = []
-    for side, seen in zip(mask.shape, area, strict=True):
-        start, stop = seen
-        # nothing is cut off, and nothing is added
-        if max(abs(start), abs(stop - 1)) < WITHIN / side:
-            cells.append(np.arange(side))
-            continue
-        middles = (np.arange(FINE * side) + 0.5) / (FINE * side)
-        cells.append(np.floor((middles - start) / (stop - start) * side).astype(int))
-    rows, cols = cells
+    down, across = seen_area(model, frame)
+    rows = _cells_over(down, mask.shape[0])
+    cols = _cells_over(across, mask.shape[1])
     framed = np.pad(mask, 1)  # False where nothing is seen
     row = (rows + 1).clip(0, mask.shape[0] + 1)
     col = (cols + 1).clip(0, mask.shape[1] + 1)
     return np.asarray(framed[row[:, None], col])
+
+
+def _cells_over(seen: tuple[float, float], side: int) -> Int[np.ndarray, " cell"]:
+    """Along a frame, which of `side` cells lies there; other numbers where nothing is seen."""
+    start, stop = seen
+    # nothing is cut off, and nothing is added
+    if max(abs(start), abs(stop - 1)) < WITHIN / side:
+        return np.arange(side)
+    fine = FINE * side
+    middles = (np.arange(fine) + 0.5) / fine
+    shares = (middles - start) / (stop - start)
+    return np.floor(shares * side).astype(int)
 
 
 def hidden_pixels(
@@ -113,9 +117,7 @@ def hidden_pixels(
         if isinstance(value, Tensor) and value.is_floating_point()
     ]
     # batches of frames of the same sizes are drawn white but once
-    sizes = tuple(
-        tuple(frame.load().size for frame in sample.frames) for sample, _ in masked
-    )
+    sizes = tuple(_sizes_of(sample) for sample, _ in masked)
     if sizes not in model.ends:
         black = process(lambda image, share: Image.new("RGB", image.size))
         white = process(lambda image, share: Image.new("RGB", image.size, "white"))
@@ -124,6 +126,10 @@ def hidden_pixels(
     drawn = process(lambda image, share: _grey(WHITE * share).convert("RGB"))
     ends = model.ends[sizes]
     return {name: ends[name].more_than_a_quarter(drawn[name]) for name in floats}
+
+
+def _sizes_of(sample: Sample) -> tuple[tuple[int, int], ...]:
+    return tuple(frame.load().size for frame in sample.frames)
 
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:

@@ -67,13 +67,13 @@ class Local(TorchFunctionMode):
         self.seen: list[Seen] = []
         self._hidden = hidden
 
-    @property
-    def _blind(self) -> Tensor | None:
-        """Which queries of the attention that was seen last have no key left."""
+    def _marked(self, nothing: Tensor) -> Tensor:
+        """What queries get, with 1 for those that have no key left in the last attention."""
         # none is known in a first pass
         if not self._hidden:
-            return None
-        return self._hidden[len(self.seen) - 1].all(dim=-1)[..., None]
+            return nothing
+        hidden = self._hidden[len(self.seen) - 1]
+        return nothing + hidden.all(dim=-1)[..., None]
 
     def __torch_function__(
         self,
@@ -97,10 +97,9 @@ class Local(TorchFunctionMode):
         self, query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any
     ) -> Tensor:
         self.seen.append(Seen(torch.cat([key, value], dim=-1)))
-        shape = (*query.shape[:-1], value.shape[-1])
         if query.shape[-2] != key.shape[-2]:
-            nothing = value.new_zeros(shape)
-            return nothing if self._blind is None else nothing + self._blind
+            shape = (*query.shape[:-1], value.shape[-1])
+            return self._marked(value.new_zeros(shape))
         groups = query.shape[-3] // value.shape[-3]
         return value.repeat_interleave(groups, dim=-3)
 
@@ -109,8 +108,7 @@ class Local(TorchFunctionMode):
         self.seen.append(Seen(scores.mT, scores=True))
         rows, columns = scores.shape[-2:]
         if rows != columns:
-            nothing = torch.zeros_like(scores)
-            return nothing if self._blind is None else nothing + self._blind
+            return self._marked(torch.zeros_like(scores))
         own = torch.eye(rows, dtype=scores.dtype, device=scores.device)
         return own.expand_as(scores)
 
@@ -147,16 +145,22 @@ def masked_arguments(given: dict[str, Any], hidden: Mask) -> dict[str, Any]:
     if not hidden.any():
         return given
     query = given["query"]
-    lowest = torch.finfo(query.dtype).min
-    bias = torch.zeros_like(hidden, dtype=query.dtype).masked_fill(hidden, lowest)
+    bias = _bias(hidden, query.dtype)
     mask = given.get("attn_mask")
     if given.get("is_causal", False):
         size = (query.shape[-2], given["key"].shape[-2])
         mask = torch.ones(size, dtype=torch.bool, device=query.device).tril()
     if mask is not None and mask.dtype == torch.bool:
-        mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, lowest)
-    bias = bias if mask is None else bias + mask
+        mask = _bias(~mask, query.dtype)
+    if mask is not None:
+        bias = bias + mask
     return {**given, "attn_mask": bias, "is_causal": False}
+
+
+def _bias(hidden: Tensor, dtype: torch.dtype) -> Tensor:
+    """What is added to scores, so that hidden ones weigh nothing."""
+    lowest = torch.finfo(dtype).min
+    return torch.zeros_like(hidden, dtype=dtype).masked_fill(hidden, lowest)
 
 
 def is_attention(scores: Tensor) -> bool:
@@ -190,5 +194,6 @@ def _convolve_in_place(
     if tuple(weight.shape[2:]) == strides:
         return output
     cells: Any = POOLS[axes](pixels, tuple(output.shape[2:]))
-    middle = weight.flatten(2).mean(dim=-1).view(*weight.shape[:2], *[1] * axes)
+    means = weight.flatten(2).mean(dim=-1)
+    middle = means.view(*weight.shape[:2], *[1] * axes)
     return function(cells, middle, bias, groups=groups)
