@@ -308,7 +308,7 @@ def _colour_around(pixels: np.ndarray, cell: Cells) -> np.ndarray:
     around[y0 - top : y1 - top, x0 - left : x1 - left] = False
     # a box that fills the image has nothing around it: grey
     if not around.any():
-        return np.full(3, 127)
+        return np.full(pixels.shape[2:], 127)
     return np.asarray(np.rint(outer[around].mean(axis=0)))
 
 

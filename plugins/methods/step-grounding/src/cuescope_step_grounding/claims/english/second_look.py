@@ -135,7 +135,8 @@ class _Doubts:
         if form == "VB" and not caused and not self._is_of_several(start, index):
             return False
         # "the cat that is black sleeps": the verb of "that" is not the one that is missing
-        described = self.words[start - 1] in _RELATIVE and form == "VBZ"
+        is_relative = start > 0 and self.words[start - 1] in _RELATIVE
+        described = is_relative and form == "VBZ"
         modified = before.tag[:2] in {"JJ", "NN", "VB", "RB"} and start < index
         if described and modified and not self._is_finite(self.analyses[:start]):
             return self._is_finite(self.analyses[start:index])
