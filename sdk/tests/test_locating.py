@@ -1,6 +1,6 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from cuescope_sdk.locating import (
     Linear,
     Region,
     Sides,
+    Sight,
     Training,
     _cells,
     _location,
@@ -67,6 +68,7 @@ def describe(
     seed: int = 0,
     *,
     is_ranking: bool = False,
+    sights: Mapping[str, Sight] | None = None,
 ) -> tuple[Portrait | None, dict[str, np.ndarray]]:
     """What the report says of the finding, and where it was drawn in which sample.
 
@@ -111,7 +113,7 @@ def describe(
         context=Context(seed=seed),
         samples=tuple(samples),
     )
-    attach_portraits(audit, [feature], [score], sides)
+    attach_portraits(audit, [feature], [score], sides, sights=sights)
     assert not audit.failures
     portraits = [item for item in audit.attachments if isinstance(item, Portrait)]
     return (portraits[0] if portraits else None), places
@@ -146,6 +148,19 @@ def test_a_cue_is_outlined_and_named(draw: Draw, where: str, words: str) -> None
     assert words in portrait.name
     assert overlap(portrait, places) >= 0.5
     assert portrait.auroc > 0.75
+
+
+def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> None:
+    """A cue that was named by some samples, and is shown on others."""
+    before, _ = describe(corner)
+    assert before is not None
+    [outline] = before.outlines
+    unlike = before.model_copy(update={"what": "brighter, as it was seen before"})
+    sight = Sight(unlike, _location.Location("one place", 0.9, mask=outline.mask))
+    portrait, _ = describe(nothing, sights={"cluster-00": sight})
+    assert portrait is not None
+    assert portrait.what == "brighter, as it was seen before"
+    assert (portrait.outlines[0].mask == outline.mask).all()
 
 
 def test_of_a_ranking_the_method_says_who_shows_it() -> None:

@@ -14,10 +14,16 @@ from cuescope_confirm.merging.examples import without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
 from cuescope_confirm.reasoning import names_of
 from cuescope_confirm.study import Cue, Study
-from cuescope_sdk import Feature, Frame, Occurrence, Sample
+from cuescope_sdk import Feature, Frame, Occurrence, Portrait, Sample
+from cuescope_sdk.locating import Sight
+from cuescope_sdk.locating._location import Location
 
 SIDE = 48
 COUNT = 180
+BLUE = Portrait(
+    feature="cluster-00", name="blue mark", where="everywhere", what="", auroc=0.9
+)
+SEEN = Sight(BLUE, Location("everywhere", 0.9))
 PULLS = Direction("the label", sign=-1, gap=0.5, z=9.0)
 
 
@@ -115,8 +121,10 @@ def test_two_cues_of_the_same_words_are_told_apart(
     study, cue, _ = told
     feature = cue.feature.model_copy(update={"key": "slice-1"})
     other = Cue(feature, "slice 1", ("cup",), "domino")
-    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark", "blue mark"])
-    assert [named.name for named in with_guesses(study, [cue, other])] == [
+    monkeypatch.setattr(guesses, "look_at_features", lambda *_: [SEEN, SEEN])
+    both = with_guesses(study, [cue, other])
+    assert [named.sight for named in both] == [SEEN, SEEN]
+    assert [named.name for named in both] == [
         "blue mark (a guess; pictures that look alike (1 of 5))",
         "blue mark (a guess; slice 1)",
     ]
@@ -137,7 +145,7 @@ def test_what_one_method_has_guessed_stays_until_others_find_it_too(
     study, cue, _ = told
     alone = Cue(cue.feature, "failures of cup (a guess: area)", ("cup",), "domino")
     both = Cue(cue.feature, alone.name, ("cup",), "domino", members=(alone, cue))
-    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
+    monkeypatch.setattr(guesses, "look_at_features", lambda *_: [SEEN])
     assert with_guesses(study, [alone]) == [alone]
     assert with_guesses(study, [both])[0].name == "blue mark (a guess)"
 
@@ -148,7 +156,7 @@ def test_a_plan_looks_at_no_picture_for_a_name(
 ) -> None:
     study, cue, _ = told
     monkeypatch.setattr(study.audit.context, "planning", True)
-    monkeypatch.setattr(guesses, "guess_names", lambda *_: ["blue mark"])
+    monkeypatch.setattr(guesses, "look_at_features", lambda *_: [SEEN])
     assert with_guesses(study, [cue]) == [cue]
 
 

@@ -4,7 +4,12 @@ from cuescope_sdk.locating._linear import Fitting, Linear, Training
 from cuescope_sdk.locating._location import Pictures
 from cuescope_sdk.locating._masks import stretch
 from cuescope_sdk.locating._pictures import Look, PixelPatches, square_pixels
-from cuescope_sdk.locating._portraits import Sides, attach_portraits, guess_names
+from cuescope_sdk.locating._portraits import (
+    Sides,
+    Sight,
+    attach_portraits,
+    look_at_features,
+)
 from cuescope_sdk.locating._regions import Region
 
 __all__ = [
@@ -15,9 +20,10 @@ __all__ = [
     "PixelPatches",
     "Region",
     "Sides",
+    "Sight",
     "Training",
     "attach_portraits",
-    "guess_names",
+    "look_at_features",
     "square_pixels",
     "stretch",
 ]

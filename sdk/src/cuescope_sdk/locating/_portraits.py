@@ -82,6 +82,19 @@ class Sides:
         return min(len(self.shown), len(self.others)) >= FEWEST
 
 
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What was learned of a feature: its portrait, and what finds its place in further frames."""
+
+    portrait: Portrait
+    location: Location
+
+    @property
+    def name(self) -> str | None:
+        """A few words, which are a guess; None where a namer has named it already."""
+        return self.portrait.name
+
+
 def attach_portraits(
     audit: Audit,
     features: Sequence[Feature],
@@ -89,6 +102,7 @@ def attach_portraits(
     sides: Mapping[str, Sides] | None = None,
     *,
     guess: bool = True,
+    sights: Mapping[str, Sight] | None = None,
 ) -> None:
     """Where the cue of each finding is, what changes there, and how sure that is.
 
@@ -96,9 +110,10 @@ def attach_portraits(
     held against others of the same labels, by their pixels alone: the model is not asked. What is
     learned is judged on groups that it was not learned from. Of a feature that only ranks, the
     method may name the `sides` itself, by the feature's key. Without `guess` features keep their
-    names.
+    names. What was looked at before is not learned again: `sights`, by the feature's key.
     """
     sides = sides or {}
+    sights = sights or {}
     by_key = {feature.key: feature for feature in features}
     findings: dict[str, Score] = {}
     for score in scores:
@@ -113,42 +128,45 @@ def attach_portraits(
             # a picture that cannot be read costs its portrait
             with audit.spare(f"the portrait of {score.feature}"):
                 feature = by_key[score.feature]
-                of_feature = sides.get(score.feature)
-                label = score.label
-                portrait = draw_portrait(audit, views, feature, label, of_feature)
-                if portrait is not None:
-                    unnamed = portrait.model_copy(update={"name": None})
-                    audit.attach(portrait if guess else unnamed)
+                sight = sights.get(feature.key)
+                if sight is None:
+                    of_feature = sides.get(feature.key)
+                    sight = look_at(audit, views, feature, score.label, of_feature)
+                if sight is not None:
+                    shown = tuple(outlines(audit, views, feature, sight.location))
+                    changed = {"label": score.label, "outlines": shown}
+                    if not guess:
+                        changed["name"] = None
+                    audit.attach(sight.portrait.model_copy(update=changed))
             advance(1)
 
 
-def guess_names(
+def look_at_features(
     audit: Audit,
     samples: Mapping[str, Sample],
     features: Sequence[Feature],
-) -> list[str | None]:
-    """What the frames of each feature show, in a few words; None where nothing tells them.
+) -> list[Sight | None]:
+    """What the frames of each feature show; None where nothing tells them from others.
 
     `samples` are those in which the features were found, by key. The model is not asked.
     """
     views = Views({key: sample for key, sample in samples.items() if sample.frames})
-    names: list[str | None] = [None] * len(features)
+    sights: list[Sight | None] = [None] * len(features)
     with audit.context.progress("looking at the cues", len(features)) as advance:
         for number, feature in enumerate(features):
             with audit.spare(f"the portrait of {feature.key}"):
-                portrait = draw_portrait(audit, views, feature)
-                names[number] = None if portrait is None else portrait.name
+                sights[number] = look_at(audit, views, feature)
             advance(1)
-    return names
+    return sights
 
 
-def draw_portrait(
+def look_at(
     audit: Audit,
     views: Views,
     feature: Feature,
     label: str | None = None,
     sides: Sides | None = None,
-) -> Portrait | None:
+) -> Sight | None:
     """None where too few frames are with or without the feature, or nothing tells them apart."""
     frames, data = training_frames(audit, views, feature, sides)
     if not data.has_both(np.ones(len(frames), bool)):
@@ -178,7 +196,7 @@ def draw_portrait(
         named_at = "everywhere" if change.is_told else where
     # a namer's word is a name already, and knows what things are
     is_named = NameGuess.name_in(feature.name or "") is not None
-    return Portrait(
+    portrait = Portrait(
         feature=feature.key,
         label=label,
         name=None if is_named else name_for(named_at, area, change, written),
@@ -187,8 +205,8 @@ def draw_portrait(
         or "nothing that has a word here",
         area=area,
         auroc=location.auroc,
-        outlines=tuple(outlines(audit, views, feature, location)),
     )
+    return Sight(portrait, location)
 
 
 def words_for_change(change: Change, written: Written | None = None) -> list[str]:

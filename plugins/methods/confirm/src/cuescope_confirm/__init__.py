@@ -149,9 +149,11 @@ class Confirm(Plugin):
         if audit.options is not self.options:
             return
         yield from independent_samples(audit)
-        # a cue has its name by now
-        attach_portraits(audit, features, scores, guess=False)
         results = audit.once(_results, audit, self.options, audit.outcomes)
+        cues = [row.target.cue for row in results.rows]
+        # its page shows what a guessed name was told by
+        sights = {cue.feature.key: cue.sight for cue in cues if cue.sight is not None}
+        attach_portraits(audit, features, scores, guess=False, sights=sights)
         with audit.spare("checks of the witnesses"):
             yield from evidence(results)
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from cuescope_sdk import (
     inside,
     read_sealed,
 )
+from cuescope_sdk.locating import Sight
 from cuescope_sdk.stills import FrameId
 from cuescope_sdk.tools import NameGuess
 
@@ -58,7 +59,8 @@ class Cue:
     `labels` are () where it is about all, and several only where several findings are one cue (see
     merging): its `members`. `run` is the method that found it, `checked` the name that one of its
     checks gave. A `foreign` label answers no sample. `folds` are the numbers of the folds outside
-    of which it was found, with what was found there (see `Study.folds`).
+    of which it was found, with what was found there (see `Study.folds`). `sight` is what it got its
+    name from, where that is a guess.
     """
 
     feature: Feature
@@ -69,6 +71,7 @@ class Cue:
     members: tuple["Cue", ...] = ()
     foreign: bool = False
     folds: tuple[tuple[int, "Cue"], ...] = ()
+    sight: Sight | None = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> str:

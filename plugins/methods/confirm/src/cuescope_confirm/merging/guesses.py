@@ -6,7 +6,7 @@ from dataclasses import replace
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.merging.recognition import name_of
 from cuescope_confirm.study import GUESSED, NOWHERE, Cue, Cues, Study
-from cuescope_sdk.locating import guess_names
+from cuescope_sdk.locating import look_at_features
 
 
 def with_guesses(study: Study, cues: Cues) -> list[Cue]:
@@ -18,19 +18,22 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
     # it takes seconds for each, and a plan prints no name
     if not numbered or study.audit.context.planning:
         return list(cues)
-    guesses = guess_names(study.audit, study.seen, [cue.feature for cue in numbered])
-    found = zip(numbered, guesses, strict=True)
-    by_id = {cue.id: guess for cue, guess in found if guess is not None}
-    counts = Counter(by_id.values())
+    sights = look_at_features(
+        study.audit, study.seen, [cue.feature for cue in numbered]
+    )
+    found = zip(numbered, sights, strict=True)
+    by_id = {cue.id: sight for cue, sight in found if sight is not None}
+    counts = Counter(sight.name for sight in by_id.values())
     named = []
     for cue in cues:
-        guess = by_id.get(cue.id)
-        if guess is not None:
-            name = f"{guess} (a guess)"
+        sight = by_id.get(cue.id)
+        if sight is not None and sight.name is not None:
+            name = f"{sight.name} (a guess)"
             # two cues may look alike in these words
-            if counts[guess] > 1:
-                name = f"{guess} (a guess; {cue.name.partition(f' {GUESSED}')[0]})"
-            cue = replace(cue, name=name)
+            if counts[sight.name] > 1:
+                number, _, _ = cue.name.partition(f" {GUESSED}")
+                name = f"{sight.name} (a guess; {number})"
+            cue = replace(cue, name=name, sight=sight)
         named.append(cue)
     return named
 
