@@ -117,7 +117,7 @@ class Stage:
         request: Request,
         *,
         share: float,
-        seconds: float = 0.0,
+        seconds: float | None = None,
         cues: int | None = None,
         shared: float = SHARED,
     ) -> "Stage":
@@ -129,6 +129,8 @@ class Stage:
         method, data = request.method, request.data
         share = experience.share_asked(method, data, cache, share, math.inf)
         said = experience.share_said(method, data, cache)
+        if seconds is None:
+            seconds = experience.guess_seconds(most, asks_questions=False)
         own = experience.own_seconds(method, data, cache, most, seconds)
         stage = cls(name, share * most, own, most, most, share, cues, share_said=said)
         return replace(stage.about(request, cache), shared=shared)
