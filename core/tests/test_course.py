@@ -283,7 +283,7 @@ def test_a_test_of_fewer_cues_still_locates_them(clock: Clock) -> None:
     assert course.seconds_left == pytest.approx(400)
 
 
-def test_a_test_of_no_cue_takes_no_time_and_is_not_remembered(
+def test_a_test_of_no_cue_takes_no_time_and_tells_of_the_same_data_alone(
     cache: ResponseCache, clock: Clock
 ) -> None:
     request = Request(method="confirm", model="toy", data="scenes")
@@ -293,7 +293,11 @@ def test_a_test_of_no_cue_takes_no_time_and_is_not_remembered(
     assert course.seconds_left == 0
     course.begin("test")
     course.stages["test"].remember(cache, *course.end())
-    assert Stage.of_test("test", 600, cache, request, share=0.7).inputs == 420
+    again = Stage.of_test("test", 600, cache, request, share=0.7, seconds=30)
+    assert (again.inputs, again.seconds) == (0, 0)
+    other = request.model_copy(update={"data": "other"})
+    stage = Stage.of_test("test", 600, cache, other, share=0.7, seconds=30)
+    assert (stage.inputs, stage.seconds) == (420, 30)
 
 
 def test_a_number_is_said_where_it_is_known_within_a_third(clock: Clock) -> None:
@@ -513,12 +517,12 @@ def test_a_model_that_gives_no_answer_has_no_pace(clock: Clock) -> None:
     assert course.seconds_left is None
 
 
-def test_a_loose_bound_does_not_widen_the_range(clock: Clock) -> None:
-    """How far inputs are off is kept as a share of what was foreseen at most."""
-    stage = Stage("a", 100, 0, most=140, pace=1.0, inputs_doubt=0.3)
-    course = Course([stage], clock)
-    course.begin("a")
-    course.count_asked(0, 20)
-    course.foresee(4000)
-    assert course.left is not None
-    assert course.left.doubt < 0.3 * 140 + 0.3 * 100
+def test_guesses_err_each_by_itself(clock: Clock) -> None:
+    def doubt(*, has_run: bool) -> float:
+        stage = Stage("a", 0, 30, seconds_doubt=1.0, has_run=has_run)
+        course = Course([stage, replace(stage, name="b", seconds=40)], clock)
+        assert course.left is not None
+        return course.left.doubt
+
+    assert doubt(has_run=True) == pytest.approx(70)
+    assert doubt(has_run=False) == pytest.approx(50)

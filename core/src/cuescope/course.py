@@ -196,6 +196,7 @@ class Stage:
             said=(inputs, said),
             own=(seconds, self.size),
             timed=timed,
+            is_general=self.cues != 0,
         )
         surprises: dict[str, float | None] = {}
         # where nothing was foreseen, nothing surprises
@@ -250,10 +251,18 @@ class Course:
     def scale(self, name: str, cues: int) -> None:
         """A stage is about so many cues, which was a guess before."""
         stage = self.stages[name]
-        if stage.cues:
-            # none: there is nothing to locate either, and it says nothing of other tests
-            shared = stage.shared
-            by = (cues + shared) / (stage.cues + shared) if cues else 0.0
+        if stage.cues and not cues:
+            # there is nothing to locate either
+            self.stages[name] = replace(
+                stage,
+                inputs=0.0,
+                seconds=0.0,
+                cues=0,
+                inputs_doubt=0.0,
+                seconds_doubt=0.0,
+            )
+        elif stage.cues:
+            by = (cues + stage.shared) / (stage.cues + stage.shared)
             self.stages[name] = replace(
                 stage,
                 inputs=by * stage.inputs,
@@ -451,9 +460,15 @@ class Course:
         ]
         opening = self._opening_left
         seconds = opening + sum(rest.seconds for _, rest in rests)
-        # a computer that is slower is so in all of them
-        own_doubt = PACE_DOUBT * opening + sum(rest.seconds_doubt for _, rest in rests)
-        variance = own_doubt**2
+        # a computer that is slower is so in all of them, and of guesses each errs by itself
+        own_doubt = PACE_DOUBT * opening
+        variance = 0.0
+        for stage, rest in rests:
+            if stage.has_run:
+                own_doubt += rest.seconds_doubt
+            else:
+                variance += rest.seconds_doubt**2
+        variance += own_doubt**2
         surely = 0.0
         by_model: dict[str, float] = defaultdict(float)
         for stage, rest in rests:
@@ -515,8 +530,7 @@ class Course:
             inputs,
             max(seconds, of_bars),
             surely=of_call,
-            # a share of what was foreseen: a bound that it says itself may be many times that
-            inputs_doubt=stage.inputs_doubt * min(may_follow, stage.most),
+            inputs_doubt=stage.inputs_doubt * may_follow,
             seconds_doubt=doubt,
         )
 

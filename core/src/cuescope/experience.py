@@ -80,14 +80,16 @@ def remember(
     said: tuple[float, float],
     own: tuple[float, float],
     timed: tuple[float, float],
+    is_general: bool = True,
 ) -> None:
-    """Keep what a method took, for the next time.
+    """Keep what a method took, for the next time; what is not `is_general` for this data alone.
 
     `asked` are inputs of so many at most, `said` of the most that it said at first; `own` are its
     seconds beside the model for its size; `timed` are the seconds of so many inputs, kept for each
     of the names of its model.
     """
-    for kept in _memory_key(name, data):
+    of_data, of_method = _memory_key(name, data)
+    for kept in (of_data, of_method) if is_general else (of_data,):
         for what, (taken, size) in {"asked": asked, "said": said, "own": own}.items():
             if size:
                 cache.add_pace(f"{kept} {what}", round(size), taken)
