@@ -526,3 +526,12 @@ def test_guesses_err_each_by_itself(clock: Clock) -> None:
 
     assert doubt(has_run=True) == pytest.approx(70)
     assert doubt(has_run=False) == pytest.approx(50)
+
+
+def test_a_first_test_may_be_of_no_cue(clock: Clock) -> None:
+    test = Stage("test", 100, 0, most=140, cues=2, pace=1.0, cues_are_known=False)
+    course = Course([test], clock)
+    assert course.left is not None
+    assert course.left.doubt == pytest.approx(np.hypot(100, 30))
+    course.scale("test", 2)
+    assert course.left.doubt == pytest.approx(30)

@@ -49,7 +49,8 @@ class Stage:
     `model` (a `spec` with options) here so far, None where the model has never been timed. Where
     its method never `has_run` here, its seconds are a guess. How far all may be off:
     `inputs_doubt` as a share of what may be asked, `seconds_doubt` as a natural logarithm. What
-    cues share (to locate them) takes as much as `shared` cues by themselves. Where the model
+    cues share (to locate them) takes as much as `shared` cues by themselves; where the cues are not
+    yet known there may be none, or twice as many. Where the model
     `answers_here`, in this process, it can be asked a sample to see how fast it is.
     """
 
@@ -71,6 +72,7 @@ class Stage:
     seconds_doubt: float = 0.0
     shared: float = field(default=SHARED, kw_only=True)
     answers_here: bool = field(default=False, kw_only=True)
+    cues_are_known: bool = field(default=True, kw_only=True)
 
     @classmethod
     def unknown(cls, name: str) -> "Stage":
@@ -258,6 +260,7 @@ class Course:
                 inputs=0.0,
                 seconds=0.0,
                 cues=0,
+                cues_are_known=True,
                 inputs_doubt=0.0,
                 seconds_doubt=0.0,
             )
@@ -270,6 +273,7 @@ class Course:
                 most=by * stage.most,
                 size=by * stage.size,
                 cues=cues,
+                cues_are_known=True,
             )
 
     def begin(self, name: str) -> None:
@@ -503,10 +507,13 @@ class Course:
         own = self._slower(stage) * stage.seconds
         current = self.current
         if current is None or stage.name != current.name:
+            inputs_doubt = stage.inputs_doubt * stage.most
+            if not (stage.cues_are_known or stage.has_run):
+                inputs_doubt = max(inputs_doubt, stage.inputs)
             return Rest(
                 stage.inputs,
                 own,
-                inputs_doubt=stage.inputs_doubt * stage.most,
+                inputs_doubt=inputs_doubt,
                 seconds_doubt=stage.seconds_doubt * own,
             )
         over = self._own_seconds

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -204,6 +204,7 @@ def stage_of_test(
     changed = min(most_samples, held.samples or most_samples)
     # each beside its placebo
     of_cue = 2.0 * min(ways, KINDS) * changed * held.frames_each
+    are_known = cues is not None
     if cues is None:
         enough = Confirm.data_needs.enough or 1
         most_cues = ASKED_CUES if held.asks_questions else CUES
@@ -220,7 +221,7 @@ def stage_of_test(
     if not held.asks_questions:
         each = INPUT_SECONDS + PIXEL_SECONDS * held.pixels
         seconds = each * TEST_ASKED * most
-    return Stage.of_test(
+    stage = Stage.of_test(
         METHOD,
         most,
         runner.cache,
@@ -230,3 +231,4 @@ def stage_of_test(
         cues=cues,
         shared=shared,
     )
+    return replace(stage, cues_are_known=are_known)
