@@ -37,6 +37,7 @@ TEST_ASKED = 0.7
 INPUT_SECONDS, PIXEL_SECONDS = 0.01, 8e-6
 # the same of a cue in questions, and of as many more as cues share
 TEST_SECONDS, SHARED = 3.0, 3.0
+FEW = 20
 
 
 class Investigation(Protocol):
@@ -99,7 +100,7 @@ class Held:
 
     @classmethod
     def of_samples(cls, data: Sequence[Sample], count: int) -> Self:
-        """So many of the samples of a run."""
+        """So many samples like these."""
         frames_each = float(len(data[0].frames) or 1)
         return cls(count, frames_each, pixels_of(data), count_questions(data) > 1)
 
@@ -137,7 +138,9 @@ def stage_after_run(
     report = run.report
     found = len(cues_of(report))
     samples = round(share_of_part(test.part) * len(run.data))
-    held = Held.of_samples(run.data, samples)
+    # the first ones tell of what sort all are
+    first = [run.data[number] for number in range(min(FEW, len(run.data)))]
+    held = Held.of_samples(first, samples)
     return stage_of_test(runner, test, held, max(1, found if count is None else count))
 
 
