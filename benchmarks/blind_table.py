@@ -65,12 +65,14 @@ def rows(folder: Path, redraws: int) -> Iterator[str]:
         assert gain is not None
         assert gain.low is not None
         assert gain.high is not None
-        null = accuracies_of_redrawn(
-            questions,
-            features,
-            fold,
-            redraws,
-            generator(0, "redraws"),
+        null = list(
+            accuracies_of_redrawn(
+                questions,
+                features,
+                fold,
+                redraws,
+                generator(0, "redraws"),
+            )
         )
         seconds = time.perf_counter() - start
         interval = f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"

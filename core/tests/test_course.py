@@ -29,6 +29,7 @@ from cuescope.request import Request
 from cuescope.runner import Runner
 from cuescope.store import ResponseCache
 from cuescope.time_left import longer_than
+from cuescope.types import Sample
 
 from .reports import make_report
 
@@ -282,7 +283,7 @@ def test_a_test_of_fewer_cues_still_locates_them(clock: Clock) -> None:
     assert course.seconds_left == pytest.approx(400)
 
 
-def test_a_test_of_no_cue_takes_no_time_and_is_not_remembered(
+def test_a_test_of_no_cue_takes_no_time_and_tells_of_the_same_data_alone(
     cache: ResponseCache, clock: Clock
 ) -> None:
     request = Request(method="confirm", model="toy", data="scenes")
@@ -292,7 +293,11 @@ def test_a_test_of_no_cue_takes_no_time_and_is_not_remembered(
     assert course.seconds_left == 0
     course.begin("test")
     course.stages["test"].remember(cache, *course.end())
-    assert Stage.of_test("test", 600, cache, request, share=0.7).inputs == 420
+    again = Stage.of_test("test", 600, cache, request, share=0.7, seconds=30)
+    assert (again.inputs, again.seconds) == (0, 0)
+    other = request.model_copy(update={"data": "other"})
+    stage = Stage.of_test("test", 600, cache, other, share=0.7, seconds=30)
+    assert (stage.inputs, stage.seconds) == (420, 30)
 
 
 def test_a_number_is_said_where_it_is_known_within_a_third(clock: Clock) -> None:
@@ -440,3 +445,93 @@ def test_what_goes_on_is_as_long_as_of_draws_that_took_as_long(
     left = draws[draws > over] - over
     half, far = np.quantile(left, (0.5, 0.8413))
     assert longer_than(over, 50, doubt) == pytest.approx((half, far - half), rel=0.05)
+
+
+def test_what_cues_share_stays_when_their_number_is_known(clock: Clock) -> None:
+    stage = Stage("test", 700, 0, most=700, cues=1, pace=1.0, shared=6.0)
+    course = Course([stage], clock)
+    course.scale("test", 4)
+    assert course.seconds_left == pytest.approx(700 * 10 / 7)
+
+
+def test_a_model_that_nothing_times_is_asked_a_few_samples(clock: Clock) -> None:
+    """Where the audit at work does not ask it, as `blind`, which is the first of all."""
+    first = Stage("a", 0, 10, model="m", answers_here=True)
+    course = Course([first, Stage("b", 100, 0, model="m")], clock)
+    asked: list[float] = []
+
+    def answer() -> bool:
+        clock.now += 0.25 if asked else 30.0  # the first opens weights
+        asked.append(clock.now)
+        return True
+
+    course.begin("a")
+    course.open()
+    assert course.seconds_left is None
+    course.try_model([answer] * 20, inputs=2)
+    # four take a second, of two inputs each
+    assert len(asked) == 1 + 4
+    assert course.seconds_left == pytest.approx(10 + 100 * 0.125)
+    assert course.left is not None
+    assert not course.left.is_sure
+    course.try_model([answer], inputs=2)
+    assert len(asked) == 5
+    # it is no work of the method
+    clock.now += 4
+    assert course.end() == (0.0, pytest.approx(4.0))
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        # its own calls will tell
+        [Stage("a", 10, 0, most=10, model="m", answers_here=True)],
+        # workers would build it for each sample
+        [Stage("a", 0, 10, model="m"), Stage("b", 100, 0, model="m")],
+        # it was timed here
+        [
+            Stage("a", 0, 10, model="m", answers_here=True),
+            Stage("b", 100, 0, model="m", pace=0.1),
+        ],
+        # nothing asks it
+        [Stage("a", 0, 10, model="m", answers_here=True)],
+    ],
+)
+def test_a_model_is_asked_for_its_pace_only_where_that_is_missing(
+    stages: list[Stage], clock: Clock
+) -> None:
+    course = Course(stages, clock)
+    course.begin("a")
+    assert not course.must_try
+
+
+def test_a_model_that_gives_no_answer_has_no_pace(clock: Clock) -> None:
+    first = Stage("a", 0, 10, model="m", answers_here=True)
+    course = Course([first, Stage("b", 100, 0, model="m")], clock)
+    course.begin("a")
+    audit: Any = SimpleNamespace(
+        samples=(Sample(key="a", frames=()),), answers_now=lambda trial: False
+    )
+    Whole(course).begin_audit(audit)
+    assert course.opened is not None
+    assert course.seconds_left is None
+
+
+def test_guesses_err_each_by_itself(clock: Clock) -> None:
+    def doubt(*, has_run: bool) -> float:
+        stage = Stage("a", 0, 30, seconds_doubt=1.0, has_run=has_run)
+        course = Course([stage, replace(stage, name="b", seconds=40)], clock)
+        assert course.left is not None
+        return course.left.doubt
+
+    assert doubt(has_run=True) == pytest.approx(70)
+    assert doubt(has_run=False) == pytest.approx(50)
+
+
+def test_a_first_test_may_be_of_no_cue(clock: Clock) -> None:
+    test = Stage("test", 100, 0, most=140, cues=2, pace=1.0, cues_are_known=False)
+    course = Course([test], clock)
+    assert course.left is not None
+    assert course.left.doubt == pytest.approx(np.hypot(100, 30))
+    course.scale("test", 2)
+    assert course.left.doubt == pytest.approx(30)

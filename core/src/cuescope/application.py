@@ -71,11 +71,11 @@ from cuescope.cli.program import program
 from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, duration, following, plan_each
 from cuescope.context import cache_folder
-from cuescope.course import SHARED, Stage
+from cuescope.course import Stage
 from cuescope.errors import reason_of
 from cuescope.given_names import read_names, renamed
 from cuescope.parts import share_of_part
-from cuescope.planning import Plan
+from cuescope.planning import Plan, count_questions, pixels_of
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
 from cuescope.report.bars import figure
@@ -98,7 +98,6 @@ __all__ = [
     "MODEL",
     "ROLES",
     "RUNS",
-    "SHARED",
     "ShownCue",
     "Allow",
     "AsJson",
@@ -152,6 +151,7 @@ __all__ = [
     "cache_folder",
     "command_words",
     "complement",
+    "count_questions",
     "draw_occurrence",
     "duration",
     "echo",
@@ -173,6 +173,7 @@ __all__ = [
     "open_runner",
     "pairs",
     "picture_key",
+    "pixels_of",
     "plan_each",
     "prints",
     "prints_lines",

@@ -10,7 +10,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cuescope import experience
 from cuescope.conclusions import Report
@@ -24,13 +24,18 @@ from cuescope.time_left import Rest, Timed, TimeLeft, longer_than
 
 Clock = Callable[[], float]
 LONGER = 0.3  # of what took longer than foreseen so far: so long it takes on
-SHARED = 3  # cues: to locate them takes as much as so many take by themselves
+SHARED = 3.0  # cues: to locate them takes as much as so many take by themselves
 KNOWN = 200  # inputs that the pace of earlier audits counts as,
 SURE = 50  # until so many of this course say that it is
 UNLIKE = 3  # times faster or slower
 STEADY = 2.0  # seconds that a computer as fast as ever counts as
 PACE_DOUBT = 0.3  # of a pace that this course has hardly measured,
 MEASURED_DOUBT = 0.1  # and of one that it has
+TRIED_DOUBT = 0.7  # of one by single samples: a whole batch may be faster for each
+TRIES = (
+    8  # samples at most that a model is asked to see how fast it is, after a first one,
+)
+TRIED_SECONDS = 1.0  # for so long
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,10 @@ class Stage:
     `method`, by default its name, on this `data`. The `pace` is the seconds of an input of its
     `model` (a `spec` with options) here so far, None where the model has never been timed. Where
     its method never `has_run` here, its seconds are a guess. How far all may be off:
-    `inputs_doubt` as a share of what may be asked, `seconds_doubt` as a natural logarithm.
+    `inputs_doubt` as a share of what may be asked, `seconds_doubt` as a natural logarithm. What
+    cues share (to locate them) takes as much as `shared` cues by themselves; where the cues are not
+    yet known there may be none, or twice as many. Where the model
+    `answers_here`, in this process, it can be asked a sample to see how fast it is.
     """
 
     name: str
@@ -62,6 +70,9 @@ class Stage:
     has_run: bool = False
     inputs_doubt: float = 0.0
     seconds_doubt: float = 0.0
+    shared: float = field(default=SHARED, kw_only=True)
+    answers_here: bool = field(default=False, kw_only=True)
+    cues_are_known: bool = field(default=True, kw_only=True)
 
     @classmethod
     def unknown(cls, name: str) -> "Stage":
@@ -83,10 +94,11 @@ class Stage:
         else:
             share = experience.share_asked(method, data, cache)
         size = float(plan.frames)
+        guess = experience.guess_seconds(size, asks_questions=plan.questions > 1)
         stage = cls(
             name,
             inputs=max(surely, share * most),
-            seconds=experience.own_seconds(method, data, cache, size),
+            seconds=experience.own_seconds(method, data, cache, size, guess),
             most=most,
             size=size,
             share=share,
@@ -109,17 +121,21 @@ class Stage:
         share: float,
         seconds: float | None = None,
         cues: int | None = None,
+        shared: float = SHARED,
     ) -> "Stage":
         """An audit that cannot be planned: what it asks is a `share` of about so many inputs.
 
         The `share`, and the `seconds` beside the model, are guesses before its first time.
+        What `cues` share takes as much as so many of them.
         """
         method, data = request.method, request.data
         share = experience.share_asked(method, data, cache, share, math.inf)
         said = experience.share_said(method, data, cache)
+        if seconds is None:
+            seconds = experience.guess_seconds(most, asks_questions=False)
         own = experience.own_seconds(method, data, cache, most, seconds)
         stage = cls(name, share * most, own, most, most, share, cues, share_said=said)
-        return stage.about(request, cache)
+        return replace(stage.about(request, cache), shared=shared)
 
     @classmethod
     def of_run(
@@ -154,6 +170,7 @@ class Stage:
             spec=request.model,
             pace=cache.pace(model_name(request.model)) if pace is None else pace,
             has_run=known,
+            answers_here=request.executor is None,
             inputs_doubt=experience.doubt("inputs", method, cache, known=known),
             seconds_doubt=experience.doubt("seconds", method, cache, known=known),
         )
@@ -181,6 +198,7 @@ class Stage:
             said=(inputs, said),
             own=(seconds, self.size),
             timed=timed,
+            is_general=self.cues != 0,
         )
         surprises: dict[str, float | None] = {}
         # where nothing was foreseen, nothing surprises
@@ -223,6 +241,7 @@ class Course:
         self._timed: dict[str, Timed] = defaultdict(Timed)
         self._stage_timed = Timed()
         self._warm: set[str] = set()
+        self._tried: dict[str, Timed] = defaultdict(Timed)  # by single samples
         # beside the model: of methods that were known, and of those that were guessed
         self._own = {True: [0.0, 0.0], False: [0.0, 0.0]}  # foreseen, and taken
         self.opened: float | None = None  # seconds until the first audit began to work
@@ -234,9 +253,19 @@ class Course:
     def scale(self, name: str, cues: int) -> None:
         """A stage is about so many cues, which was a guess before."""
         stage = self.stages[name]
-        if stage.cues:
-            # none: there is nothing to locate either, and it says nothing of other tests
-            by = (cues + SHARED) / (stage.cues + SHARED) if cues else 0.0
+        if stage.cues and not cues:
+            # there is nothing to locate either
+            self.stages[name] = replace(
+                stage,
+                inputs=0.0,
+                seconds=0.0,
+                cues=0,
+                cues_are_known=True,
+                inputs_doubt=0.0,
+                seconds_doubt=0.0,
+            )
+        elif stage.cues:
+            by = (cues + stage.shared) / (stage.cues + stage.shared)
             self.stages[name] = replace(
                 stage,
                 inputs=by * stage.inputs,
@@ -244,6 +273,7 @@ class Course:
                 most=by * stage.most,
                 size=by * stage.size,
                 cues=cues,
+                cues_are_known=True,
             )
 
     def begin(self, name: str) -> None:
@@ -264,6 +294,37 @@ class Course:
         if self.opened is None:
             self.opened = self._clock() - self._stage_begun
             self._stage_begun = self._clock()
+
+    @property
+    def must_try(self) -> bool:
+        """Whether nothing tells how fast the model is, and the stage at work will not."""
+        stage = self.current
+        if stage is None or stage.most or stage.inputs or not stage.answers_here:
+            return False
+        return any(
+            other.inputs and other.model == stage.model and self.pace(other) is None
+            for other in self.stages.values()
+        )
+
+    def try_model(self, answers: Iterable[Callable[[], bool]], inputs: int) -> None:
+        """See how fast the model is: each of `answers` asks it a sample of so many inputs.
+
+        The first one may open weights. One that is False ends it: the model gave no answer.
+        """
+        if not self.must_try or self.current is None:
+            return
+        tried = self._tried[self.current.model]
+        begun = self._clock()
+        for number, answer in enumerate(answers):
+            since = self._clock()
+            if not answer():
+                break
+            if number:
+                tried.add(inputs, self._clock() - since, None)
+            if number >= TRIES or tried.seconds >= TRIED_SECONDS:
+                break
+        # no work of the method
+        self._stage_begun += self._clock() - begun
 
     def count_bars(self, seconds: float) -> None:
         """So long there were bars: while a model is opened, of what is not done again."""
@@ -383,6 +444,9 @@ class Course:
             return own.seconds / own.inputs
         if timed.inputs and timed.seconds > 0:
             return timed.seconds / timed.inputs
+        tried = self._tried[stage.model]
+        if tried.inputs:
+            return tried.seconds / tried.inputs
         if not is_current and (
             self.current is None or self.current.model != stage.model
         ):
@@ -400,9 +464,15 @@ class Course:
         ]
         opening = self._opening_left
         seconds = opening + sum(rest.seconds for _, rest in rests)
-        # a computer that is slower is so in all of them
-        own_doubt = PACE_DOUBT * opening + sum(rest.seconds_doubt for _, rest in rests)
-        variance = own_doubt**2
+        # a computer that is slower is so in all of them, and of guesses each errs by itself
+        own_doubt = PACE_DOUBT * opening
+        variance = 0.0
+        for stage, rest in rests:
+            if stage.has_run:
+                own_doubt += rest.seconds_doubt
+            else:
+                variance += rest.seconds_doubt**2
+        variance += own_doubt**2
         surely = 0.0
         by_model: dict[str, float] = defaultdict(float)
         for stage, rest in rests:
@@ -415,11 +485,16 @@ class Course:
             surely += pace * rest.surely
             variance += (pace * rest.inputs_doubt) ** 2
         for model, model_seconds in by_model.items():
-            is_measured = self._timed[model].inputs >= SURE
-            doubt = MEASURED_DOUBT if is_measured else PACE_DOUBT
             seconds += model_seconds
-            variance += (doubt * model_seconds) ** 2
+            variance += (self._doubt_of_pace(model) * model_seconds) ** 2
         return TimeLeft(seconds, surely, math.sqrt(variance))
+
+    def _doubt_of_pace(self, model: str) -> float:
+        timed = self._timed[model]
+        if timed.inputs >= SURE:
+            return MEASURED_DOUBT
+        is_tried = self._tried[model].inputs > 0 and not timed.inputs
+        return TRIED_DOUBT if is_tried else PACE_DOUBT
 
     @property
     def seconds_left(self) -> float | None:
@@ -432,10 +507,13 @@ class Course:
         own = self._slower(stage) * stage.seconds
         current = self.current
         if current is None or stage.name != current.name:
+            inputs_doubt = stage.inputs_doubt * stage.most
+            if not (stage.cues_are_known or stage.has_run):
+                inputs_doubt = max(inputs_doubt, stage.inputs)
             return Rest(
                 stage.inputs,
                 own,
-                inputs_doubt=stage.inputs_doubt * stage.most,
+                inputs_doubt=inputs_doubt,
                 seconds_doubt=stage.seconds_doubt * own,
             )
         over = self._own_seconds

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from cuescope.store import ResponseCache
 
-# of a method beside the model: of each, and more for each frame of its samples
-OWN_SECONDS, FRAME_SECONDS = 2.0, 0.001
+# of a method beside the model: of each, and more for each frame of its samples, less where these
+# ask different questions: then methods look at words
+OWN_SECONDS, FRAME_SECONDS, ASKED_FRAME_SECONDS = 2.0, 0.005, 0.001
 ASKED = 0.9  # of the calls that may follow what a plan knows
 # How far a foresight is off, before any was looked at here. Of seconds: the natural logarithm of
 # taken over foreseen. Of inputs: their difference, as a share of the most that may be asked.
@@ -43,16 +44,20 @@ def own_seconds(
     data: str,
     cache: ResponseCache,
     size: float,
-    default: float | None = None,
+    default: float,
 ) -> float:
     """What a method takes beside the model, by what it has taken here for each of its `size`.
 
-    Before its first time that is the `default`, or what most methods took of so many frames.
+    Before its first time that is the `default`.
     """
     own = cache.pace(*(f"{kept} own" for kept in _memory_key(name, data)))
-    if own is not None:
-        return size * own
-    return OWN_SECONDS + FRAME_SECONDS * size if default is None else default
+    return default if own is None else size * own
+
+
+def guess_seconds(frames: float, *, asks_questions: bool) -> float:
+    """What most methods take beside the model before their first time here."""
+    each = ASKED_FRAME_SECONDS if asks_questions else FRAME_SECONDS
+    return OWN_SECONDS + each * frames
 
 
 def has_run(name: str, cache: ResponseCache) -> bool:
@@ -75,14 +80,16 @@ def remember(
     said: tuple[float, float],
     own: tuple[float, float],
     timed: tuple[float, float],
+    is_general: bool = True,
 ) -> None:
-    """Keep what a method took, for the next time.
+    """Keep what a method took, for the next time; what is not `is_general` for this data alone.
 
     `asked` are inputs of so many at most, `said` of the most that it said at first; `own` are its
     seconds beside the model for its size; `timed` are the seconds of so many inputs, kept for each
     of the names of its model.
     """
-    for kept in _memory_key(name, data):
+    of_data, of_method = _memory_key(name, data)
+    for kept in (of_data, of_method) if is_general else (of_data,):
         for what, (taken, size) in {"asked": asked, "said": said, "own": own}.items():
             if size:
                 cache.add_pace(f"{kept} {what}", round(size), taken)

@@ -1,6 +1,7 @@
 """What an audit would cost, told without asking the model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from cuescope.context import Context
@@ -9,6 +10,7 @@ from cuescope.errors import PlanStopped
 from cuescope.request import Request
 from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
+from cuescope.types import Sample
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Plan:
     timed here. `conditions` counts the trials of each condition, `tool_calls` the work of tools so
     far, `notes` is what the method says of the rest. `model_inputs` are the pictures of the calls,
     each counted once a call. `samples` are those looked at, with so
-    many `frames`.
+    many `frames`, of which the first has so many `pixels`, and so many different `questions`.
     """
 
     trials: int = 0
@@ -36,6 +38,8 @@ class Plan:
     notes: Mapping[str, str] = field(default_factory=dict)
     samples: int = 0
     frames: int = 0
+    pixels: int = 0
+    questions: int = 0
 
     @property
     def pace(self) -> float | None:
@@ -87,4 +91,23 @@ def plan_of(session: Session) -> Plan:
         notes=session.audit.notes,
         samples=len(session.samples),
         frames=sum(len(sample.frames) for sample in session.samples),
+        pixels=pixels_of(session.samples),
+        questions=count_questions(session.samples),
     )
+
+
+def pixels_of(samples: Sequence[Sample]) -> int:
+    """Of the first frame; 0 where there is none, or where it cannot be opened."""
+    frames = next((sample.frames for sample in samples if sample.frames), ())
+    for frame in frames:
+        # a plan must not fail where the run would say why
+        with suppress(Exception):
+            width, height = frame.load().size
+            return width * height
+        break
+    return 0
+
+
+def count_questions(samples: Sequence[Sample]) -> int:
+    """How many different questions they ask."""
+    return len({sample.question for sample in samples if sample.question})

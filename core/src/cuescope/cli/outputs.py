@@ -28,8 +28,9 @@ class AuditPlan(JsonOutput):
     """`--plan`: what an audit would cost.
 
     It is whole where `until` is missing. After that come at most `more` trials, missing where the
-    method does not say how many. `samples` with so many `frames` are looked at. `estimate` says
-    that the answers of a few trials stood for all.
+    method does not say how many. `samples` with so many `frames` are looked at, the first
+    of so many `pixels`, and they ask so many different `questions`. `estimate` says that the
+    answers of a few trials stood for all.
     """
 
     # trials are what a method asks for, calls what is left of them after the cache
@@ -45,6 +46,8 @@ class AuditPlan(JsonOutput):
     notes: dict[str, str]
     samples: int
     frames: int
+    pixels: int
+    questions: int
     estimate: bool
 
     @classmethod

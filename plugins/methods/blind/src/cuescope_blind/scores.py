@@ -1,5 +1,6 @@
 """How often an answer without looking is right, against chance."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,15 +144,13 @@ def accuracies_of_redrawn(
     fold: OneAQuestion,
     draws: int,
     rng: np.random.Generator,
-) -> list[float]:
+) -> Iterator[float]:
     """The learner's accuracy on each of so many redrawn answers, learned anew."""
-    accuracies = []
     for _ in range(draws):
         right = redraw_answers(questions, rng)
         # the same features: no label is in them but for the prior, which is learned anew
         probability = out_of_fold(questions, features, fold, right)
-        accuracies.append(float(expected_correct(questions, probability, right).mean()))
-    return accuracies
+        yield float(expected_correct(questions, probability, right).mean())
 
 
 def blind_scores(questions: Questions, probability: PerOption) -> PerQuestion:

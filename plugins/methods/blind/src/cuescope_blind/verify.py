@@ -25,7 +25,12 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     # the folds of the audit: redraws differ from it by their answers alone
     fold = audit.once(folds_of, audit)
     rng = audit.rng("redraws")
-    accuracies = np.array(accuracies_of_redrawn(questions, features, fold, draws, rng))
+    redrawn = []
+    with audit.context.progress("drawing answers anew", draws) as advance:
+        for accuracy in accuracies_of_redrawn(questions, features, fold, draws, rng):
+            redrawn.append(accuracy)
+            advance(1)
+    accuracies = np.array(redrawn)
     # an equal redraw counts as one that reached it, or p would be too small
     reached = int((accuracies >= learner.gain.accuracy).sum())
     p_value = Permutation.p_value(reached, draws)

@@ -37,11 +37,13 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     gains = []
     # one stratum: any sample may be dealt any label
     stratum = np.zeros(len(data.codes), int)
-    for draw, order in enumerate(Permutation.orders(stratum, draws, rng)):
-        codes = data.codes[order]
-        seed = audit.derive_seed("forest", strongest.tell.key, str(draw))
-        said = forest_probability(columns, codes, fold, seed).argmax(axis=1)
-        gains.append((said == codes).mean())
+    with audit.context.progress("dealing labels anew", draws) as advance:
+        for draw, order in enumerate(Permutation.orders(stratum, draws, rng)):
+            codes = data.codes[order]
+            seed = audit.derive_seed("forest", strongest.tell.key, str(draw))
+            said = forest_probability(columns, codes, fold, seed).argmax(axis=1)
+            gains.append((said == codes).mean())
+            advance(1)
     accuracies = np.array(gains)
     # an equal redraw counts as one that reached it, or p would be too small
     reached = int((accuracies >= strongest.gain.accuracy).sum())

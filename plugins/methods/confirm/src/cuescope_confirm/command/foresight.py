@@ -2,32 +2,42 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, Self
 
 from cuescope.application import (
-    SHARED,
     Plan,
     Runner,
     SeenKeys,
     Stage,
+    count_questions,
     load_report,
+    pixels_of,
     plan_each,
     share_of_part,
 )
+from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD
-from cuescope_confirm.study import LISTED
-from cuescope_sdk import Context, Request, StoredRun
+from cuescope_confirm.study import LISTED, NOWHERE, TELLS
+from cuescope_sdk import Capabilities, Context, Report, Request, Sample, StoredRun
+from cuescope_sdk.stills import Answers
 
 WEAK = (
     "weak data"  # a note of `cuescope_sdk.data`: too few samples for what is not strong
 )
-CUES = 3  # before the methods have run
-KINDS = 6  # of change that apply to a cue, of all that the model can be asked for
+# Before the methods have run, and of samples that are enough for a test: fewer show fewer cues.
+# This and the next figures are of investigations of the benchmarks' worlds (docs/adr/0042).
+CUES = 8
+ASKED_CUES = 3  # the same of data whose samples ask different questions
+KINDS = 2  # of change that apply to a cue, of all that the model can be asked for
 # of what a test so foreseen asks for at most: how much it asks
 TEST_ASKED = 0.7
-TEST_SECONDS = 3.0  # beside the model, of each cue and of as many more to locate them
+# beside the model, of an input and of each pixel of it: pictures are changed, and looked at
+INPUT_SECONDS, PIXEL_SECONDS = 0.01, 8e-6
+# the same of a cue in questions, and of as many more as cues share
+TEST_SECONDS, SHARED = 3.0, 3.0
+FEW = 20
 
 
 class Investigation(Protocol):
@@ -70,6 +80,31 @@ class Foresight:
         return None if self.pace is None else own + inputs * self.pace
 
 
+@dataclass(frozen=True)
+class Held:
+    """The samples of a test, as far as its time depends on them.
+
+    So many `samples`, of so many frames each, of so many `pixels`; whether questions differ.
+    """
+
+    samples: int = 0
+    frames_each: float = 1.0
+    pixels: int = 0
+    asks_questions: bool = False
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> Self:
+        """Half of the data, as the methods see the other half."""
+        frames_each = plan.frames / plan.samples if plan.samples else 1.0
+        return cls(plan.samples, frames_each or 1.0, plan.pixels, plan.questions > 1)
+
+    @classmethod
+    def of_samples(cls, data: Sequence[Sample], count: int) -> Self:
+        """So many samples like these."""
+        frames_each = float(len(data[0].frames) or 1)
+        return cls(count, frames_each, pixels_of(data), count_questions(data) > 1)
+
+
 def foresee(work: Investigation, *, again: bool = False) -> Foresight:
     """What is still to run, each trial counted where it is asked first."""
     counted = SeenKeys()
@@ -83,10 +118,7 @@ def foresee(work: Investigation, *, again: bool = False) -> Foresight:
         stages.append(Stage.of_plan(METHOD, plan, work.runner.cache, work.test))
     elif work.is_tested:
         known = max(plans.values(), key=lambda plan: plan.samples, default=Plan())
-        frames_each = known.frames / known.samples if known.samples else 1.0
-        stages.append(
-            stage_of_test(work.runner, work.test, frames_each, known.samples, CUES)
-        )
+        stages.append(stage_of_test(work.runner, work.test, Held.of_plan(known)))
     return Foresight(plans, stages)
 
 
@@ -104,11 +136,19 @@ def stage_after_run(
         # all is answered: a plan would take as long as the test
         return Stage.of_run(METHOD, load_report(made.path), runner.cache, test)
     report = run.report
-    cues = len({score.feature for score in report.findings})
-    frames_each = float(len(run.data[0].frames) or 1)
+    found = len(cues_of(report))
     samples = round(share_of_part(test.part) * len(run.data))
-    cues = max(1, cues if count is None else count)
-    return stage_of_test(runner, test, frames_each, samples, cues)
+    # the first ones tell of what sort all are
+    first = [run.data[number] for number in range(min(FEW, len(run.data)))]
+    held = Held.of_samples(first, samples)
+    return stage_of_test(runner, test, held, max(1, found if count is None else count))
+
+
+def cues_of(report: Report) -> set[str]:
+    """Keys of the features that were found, and that a test is about."""
+    kinds = {feature.key: feature.kind for feature in report.features}
+    found = {score.feature for score in report.findings}
+    return {key for key in found if kinds.get(key) not in (*NOWHERE, *TELLS)}
 
 
 def most_of_test(runner: Runner, test: Request) -> tuple[int, int, int]:
@@ -120,10 +160,15 @@ def most_of_test(runner: Runner, test: Request) -> tuple[int, int, int]:
     return given["top"], ways, given["samples"]
 
 
+def _declared(context: Context, test: Request) -> Capabilities | None:
+    """What the model declares, without being opened."""
+    model = context.resolve("model", test.model, test.model_options).plugin
+    return getattr(model, "capabilities", None)
+
+
 def _count_usable(context: Context, test: Request) -> int:
     """The installed interventions that this model and these tools can serve."""
-    model = context.resolve("model", test.model, test.model_options).plugin
-    declared = getattr(model, "capabilities", None)
+    declared = _declared(context, test)
     entries = context.registry.of_kind("intervention")
     usable = len(entries)
     if declared is None:
@@ -136,23 +181,57 @@ def _count_usable(context: Context, test: Request) -> int:
     return usable
 
 
+def _inputs_to_locate(
+    runner: Runner, test: Request, held: Held, most_samples: int
+) -> float:
+    """What all cues share: each frame still, of the samples looked at and of as many of the run.
+
+    0 for a model that gives no embedding: the pictures alone tell the cue then.
+    """
+    # late: it loads what looks for cues
+    from cuescope_confirm.locating import POOL
+
+    declared = _declared(runner.context, test)
+    if declared is not None and not declared.outputs >= Answers.outputs:
+        return 0.0
+    # those that are judged, and half as many others
+    looked_at = min(held.samples, POOL * most_samples * 3 // 2)
+    return 2.0 * looked_at * held.frames_each
+
+
 def stage_of_test(
-    runner: Runner, test: Request, frames_each: float, samples: int | None, cues: int
+    runner: Runner, test: Request, held: Held, cues: int | None = None
 ) -> Stage:
-    """The test of so many cues; its samples are as many as those of the methods."""
+    """The test of so many cues, or of as many as so many samples show."""
     top, ways, most_samples = most_of_test(runner, test)
-    changed = min(most_samples, samples or most_samples)
+    changed = min(most_samples, held.samples or most_samples)
     # each beside its placebo
-    most = 2.0 * min(ways, KINDS) * changed * frames_each
+    of_cue = 2.0 * min(ways, KINDS) * changed * held.frames_each
+    are_known = cues is not None
+    if cues is None:
+        enough = Confirm.data_needs.enough or 1
+        most_cues = ASKED_CUES if held.asks_questions else CUES
+        cues = max(1, int(most_cues * min(1.0, (held.samples or enough) / enough)))
     cues = min(top, cues)
+    if held.asks_questions:
+        # what is found in questions has no place in pictures
+        shared = SHARED
+        seconds = TEST_SECONDS * (cues + shared)
+    else:
+        shared = _inputs_to_locate(runner, test, held, most_samples) / of_cue
     # as a course scales it, when the cues are known
-    most *= (cues + SHARED) / 2.0
-    return Stage.of_test(
+    most = of_cue * (cues + shared)
+    if not held.asks_questions:
+        each = INPUT_SECONDS + PIXEL_SECONDS * held.pixels
+        seconds = each * TEST_ASKED * most
+    stage = Stage.of_test(
         METHOD,
         most,
         runner.cache,
         test,
         share=TEST_ASKED,
-        seconds=TEST_SECONDS * (cues + SHARED),
+        seconds=seconds,
         cues=cues,
+        shared=shared,
     )
+    return replace(stage, cues_are_known=are_known)

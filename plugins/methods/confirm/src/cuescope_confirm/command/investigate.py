@@ -41,6 +41,7 @@ from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.foresight import (
     WEAK,
     Foresight,
+    cues_of,
     foresee,
     most_of_test,
     stages_of,
@@ -412,7 +413,7 @@ class Investigation:
                 announce(f"{title} failed and is left out: {reason_of(error)}")
                 continue
             done.append(name)
-            features += len({finding.feature for finding in report.findings})
+            features += len(cues_of(report))
             self.features = -(-features // len(self.lists))
             findings = len(report.findings)
             announce(f"{title}: {findings} finding{'s' * (findings != 1)}")
