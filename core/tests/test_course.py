@@ -29,7 +29,6 @@ from cuescope.request import Request
 from cuescope.runner import Runner
 from cuescope.store import ResponseCache
 from cuescope.time_left import longer_than
-from cuescope.types import Sample
 
 from .reports import make_report
 
@@ -452,69 +451,6 @@ def test_what_cues_share_stays_when_their_number_is_known(clock: Clock) -> None:
     course = Course([stage], clock)
     course.scale("test", 4)
     assert course.seconds_left == pytest.approx(700 * 10 / 7)
-
-
-def test_a_model_that_nothing_times_is_asked_a_few_samples(clock: Clock) -> None:
-    """Where the audit at work does not ask it, as `blind`, which is the first of all."""
-    first = Stage("a", 0, 10, model="m", answers_here=True)
-    course = Course([first, Stage("b", 100, 0, model="m")], clock)
-    asked: list[float] = []
-
-    def answer() -> bool:
-        clock.now += 0.25 if asked else 30.0  # the first opens weights
-        asked.append(clock.now)
-        return True
-
-    course.begin("a")
-    course.open()
-    assert course.seconds_left is None
-    course.try_model([answer] * 20, inputs=2)
-    # four take a second, of two inputs each
-    assert len(asked) == 1 + 4
-    assert course.seconds_left == pytest.approx(10 + 100 * 0.125)
-    assert course.left is not None
-    assert not course.left.is_sure
-    course.try_model([answer], inputs=2)
-    assert len(asked) == 5
-    # it is no work of the method
-    clock.now += 4
-    assert course.end() == (0.0, pytest.approx(4.0))
-
-
-@pytest.mark.parametrize(
-    "stages",
-    [
-        # its own calls will tell
-        [Stage("a", 10, 0, most=10, model="m", answers_here=True)],
-        # workers would build it for each sample
-        [Stage("a", 0, 10, model="m"), Stage("b", 100, 0, model="m")],
-        # it was timed here
-        [
-            Stage("a", 0, 10, model="m", answers_here=True),
-            Stage("b", 100, 0, model="m", pace=0.1),
-        ],
-        # nothing asks it
-        [Stage("a", 0, 10, model="m", answers_here=True)],
-    ],
-)
-def test_a_model_is_asked_for_its_pace_only_where_that_is_missing(
-    stages: list[Stage], clock: Clock
-) -> None:
-    course = Course(stages, clock)
-    course.begin("a")
-    assert not course.must_try
-
-
-def test_a_model_that_gives_no_answer_has_no_pace(clock: Clock) -> None:
-    first = Stage("a", 0, 10, model="m", answers_here=True)
-    course = Course([first, Stage("b", 100, 0, model="m")], clock)
-    course.begin("a")
-    audit: Any = SimpleNamespace(
-        samples=(Sample(key="a", frames=()),), answers_now=lambda trial: False
-    )
-    Whole(course).begin_audit(audit)
-    assert course.opened is not None
-    assert course.seconds_left is None
 
 
 def test_guesses_err_each_by_itself(clock: Clock) -> None:

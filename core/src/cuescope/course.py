@@ -31,11 +31,6 @@ UNLIKE = 3  # times faster or slower
 STEADY = 2.0  # seconds that a computer as fast as ever counts as
 PACE_DOUBT = 0.3  # of a pace that this course has hardly measured,
 MEASURED_DOUBT = 0.1  # and of one that it has
-TRIED_DOUBT = 0.7  # of one by single samples: a whole batch may be faster for each
-TRIES = (
-    8  # samples at most that a model is asked to see how fast it is, after a first one,
-)
-TRIED_SECONDS = 1.0  # for so long
 
 
 @dataclass(frozen=True)
@@ -50,8 +45,7 @@ class Stage:
     its method never `has_run` here, its seconds are a guess. How far all may be off:
     `inputs_doubt` as a share of what may be asked, `seconds_doubt` as a natural logarithm. What
     cues share (to locate them) takes as much as `shared` cues by themselves; where the cues are not
-    yet known there may be none, or twice as many. Where the model
-    `answers_here`, in this process, it can be asked a sample to see how fast it is.
+    yet known there may be none, or twice as many.
     """
 
     name: str
@@ -71,7 +65,6 @@ class Stage:
     inputs_doubt: float = 0.0
     seconds_doubt: float = 0.0
     shared: float = field(default=SHARED, kw_only=True)
-    answers_here: bool = field(default=False, kw_only=True)
     cues_are_known: bool = field(default=True, kw_only=True)
 
     @classmethod
@@ -170,7 +163,6 @@ class Stage:
             spec=request.model,
             pace=cache.pace(model_name(request.model)) if pace is None else pace,
             has_run=known,
-            answers_here=request.executor is None,
             inputs_doubt=experience.doubt("inputs", method, cache, known=known),
             seconds_doubt=experience.doubt("seconds", method, cache, known=known),
         )
@@ -241,7 +233,6 @@ class Course:
         self._timed: dict[str, Timed] = defaultdict(Timed)
         self._stage_timed = Timed()
         self._warm: set[str] = set()
-        self._tried: dict[str, Timed] = defaultdict(Timed)  # by single samples
         # beside the model: of methods that were known, and of those that were guessed
         self._own = {True: [0.0, 0.0], False: [0.0, 0.0]}  # foreseen, and taken
         self.opened: float | None = None  # seconds until the first audit began to work
@@ -294,37 +285,6 @@ class Course:
         if self.opened is None:
             self.opened = self._clock() - self._stage_begun
             self._stage_begun = self._clock()
-
-    @property
-    def must_try(self) -> bool:
-        """Whether nothing tells how fast the model is, and the stage at work will not."""
-        stage = self.current
-        if stage is None or stage.most or stage.inputs or not stage.answers_here:
-            return False
-        return any(
-            other.inputs and other.model == stage.model and self.pace(other) is None
-            for other in self.stages.values()
-        )
-
-    def try_model(self, answers: Iterable[Callable[[], bool]], inputs: int) -> None:
-        """See how fast the model is: each of `answers` asks it a sample of so many inputs.
-
-        The first one may open weights. One that is False ends it: the model gave no answer.
-        """
-        if not self.must_try or self.current is None:
-            return
-        tried = self._tried[self.current.model]
-        begun = self._clock()
-        for number, answer in enumerate(answers):
-            since = self._clock()
-            if not answer():
-                break
-            if number:
-                tried.add(inputs, self._clock() - since, None)
-            if number >= TRIES or tried.seconds >= TRIED_SECONDS:
-                break
-        # no work of the method
-        self._stage_begun += self._clock() - begun
 
     def count_bars(self, seconds: float) -> None:
         """So long there were bars: while a model is opened, of what is not done again."""
@@ -444,9 +404,6 @@ class Course:
             return own.seconds / own.inputs
         if timed.inputs and timed.seconds > 0:
             return timed.seconds / timed.inputs
-        tried = self._tried[stage.model]
-        if tried.inputs:
-            return tried.seconds / tried.inputs
         if not is_current and (
             self.current is None or self.current.model != stage.model
         ):
@@ -490,11 +447,8 @@ class Course:
         return TimeLeft(seconds, surely, math.sqrt(variance))
 
     def _doubt_of_pace(self, model: str) -> float:
-        timed = self._timed[model]
-        if timed.inputs >= SURE:
-            return MEASURED_DOUBT
-        is_tried = self._tried[model].inputs > 0 and not timed.inputs
-        return TRIED_DOUBT if is_tried else PACE_DOUBT
+        is_measured = self._timed[model].inputs >= SURE
+        return MEASURED_DOUBT if is_measured else PACE_DOUBT
 
     @property
     def seconds_left(self) -> float | None:

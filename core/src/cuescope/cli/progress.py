@@ -322,7 +322,7 @@ class Bars:
         """Say what is audited; what an audit that failed left is taken away."""
         self.clear()
         if self._whole is not None:
-            self._whole.begin_audit(audit)
+            self._whole.course.open()
         self._tell(f"{len(audit.samples):,} samples, {len(audit.labels):,} labels")
 
     @hookimpl

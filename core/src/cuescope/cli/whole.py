@@ -7,10 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cuescope.context import ignore, silent
-from cuescope.course import TRIES, Course, Stage
-from cuescope.respond import inputs_of
+from cuescope.course import Course, Stage
 from cuescope.seen_keys import SeenKeys
-from cuescope.types import Trial
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit
@@ -68,18 +66,6 @@ class Whole:
     def seconds_left(self) -> float | None:
         """Of all stages."""
         return self.course.seconds_left
-
-    def begin_audit(self, audit: "Audit") -> None:
-        """Its model is open. Where nothing tells how fast it is, it is asked a few samples.
-
-        Their answers count for nothing.
-        """
-        course = self.course
-        course.open()
-        trials = [Trial(sample=sample) for sample in audit.samples[: TRIES + 1]]
-        if trials and course.must_try:
-            answers = (partial(audit.answers_now, trial) for trial in trials)
-            course.try_model(answers, inputs_of(trials[-1]))
 
     def count_asked(
         self,

@@ -68,7 +68,7 @@ class NotebookBars:
     def audit_started(self, audit: "Audit") -> None:
         """The model is open."""
         if self._whole is not None:
-            self._whole.begin_audit(audit)
+            self._whole.course.open()
 
     @hookimpl
     def responses_progressed(
