@@ -1,6 +1,7 @@
 """A cue's direction in an embedding: erased in closed form, patched from the nearest sample."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -198,6 +199,33 @@ def test_the_inside_is_asked_where_no_picture_loses_the_cue() -> None:
         made = _asked(plugins, share)
         reasons = {witness.spec: witness.reason for witness in made}
         assert (reasons["erase"] == SEEN) is (share == 0.8)
+
+
+@pytest.mark.parametrize("needs", ["inside", "still"])
+def test_what_the_embedding_alone_tells_is_not_erased_there(needs: str) -> None:
+    """Wrong answers have a direction in any embedding: to erase it mends them."""
+    from cuescope_confirm import trials
+    from cuescope_confirm.testimony.witnesses import Answers, Witness
+
+    about = target()
+    about.has_place, about.reason = False, None
+    about.located = replace(about.located, is_seen=False)
+    plugin: Any = SimpleNamespace(
+        needs=needs,
+        effect="removes",
+        placebo="other direction",
+        why_not=lambda *_: None,
+    )
+    study: Any = SimpleNamespace(audit=SimpleNamespace(capabilities=None, tools=()))
+    witness = Witness(about, "erase", plugin, answers=Answers.unknown())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "is_placed", lambda _: True)
+        patch.setattr(trials, "sort_of", lambda _: ("sort",))
+        patch.setattr(trials, "nothing_to_do", lambda *_: "no pair")
+        for make in ("pairs_inside", "pairs_of"):
+            patch.setattr(trials, make, lambda *_: [])
+        reason = trials._ready(study, witness, {}).reason
+    assert reason == (trials.UNSEEN if needs == "inside" else "no pair")
 
 
 def _asked(plugins: Any, share: float) -> Any:

@@ -221,6 +221,39 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
     assert bool(asked) is is_asked
 
 
+@pytest.mark.parametrize(
+    ("by_picture", "by_words", "is_of_pictures", "is_seen"),
+    [
+        (0.8, None, True, True),
+        (0.7, None, True, False),
+        (0.7, 0.8, True, True),
+        # patches of what the model makes of them
+        (0.7, 0.8, False, False),
+    ],
+)
+def test_a_cue_is_seen_where_pictures_tell_it(
+    monkeypatch: pytest.MonkeyPatch,
+    by_picture: float,
+    by_words: float | None,
+    is_of_pictures: bool,
+    is_seen: bool,
+) -> None:
+    def teller(auroc: float) -> Any:
+        return SimpleNamespace(auroc=auroc, showing=lambda _: [], purity=lambda _: 1.0)
+
+    region: Any = by_words and SimpleNamespace(auroc=by_words, is_everywhere=True)
+    cells = learned.pixel_patches if is_of_pictures else learned.embeddings
+    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
+    monkeypatch.setattr(learned, "by_pictures", lambda *_: teller(by_picture))
+    monkeypatch.setattr(learned, "_teller", lambda *_: teller(0.96))
+    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
+    monkeypatch.setattr(learned, "_best_region", lambda *_: (region, cells))
+    study: Any = None
+    cue: Any = None
+    located = learned.locate_learned(study, cue, {}, controls=True)
+    assert located.is_seen is is_seen
+
+
 def test_before_each_call_it_is_said_what_follows_at_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -55,6 +55,7 @@ UNCOMPARED = (
 SAME = "pictures do not show it take a quarter of the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
 SEEN = "a change of pictures that takes all of the cue is asked about"
+UNSEEN = "only the model's embedding tells its samples: what is erased may be that they are wrong"
 UNSURE = (
     "the place of the cue is too uncertain: something else would be changed as well"
 )
@@ -358,6 +359,8 @@ def _ready(
         reason = UNSURE
     if reason is None and plugin.needs == "still" and target.has_place:
         reason = PLACED
+    if reason is None and plugin.needs == "inside" and not _is_seen(target):
+        reason = UNSEEN
     if reason is None and not is_finding and plugin.placebo == "none":
         reason = "it has no placebo, so it decides nothing"
     if reason is None:
@@ -375,6 +378,11 @@ def _ready(
                 return ready
         reason = SAME if pairs else nothing_to_do(target, plugin)
     return replace(witness, reason=reason)
+
+
+def _is_seen(target: Target) -> bool:
+    """Whether pictures tell the cue's samples; else its direction may be that of wrong answers."""
+    return target.located is not None and target.located.is_seen
 
 
 def most_trials(study: Study, witnesses: int) -> int:

@@ -114,11 +114,15 @@ def locate_learned(
         sure = min(auroc, stands.auroc or 0.0)
         return replace(stands, auroc=sure, purity=purity)
     region, cells = _best_region(study, cue, frames, data, auroc)
+    is_seen = by_picture.auroc >= GOOD_AUROC
+    if region is not None and cells is pixel_patches:
+        is_seen = is_seen or region.auroc >= GOOD_AUROC
+    in_frames = partial(_cue_in_frames, pool, purity=purity, is_seen=is_seen)
     if region is None or region.auroc < GOOD_AUROC:
         by = BY
         if region is not None:
             by += f"; no patches tell them (AUROC {region.auroc:.2f})"
-        return _cue_in_frames(pool, taken, {}, by, auroc, purity)
+        return in_frames(taken, {}, by, auroc)
     # what tells the run's frames better decides which frames show the cue; those of the pool are
     # not all asked about where they are told well enough
     by_patches = auroc < CLEAR_AUROC and region.auroc > auroc + TIE
@@ -139,9 +143,9 @@ def locate_learned(
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
         auroc = max(auroc, region.auroc)
-        return _cue_in_frames(pool, showing, {}, by, auroc, purity)
+        return in_frames(showing, {}, by, auroc)
     by = f"{BY}, and the patches that tell them"
-    located = _cue_in_frames(pool, showing, masks, by, sure, purity)
+    located = in_frames(showing, masks, by, sure)
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
@@ -368,6 +372,7 @@ def _cue_in_frames(
     by: str,
     auroc: float,
     purity: float = 1.0,
+    is_seen: bool = True,
 ) -> LocatedCue:
     places = {}
     # groupby joins neighbours alone: the frames of a sample come in a row
@@ -384,7 +389,7 @@ def _cue_in_frames(
             place = replace(place, masks=tuple(regions))
         places[key] = place
     without = pool.keys() - places.keys()
-    return LocatedCue(places, without, by, auroc, purity=purity)
+    return LocatedCue(places, without, by, auroc, purity=purity, is_seen=is_seen)
 
 
 def training_frames(
