@@ -9,6 +9,7 @@ import numpy as np
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.companions import Discordant, discordant
+from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
 from cuescope_confirm.companions.unnamed import beside_all_else
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
@@ -55,6 +56,10 @@ PERHAPS_ALL_ELSE = (
     "samples that tell it from what else is in its pictures: with that held alike, answers may be "
     "the same with the cue and without it"
 )
+MANY = (
+    "an answer that it stands for: its wrong answers are many, as those of pictures that are hard "
+    "to see, and the model's embedding alone decides"
+)
 DIRECTION = (
     "a direction: in the run, answers are as often right with the cue as without, and here they "
     "change the other way than was assumed"
@@ -68,7 +73,8 @@ UNEXPLAINED = (
 class Row:
     """A cue with all that was measured of it; `lost` is accuracy over all samples.
 
-    `effect` is how large it is, `together` the test of several kinds.
+    `effect` is how large it is, `together` the test of several kinds. `drawn` is the wrong answer
+    that a cause brings most.
     """
 
     target: Target
@@ -81,6 +87,7 @@ class Row:
     lost: Estimate[float] | None = None
     discordant: Sequence[Discordant] = ()
     beside: PrognosticGap | None = None
+    drawn: Drawn | None = None
 
     @property
     def fullest(self) -> list[Vote]:
@@ -350,6 +357,10 @@ def _row(
     explained = _by_companion(study, row) or _by_all_else(study, row)
     if explained is not None:
         return replace(row, ruling=Ruling("cannot tell", missing=explained))
+    row = replace(row, drawn=_drawn(dossier, target))
+    # in any embedding there is a direction of pictures that are hard to see
+    if row.ruling.inside and row.drawn is not None and not row.drawn.is_one:
+        return replace(row, ruling=Ruling("cannot tell", missing=MANY))
     # what is not shown to cause answers has cost none
     return replace(row, lost=accuracy_lost(target, row.fullest, study))
 
@@ -404,6 +415,15 @@ def _beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
         return None
     with dossier.study.audit.spare(f"what else goes with {target.cue.name}"):
         return beside_all_else(dossier, target)
+    return None
+
+
+def _drawn(dossier: Dossier, target: Target) -> Drawn | None:
+    # pairs of the user's own decide alone
+    if dossier.study.options.pairs is not None:
+        return None
+    with dossier.study.audit.spare(f"which answers {target.cue.name} brings"):
+        return drawn_answer(dossier, target)
     return None
 
 

@@ -14,6 +14,7 @@ from cuescope_sdk import Capabilities, Model, Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
+MOST_ANSWERS = 100  # among which the one is sought that a cue brings
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 _MARKED = re.compile(r"answer(?:\s+is|\s*:)\s*([^\n]+)", re.IGNORECASE)
 Toward = Literal["the right answer", "the label", "its own answer"]
@@ -189,7 +190,7 @@ class RunAnswers:
     ) -> "RunAnswers":
         """With other samples behind the run's."""
         both = [*self.outcomes, *outcomes]
-        return _answers_of(cue, both, [*self.present.tolist(), *present])
+        return answers_of(cue, both, [*self.present.tolist(), *present])
 
 
 def run_answers(study: Study, cue: Cue) -> RunAnswers:
@@ -197,14 +198,15 @@ def run_answers(study: Study, cue: Cue) -> RunAnswers:
     views = views_of(_some(study, cue), cue)
     shown = cue.samples_with_cue(views)
     outcomes = plain_answers(study, list(views.values()))
-    return _answers_of(cue, outcomes, [key in shown for key in views])
+    return answers_of(cue, outcomes, [key in shown for key in views])
 
 
-def _answers_of(
+def answers_of(
     cue: Cue,
     outcomes: Sequence[Outcome],
     present: Sequence[bool],
 ) -> RunAnswers:
+    """What samples are answered, which of them show a cue, and which are of its label."""
     samples = [outcome.trial.sample for outcome in outcomes]
     labels = [str(sample.label) for sample in samples]
     of_label = [is_of_label(cue, sample) for sample in samples]

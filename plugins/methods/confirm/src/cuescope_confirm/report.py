@@ -207,8 +207,8 @@ def statement(row: Row, options: ConfirmOptions) -> str:
             f"{where} causes {answers}: {names} surely move them, by {with_interval(row.tested)} "
             "points of probability beyond placebos, and by all that was measured the whole cue "
             f"moves them by {_of_run(row.effect)}. No kind of change alone decides."
-            f"{_of_whole_picture(row)}{_cost(row)}{_as_they_are(row, options)}{_inside(row)}"
-            f"{_hanging_together(row, options)}"
+            f"{_of_whole_picture(row)}{_drawn(row)}{_cost(row)}{_as_they_are(row, options)}"
+            f"{_inside(row)}{_hanging_together(row, options)}"
         )
     # both directions where both are shown: taking it out, and putting it in
     ways = []
@@ -218,8 +218,8 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
     return (
         f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
-        f"placebo.{_of_whole_picture(row)}{_cost(row)}{_as_they_are(row, options)}{_inside(row)}"
-        f"{_hanging_together(row, options)}"
+        f"placebo.{_of_whole_picture(row)}{_drawn(row)}{_cost(row)}{_as_they_are(row, options)}"
+        f"{_inside(row)}{_hanging_together(row, options)}"
     )
 
 
@@ -291,6 +291,13 @@ def _of_whole_picture(row: Row) -> str:
                 f"{testimony.plugin.title}."
             )
     return ""
+
+
+def _drawn(row: Row) -> str:
+    """The answer that a cue stands for, where its wrong answers are mostly one."""
+    if row.drawn is None or not row.drawn.is_one:
+        return ""
+    return f" Most of the wrong answers that come with it are '{row.drawn.answer}'."
 
 
 def _cost(row: Row) -> str:

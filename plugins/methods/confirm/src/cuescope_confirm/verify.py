@@ -6,6 +6,7 @@ from operator import itemgetter
 from sklearn.metrics import balanced_accuracy_score
 
 from cuescope_confirm.analysis import Results, Row
+from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.report import points
 from cuescope_confirm.scores import Control, Decision
 from cuescope_confirm.testimony.votes import Testimony
@@ -22,6 +23,10 @@ VERDICTS: Mapping[Decision, Verdict] = {
     "undecided": "inconclusive",
 }
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
+HARD = (
+    "But the wrong answers that come with it are many, as those of pictures that are hard to see: "
+    "it may be no cue."
+)
 COMPANY = (
     "But what goes with it nearly always may be the cause instead: no change of pictures tells "
     "them apart."
@@ -38,6 +43,8 @@ def evidence(results: Results) -> Iterator[Evidence]:
                 yield _check(results, row, testimony)
         if row.ruling.verdict == "causes" and row.ruling.inside:
             yield company_check(results, row)
+        if row.drawn is not None:
+            yield difficulty_check(results, row, row.drawn)
         with audit.spare(f"check of where {name} is"):
             planted = planted_check(audit, row)
             if planted is not None:
@@ -76,6 +83,22 @@ def company_check(results: Results, row: Row) -> Evidence:
         feature=row.target.cue.feature.key,
         label=row.target.cue.label,
         doubt=COMPANY,
+    )
+
+
+def difficulty_check(results: Results, row: Row, drawn: Drawn) -> Evidence:
+    """What is hard to see is answered this and that; a cue stands for one answer."""
+    return Evidence(
+        check="cue or hard to see",
+        verdict="supported" if drawn.is_one else "inconclusive",
+        detail=f"{results.name_of(row)}: of the wrong answers that come with it {drawn.share:.0%} "
+        f"are '{drawn.answer}', the commonest of {drawn.many}",
+        value=drawn.share,
+        threshold=drawn.least,
+        n=drawn.n,
+        feature=row.target.cue.feature.key,
+        label=row.target.cue.label,
+        doubt=None if drawn.is_one else HARD,
     )
 
 

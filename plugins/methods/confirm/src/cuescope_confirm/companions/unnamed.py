@@ -12,7 +12,7 @@ from itertools import compress
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_confirm.asking import RunAnswers, probability, run_answers
+from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import FRAMES, training
 from cuescope_confirm.locating.places import GOOD_AUROC
@@ -24,7 +24,6 @@ from cuescope_sdk.locating import Fitting, Linear, Look
 from cuescope_sdk.statistics import Groups, PrognosticGap, Roc, prognostic_gap
 
 LOOKED_AT = 3  # frames of a clip, evenly spread
-MOST_ANSWERS = 100  # among which the one is sought that a cue brings
 Rows = Float[np.ndarray, "sample figure"]
 
 
@@ -57,7 +56,7 @@ def beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
     answers = run_answers(study, cue)
     looks = eye.rows
     seen = eye.shows
-    held_out, is_shown = _held_out_answers(dossier, target)
+    held_out, is_shown = held_out_answers(dossier, target)
     if held_out:
         answers = answers.with_more(held_out, is_shown, cue)
         more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
@@ -81,7 +80,7 @@ def beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
     )
 
 
-def _held_out_answers(
+def held_out_answers(
     dossier: Dossier,
     target: Target,
 ) -> tuple[Sequence[Outcome], Sequence[bool]]:

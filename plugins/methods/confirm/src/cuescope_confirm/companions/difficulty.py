@@ -1,0 +1,83 @@
+"""Whether the wrong answers that come with a cue are one answer, or many.
+
+A model that uses a cue gives the answer that the cue stands for. Pictures that are hard to see are
+taken for this and that, by any model, and whatever makes them so is a cause of wrong answers, too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, answers_of
+from cuescope_confirm.companions.unnamed import held_out_answers
+from cuescope_confirm.locating import Target
+from cuescope_confirm.testimony.witnesses import Dossier
+
+FEWEST = 3  # wrong answers that there may be: of two one always has half
+SURELY_MORE = 1.64  # standard errors of all that is gained: 5%, one-sided
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The wrong answer that is more often given with a cue, and its `share` of all that are.
+
+    There are so `many` that may be given; `n` samples show the cue.
+    """
+
+    answer: str
+    share: float
+    many: int
+    n: int
+
+    @property
+    def least(self) -> float:
+        """Halfway between an even share and all: one answer has so much where a cue stands for it."""
+        return (1 / self.many + 1) / 2
+
+    @property
+    def is_one(self) -> bool:
+        """Whether most of what is gained is this answer."""
+        return self.share >= self.least
+
+
+def drawn_answer(dossier: Dossier, target: Target) -> Drawn | None:
+    """By held-out samples as they are, label by label.
+
+    None where a finding is about something else than wrong answers, where fewer than `FEWEST`
+    others may be given, or where it is not sure that any is given more often.
+    """
+    direction = target.direction
+    if direction.toward != "the right answer" or not direction.harms:
+        return None
+    outcomes, shows = held_out_answers(dossier, target)
+    answers = answers_of(target.cue, outcomes, shows)
+    if not answers.present.any() or answers.present.all():
+        return None
+    gained = _gains(answers)
+    many = len(gained) - 1
+    if many < FEWEST:
+        return None
+    total, z = answers.gap(np.ones(len(shows), bool), 1 - answers.probability)
+    if total is None or z < SURELY_MORE:
+        return None
+    positive = {answer: max(gain, 0.0) for answer, gain in gained.items()}
+    answer = max(positive, key=lambda name: (positive[name], name))
+    share = positive[answer] / max(sum(positive.values()), 1e-9)
+    return Drawn(answer, share, many, int(answers.present.sum()))
+
+
+def _gains(answers: RunAnswers) -> dict[str, float]:
+    """By how much likelier each answer is with the cue, where it is wrong; {} of open answers."""
+    choices = {frozenset(outcome.trial.sample.choices) for outcome in answers.outcomes}
+    if len(choices) != 1:
+        return {}
+    [given] = choices
+    if len(given) > MOST_ANSWERS:
+        return {}
+    gains = {}
+    for choice in sorted(given):
+        is_wrong = answers.labels != choice
+        gain, _ = answers.gap(is_wrong, answers.probability_of(choice))
+        if gain is not None:
+            gains[choice] = gain
+    return gains
