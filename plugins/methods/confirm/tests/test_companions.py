@@ -25,13 +25,15 @@ from cuescope_confirm.companions import (
     moved,
     unnamed,
 )
+from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.report import _hanging_together
 from cuescope_confirm.scores import NO_MORE, SECOND, Effect, Ruling
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import Answers, Witness
-from cuescope_sdk import Feature, Frame, Occurrence, Sample
+from cuescope_sdk import Feature, Frame, Occurrence, Sample, Trial
+from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 COUNT = 400
@@ -102,7 +104,10 @@ class World:
         monkeypatch.setattr(unnamed, "run_answers", lambda *_: answers)
         monkeypatch.setattr(unnamed, "prepare", lambda *_: self.study)
         dossier: Any = SimpleNamespace(study=self.study, witnesses_of=lambda _: [])
-        target: Any = SimpleNamespace(**vars(self.target), by_label=False)
+        located = LocatedCue({}, frozenset(), "frames")
+        target: Any = SimpleNamespace(
+            **vars(self.target), by_label=False, located=located
+        )
         return unnamed.beside_all_else(dossier, target)
 
     def compare(self, monkeypatch: pytest.MonkeyPatch) -> Discordant:
@@ -395,3 +400,19 @@ def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
     assert size("region").value == pytest.approx(0.3)
     # of pairs of the user's own each shows it
     assert size("pair").value == pytest.approx(0.225)
+
+
+def test_a_sample_that_the_cue_is_put_into_is_one_without_it() -> None:
+    samples = [Sample(key=key, frames=(), label="cup") for key in ("a", "b", "seen")]
+    answers = SimpleNamespace(trials=[(Trial(sample=one),) for one in samples])
+    audit = SimpleNamespace(respond=lambda trials: trials)
+    dossier: Any = SimpleNamespace(
+        study=SimpleNamespace(audit=audit, seen={"seen": samples[2]}),
+        witnesses_of=lambda _: [SimpleNamespace(answers=answers)],
+    )
+    located = LocatedCue({"a": Place()}, frozenset({"b"}), "frames")
+    target: Any = SimpleNamespace(located=located)
+    trials: Any
+    trials, shows = unnamed.held_out_answers(dossier, target)
+    assert [trial.sample.key for trial in trials] == ["a", "b"]
+    assert shows == [True, False]

@@ -31,7 +31,7 @@ class Drawn:
 
     @property
     def least(self) -> float:
-        """Halfway between an even share and all: one answer has so much where a cue stands for it."""
+        """Halfway between an even share and all: what one answer has where a cue stands for it."""
         return (1 / self.many + 1) / 2
 
     @property

@@ -85,19 +85,18 @@ def held_out_answers(
     target: Target,
 ) -> tuple[Sequence[Outcome], Sequence[bool]]:
     """What held-out samples are answered as they are, and which of them show the cue."""
+    if target.located is None:
+        return [], []
     trials: dict[str, Trial] = {}
-    shows: dict[str, bool] = {}
     for witness in dossier.witnesses_of(target):
-        asked = zip(witness.answers.trials, witness.answers.with_cue, strict=True)
-        for (plain, *_), is_shown in asked:
-            key = plain.sample.key
+        for plain, *_ in witness.answers.trials:
             # of folds every sample is one of the runs'
-            if key not in dossier.study.seen:
-                trials[key] = plain
-                shows[key] = bool(is_shown)
+            if plain.sample.key not in dossier.study.seen:
+                trials[plain.sample.key] = plain
     # from memory: they were asked beside what was changed
     outcomes = dossier.study.audit.respond(list(trials.values()))
-    return outcomes, list(shows.values())
+    # a pair that puts the cue in is of a sample without it
+    return outcomes, [key in target.located.places for key in trials]
 
 
 def _learn_eye(study: Study, cue: Cue) -> Eye | None:

@@ -1,0 +1,83 @@
+"""Whether wrong answers that come with a cue are one answer, or many."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.companions import difficulty
+from cuescope_confirm.companions.difficulty import drawn_answer
+from cuescope_confirm.study import Cue
+from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
+
+CHOICES = ("cup", "fork", "knife", "plate", "spoon")
+COUNT = 200
+FEATURE = Feature(key="cluster-00", kind="cluster")
+
+
+def answered(choices: tuple[str, ...], drawn_to: str | None) -> Any:
+    """Every second sample shows the cue, and is answered wrongly in half of the cases."""
+    rng = np.random.default_rng(0)
+    outcomes = []
+    shows = []
+    for number in range(COUNT):
+        label = choices[number % len(choices)]
+        is_shown = bool(rng.random() < 0.5)
+        given = label
+        if is_shown and rng.random() < 0.5:
+            others = [choice for choice in choices if choice != label]
+            given = drawn_to or str(rng.choice(others))
+        logits = np.array([4.0 * (choice == given) for choice in choices], np.float32)
+        sample = Sample(key=str(number), frames=(), choices=choices, label=label)
+        outcomes.append(Outcome(Trial(sample=sample), Response(logits=logits)))
+        shows.append(is_shown)
+    return outcomes, shows
+
+
+def ask(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    choices: tuple[str, ...] = CHOICES,
+    drawn_to: str | None = None,
+    direction: Direction | None = None,
+) -> difficulty.Drawn | None:
+    given = answered(choices, drawn_to)
+    monkeypatch.setattr(difficulty, "held_out_answers", lambda *_: given)
+    cue = Cue(FEATURE, "blue mark")
+    target: Any = type("Target", (), {})()
+    target.cue = cue
+    target.direction = direction or Direction(gap=-0.4, z=-5.0)
+    dossier: Any = None
+    return drawn_answer(dossier, target)
+
+
+def test_a_cue_stands_for_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = ask(monkeypatch, drawn_to="fork")
+    assert drawn is not None
+    assert drawn.answer == "fork"
+    assert drawn.share > 0.9
+    assert drawn.is_one
+
+
+def test_what_is_hard_to_see_is_taken_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = ask(monkeypatch)
+    assert drawn is not None
+    assert drawn.many == 4
+    assert drawn.share < 0.5
+    assert not drawn.is_one
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        # of two wrong answers one always has half
+        {"choices": CHOICES[:3]},
+        {"direction": Direction("the label", sign=-1)},
+        {"direction": Direction(sign=-1)},
+    ],
+)
+def test_where_nothing_can_be_told_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch, given: Any
+) -> None:
+    assert ask(monkeypatch, **given) is None
