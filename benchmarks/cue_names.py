@@ -41,7 +41,8 @@ def listed(world: World, cue: str, pure: float) -> tuple[list[Sample], Feature]:
     rng = generator(0, "names", world.name, cue)
     labels = [label for label in world.labels if label != world.label_of(cue)][:2]
     samples = []
-    with_it, without = [], []
+    with_it: list[str] = []
+    without: list[str] = []
     for index in range(SAMPLES):
         is_shown = bool(rng.random() < SHOWN)
         cues = {name for name in world.kinds if name != cue and rng.random() < OTHERS}
