@@ -156,11 +156,15 @@ def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> No
     assert before is not None
     [outline] = before.outlines
     unlike = before.model_copy(update={"what": "brighter, as it was seen before"})
-    sight = Sight(unlike, _location.Location("one place", 0.9, mask=outline.mask))
+    location = _location.Location("one place", 0.9, mask=outline.mask)
+    sight = Sight(unlike, location, is_told=True)
     portrait, _ = describe(nothing, sights={"cluster-00": sight})
     assert portrait is not None
     assert portrait.what == "brighter, as it was seen before"
     assert (portrait.outlines[0].mask == outline.mask).all()
+    # what is seen now is clearer
+    blurred = Sight(unlike, location, is_told=False)
+    assert describe(corner, sights={"cluster-00": blurred})[0] == before
 
 
 def test_of_a_ranking_the_method_says_who_shows_it() -> None:

@@ -23,7 +23,7 @@ COUNT = 180
 BLUE = Portrait(
     feature="cluster-00", name="blue mark", where="everywhere", what="", auroc=0.9
 )
-SEEN = Sight(BLUE, Location("everywhere", 0.9))
+SEEN = Sight(BLUE, Location("everywhere", 0.9), is_told=True)
 PULLS = Direction("the label", sign=-1, gap=0.5, z=9.0)
 
 

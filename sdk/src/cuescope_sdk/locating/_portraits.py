@@ -88,6 +88,11 @@ class Sight:
 
     portrait: Portrait
     location: Location
+    is_told: bool
+
+    def clarity(self) -> tuple[bool, float]:
+        """What changes has a word, or none; then how well frames are told."""
+        return self.is_told, self.portrait.auroc
 
     @property
     def name(self) -> str | None:
@@ -110,7 +115,8 @@ def attach_portraits(
     held against others of the same labels, by their pixels alone: the model is not asked. What is
     learned is judged on groups that it was not learned from. Of a feature that only ranks, the
     method may name the `sides` itself, by the feature's key. Without `guess` features keep their
-    names. What was looked at before is not learned again: `sights`, by the feature's key.
+    names. Of what was seen of them before (`sights`, by the feature's key) and what is seen now the
+    clearer one is attached.
     """
     sides = sides or {}
     sights = sights or {}
@@ -128,10 +134,12 @@ def attach_portraits(
             # a picture that cannot be read costs its portrait
             with audit.spare(f"the portrait of {score.feature}"):
                 feature = by_key[score.feature]
-                sight = sights.get(feature.key)
-                if sight is None:
-                    of_feature = sides.get(feature.key)
-                    sight = look_at(audit, views, feature, score.label, of_feature)
+                of_feature = sides.get(feature.key)
+                looks = [
+                    look_at(audit, views, feature, score.label, of_feature),
+                    sights.get(feature.key),
+                ]
+                sight = max(filter(None, looks), key=Sight.clarity, default=None)
                 if sight is not None:
                     shown = tuple(outlines(audit, views, feature, sight.location))
                     changed = {"label": score.label, "outlines": shown}
@@ -196,17 +204,17 @@ def look_at(
         named_at = "everywhere" if change.is_told else where
     # a namer's word is a name already, and knows what things are
     is_named = NameGuess.name_in(feature.name or "") is not None
+    words = words_for_change(change, written)
     portrait = Portrait(
         feature=feature.key,
         label=label,
         name=None if is_named else name_for(named_at, area, change, written),
         where=where,
-        what=", ".join(words_for_change(change, written))
-        or "nothing that has a word here",
+        what=", ".join(words) or "nothing that has a word here",
         area=area,
         auroc=location.auroc,
     )
-    return Sight(portrait, location)
+    return Sight(portrait, location, is_told=bool(words))
 
 
 def words_for_change(change: Change, written: Written | None = None) -> list[str]:

@@ -151,7 +151,7 @@ class Confirm(Plugin):
         yield from independent_samples(audit)
         results = audit.once(_results, audit, self.options, audit.outcomes)
         cues = [row.target.cue for row in results.rows]
-        # its page shows what a guessed name was told by
+        # a page may show what a guessed name was told by
         sights = {cue.feature.key: cue.sight for cue in cues if cue.sight is not None}
         attach_portraits(audit, features, scores, guess=False, sights=sights)
         with audit.spare("checks of the witnesses"):
