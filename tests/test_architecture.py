@@ -433,6 +433,7 @@ QUANTILES_OF_OTHERS = {
     "appearance.py:match_tones": "the levels of a channel of one image",
     "_visual_words.py:least_of": "a classifier's threshold: patches that it spares",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
+    "_whole_pictures.py:_contrast": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",
     "hide.py:fit": "a remedy's threshold: frames that it spares",
     "_cells.py:clear_cells": "how clear most cells of a picture are",

@@ -14,16 +14,11 @@ from cuescope_confirm.merging.examples import without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
 from cuescope_confirm.reasoning import names_of
 from cuescope_confirm.study import Cue, Study
-from cuescope_sdk import Feature, Frame, Occurrence, Portrait, Sample
-from cuescope_sdk.locating import Sight
-from cuescope_sdk.locating._location import Location
+from cuescope_sdk import Feature, Frame, Occurrence, Sample
 
 SIDE = 48
 COUNT = 180
-BLUE = Portrait(
-    feature="cluster-00", name="blue mark", where="everywhere", what="", auroc=0.9
-)
-SEEN = Sight(BLUE, Location("everywhere", 0.9), is_told=True)
+SEEN: Any = SimpleNamespace(name="blue mark")
 PULLS = Direction("the label", sign=-1, gap=0.5, z=9.0)
 
 

@@ -47,7 +47,6 @@ class Whole:
         image = image.resize((width, height), Image.Resampling.BOX)
         pixels = np.asarray(image, np.float64) / 255
         grey = pixels.mean(axis=-1)
-        low, high = np.percentile(grey, PERCENTILES)
         left, right = np.array_split(grey, 2, axis=1)
         top, bottom = np.array_split(grey, 2, axis=0)
         near, far = _apart(grey, 1), _apart(grey, FAR)
@@ -57,7 +56,7 @@ class Whole:
             blue=float((pixels[..., 2] - grey).mean()),
             # colour and contrast beside the light: a darker picture has less of both by itself
             saturation=float(np.ptp(pixels, axis=-1).mean() / (grey.mean() + LEVEL)),
-            contrast=float(np.log(high - low + LEVEL) - np.log(high + low + LEVEL)),
+            contrast=_contrast(grey),
             fine=near,
             detail=near - far,
             left=float(left.mean() - right.mean()),
@@ -65,6 +64,12 @@ class Whole:
             corners=_corners(grey),
             blocks=_steps_at_blocks(own) + _steps_at_blocks(own.T),
         )
+
+
+def _contrast(grey: Grey) -> float:
+    """The range of brightness beside the light, as a logarithm."""
+    low, high = np.percentile(grey, PERCENTILES)
+    return float(np.log(high - low + LEVEL) - np.log(high + low + LEVEL))
 
 
 def _apart(grey: Grey, step: int) -> float:
