@@ -1,14 +1,19 @@
 """Whether wrong answers that come with a cue are one answer, or many."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cuescope_confirm.analysis import _may_be_hard_to_see
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions import difficulty
-from cuescope_confirm.companions.difficulty import drawn_answer
+from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
+from cuescope_confirm.report import _drawn
+from cuescope_confirm.scores import Ruling
 from cuescope_confirm.study import Cue
+from cuescope_confirm.verify import difficulty_check
 from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
 
 CHOICES = ("cup", "fork", "knife", "plate", "spoon")
@@ -41,7 +46,7 @@ def ask(
     choices: tuple[str, ...] = CHOICES,
     drawn_to: str | None = None,
     direction: Direction | None = None,
-) -> difficulty.Drawn | None:
+) -> Drawn | None:
     given = answered(choices, drawn_to)
     monkeypatch.setattr(difficulty, "held_out_answers", lambda *_: given)
     cue = Cue(FEATURE, "blue mark")
@@ -81,3 +86,25 @@ def test_where_nothing_can_be_told_nothing_is_said(
     monkeypatch: pytest.MonkeyPatch, given: Any
 ) -> None:
     assert ask(monkeypatch, **given) is None
+
+
+@pytest.mark.parametrize(("share", "is_one"), [(0.9, True), (0.3, False)])
+def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
+    share: float, is_one: bool
+) -> None:
+    drawn = Drawn("fork", share, 4, 80)
+    ruling = Ruling("causes", inside=True)
+    cue = Cue(FEATURE, "blue mark")
+    row: Any = SimpleNamespace(
+        drawn=drawn, ruling=ruling, target=SimpleNamespace(cue=cue)
+    )
+    results: Any = SimpleNamespace(name_of=lambda _: cue.name)
+    check = difficulty_check(results, row, drawn)
+    assert (check.verdict, check.doubt is None) == (
+        ("supported", True) if is_one else ("inconclusive", False)
+    )
+    assert ("'fork'" in _drawn(row)) is is_one
+    assert _may_be_hard_to_see(row) is not is_one
+    # a change of pictures decides: what is hard to see is a cause, in doubt
+    row.ruling = Ruling("causes", necessary=True)
+    assert not _may_be_hard_to_see(row)

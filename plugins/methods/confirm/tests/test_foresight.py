@@ -62,6 +62,13 @@ def test_a_model_without_embeddings_is_not_asked_to_locate(
     assert stage.most == pytest.approx(2 * 2 * SAMPLES)
 
 
+def test_where_no_kind_of_change_applies_nothing_is_asked(
+    runner: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foresight, "most_of_test", lambda *given: (10, 0, SAMPLES))
+    assert stage_of_test(runner, TEST, Held(60), 1).most == 0
+
+
 def test_large_pictures_take_longer_to_change(runner: Any) -> None:
     def seconds(held: Held) -> float:
         stage: Stage = stage_of_test(runner, TEST, held)

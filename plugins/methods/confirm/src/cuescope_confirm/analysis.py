@@ -358,11 +358,18 @@ def _row(
     if explained is not None:
         return replace(row, ruling=Ruling("cannot tell", missing=explained))
     row = replace(row, drawn=_drawn(dossier, target))
-    # in any embedding there is a direction of pictures that are hard to see
-    if row.ruling.inside and row.drawn is not None and not row.drawn.is_one:
+    if _may_be_hard_to_see(row):
         return replace(row, ruling=Ruling("cannot tell", missing=MANY))
     # what is not shown to cause answers has cost none
     return replace(row, lost=accuracy_lost(target, row.fullest, study))
+
+
+def _may_be_hard_to_see(row: Row) -> bool:
+    """Whether a cause that embeddings alone tell brings many answers.
+
+    In any embedding there is a direction of pictures that are hard to see.
+    """
+    return row.ruling.inside and row.drawn is not None and not row.drawn.is_one
 
 
 def _by_companion(study: Study, row: Row) -> str | None:

@@ -218,7 +218,9 @@ def stage_of_test(
         shared = SHARED
         seconds = TEST_SECONDS * (cues + shared)
     else:
-        shared = _inputs_to_locate(runner, test, held, most_samples) / of_cue
+        to_locate = _inputs_to_locate(runner, test, held, most_samples)
+        # where no kind of change applies, nothing is asked of a cue
+        shared = to_locate / of_cue if of_cue else 0.0
     # as a course scales it, when the cues are known
     most = of_cue * (cues + shared)
     if not held.asks_questions:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, answers_of
+from cuescope_confirm.asking import MOST_ANSWERS, SHOWN, RunAnswers, answers_of
 from cuescope_confirm.companions.unnamed import held_out_answers
 from cuescope_confirm.locating import Target
 from cuescope_confirm.testimony.witnesses import Dossier
 
 FEWEST = 3  # wrong answers that there may be: of two one always has half
-SURELY_MORE = 1.64  # standard errors of all that is gained: 5%, one-sided
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def drawn_answer(dossier: Dossier, target: Target) -> Drawn | None:
     if many < FEWEST:
         return None
     total, z = answers.gap(np.ones(len(shows), bool), 1 - answers.probability)
-    if total is None or z < SURELY_MORE:
+    if total is None or z < SHOWN:
         return None
     positive = {answer: max(gain, 0.0) for answer, gain in gained.items()}
     answer = max(positive, key=lambda name: (positive[name], name))
