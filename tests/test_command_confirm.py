@@ -186,10 +186,9 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     assert verdicts(report)["blue"] != "causes"
     [cause] = report.findings
     assert cause.feature == "red"
-    assert "causes wrong answers: taking it out mends them" in str(
-        report.sentence(cause)
-    )
-    assert "and putting it in brings them" in str(report.sentence(cause))
+    sentence = str(report.sentence(cause))
+    assert "causes wrong answers. Taking it out mends them: with " in sentence
+    assert "Putting it in brings them: with transplant by +" in sentence
     checks = {(e.check, e.feature): e.verdict for e in report.evidence}
     for witness in ("hide", "blank", "transplant"):
         assert checks[f"witness: {witness}", "red"] == "supported"

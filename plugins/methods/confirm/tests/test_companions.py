@@ -26,12 +26,13 @@ from cuescope_confirm.companions import (
     unnamed,
 )
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.report import _hanging_together
-from cuescope_confirm.scores import NO_MORE, SECOND, Effect, Ruling
+from cuescope_confirm.scores import NO_MORE, Effect, Ruling
+from cuescope_confirm.sentences import hanging_together
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import Answers, Witness
+from cuescope_confirm.undecided import SECOND_CAUSE, Undecided
 from cuescope_sdk import Feature, Frame, Occurrence, Sample, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Estimate, PrognosticGap
@@ -138,7 +139,7 @@ class World:
         )
 
 
-def ruling(found: Discordant) -> str | None:
+def ruling(found: Discordant) -> Undecided | None:
     """What is missing for a cause, by this companion."""
     target: Any = SimpleNamespace(direction=Direction(gap=-0.3, z=-5.0))
     row = Row(target, [], [], [], Ruling("causes"), discordant=[found])
@@ -174,14 +175,13 @@ def test_where_they_never_come_apart_the_reader_is_told_what_to_collect(
     assert ruling(found) is None
     row: Any = SimpleNamespace(discordant=[found])
     options: Any = OPTIONS
-    words = _hanging_together(row, options)
+    [words] = hanging_together(row, options)
     assert "light=dim" in words
-    assert "collect" in words
     assert "--pairs" in words
     # a part of the cue, which most of its samples lack, is no company to be told from it
     part = replace(found.companion, with_cue=0.14)
     row = SimpleNamespace(discordant=[replace(found, companion=part)])
-    assert _hanging_together(row, options) == ""
+    assert not list(hanging_together(row, options))
 
 
 @pytest.mark.parametrize("takes_both", [True, False])
@@ -252,7 +252,7 @@ def undecided(
     target: Any = SimpleNamespace(
         direction=Direction(gap=-0.3, z=-5.0), has_place=has_place
     )
-    ruling = Ruling("cannot tell", missing=SECOND)
+    ruling = Ruling("cannot tell", missing=SECOND_CAUSE)
     study: Any = SimpleNamespace(options=OPTIONS)
     return study, Row(target, [], [], votes, ruling, beside=beside)
 

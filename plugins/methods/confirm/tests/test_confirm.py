@@ -12,10 +12,7 @@ from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.report import how_many
 from cuescope_confirm.scores import (
-    POWER,
-    SECOND,
     Decision,
     Effect,
     Ruling,
@@ -25,9 +22,11 @@ from cuescope_confirm.scores import (
     rule,
     samples_needed,
 )
+from cuescope_confirm.sentences import how_many
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.manipulation import Recogniser
 from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.undecided import MORE_SAMPLES, REGION, SECOND_CAUSE
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.locating import Fitting, Linear, Look, Training
@@ -80,7 +79,7 @@ def test_whole_frames_show_that_nothing_moves_but_not_what_moves_it(
 ) -> None:
     ruling = rule(removing, [], coarse, located=True)
     assert ruling.verdict == verdict
-    assert ("region" in (ruling.missing or "")) == (verdict == "cannot tell")
+    assert (ruling.missing == REGION) == (verdict == "cannot tell")
 
 
 @pytest.mark.parametrize("partial", [[], [YES], [YES, YES]])
@@ -360,7 +359,7 @@ def test_more_samples_are_counted_by_what_they_have_to_tell(
     """Beside 0 for an effect that looks like one, beside the margin for one that does not."""
     vote: Any = SimpleNamespace(effect=SimpleNamespace(n=40))
     row: Any = SimpleNamespace(
-        ruling=Ruling("cannot tell", missing=POWER),
+        ruling=Ruling("cannot tell", missing=MORE_SAMPLES),
         effect=Estimate((low + high) / 2, low, high),
         fullest=[vote],
     )
@@ -376,7 +375,7 @@ def test_a_second_change_that_had_too_few_samples_is_named() -> None:
         answers = SimpleNamespace(with_cue=np.ones(count, bool))
         witnesses.append(SimpleNamespace(spec=spec, answers=answers))
     row: Any = SimpleNamespace(
-        ruling=Ruling("cannot tell", missing=SECOND), unmeasured=witnesses
+        ruling=Ruling("cannot tell", missing=SECOND_CAUSE), unmeasured=witnesses
     )
     words = how_many(row, ConfirmOptions(run=Path("run")))
     assert words.endswith("could be changed: 9 by swap; 10 are needed)")

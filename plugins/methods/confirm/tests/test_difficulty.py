@@ -10,8 +10,8 @@ from cuescope_confirm.analysis import _may_be_hard_to_see
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions import difficulty
 from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
-from cuescope_confirm.report import _drawn
 from cuescope_confirm.scores import Ruling
+from cuescope_confirm.sentences import answer_drawn
 from cuescope_confirm.study import Cue
 from cuescope_confirm.verify import difficulty_check
 from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
@@ -103,7 +103,7 @@ def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
     assert (check.verdict, check.doubt is None) == (
         ("supported", True) if is_one else ("inconclusive", False)
     )
-    assert ("'fork'" in _drawn(row)) is is_one
+    assert any("'fork'" in words for words in answer_drawn(row)) is is_one
     assert _may_be_hard_to_see(row) is not is_one
     # a change of pictures decides: what is hard to see is a cause, in doubt
     row.ruling = Ruling("causes", necessary=True)

@@ -14,7 +14,7 @@ from cuescope_confirm.locating import Target, learned
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.looks import UNNEEDED, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.scores import NO_MORE, POWER, Control, Decision, Effect, Ruling
+from cuescope_confirm.scores import NO_MORE, Control, Decision, Effect, Ruling
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.votes import Standing, Vote
 from cuescope_confirm.testimony.witnesses import (
@@ -25,6 +25,7 @@ from cuescope_confirm.testimony.witnesses import (
     Witness,
 )
 from cuescope_confirm.trials import UNCOMPARED
+from cuescope_confirm.undecided import MORE_SAMPLES
 from cuescope_sdk import Context
 
 COUNT = 60  # pairs of a witness
@@ -98,7 +99,7 @@ class Court:
             effect=effect,
             decision=self.decision,
         )
-        ruling = Ruling("cannot tell", missing=POWER)
+        ruling = Ruling("cannot tell", missing=MORE_SAMPLES)
         rows = [Row(self.finding, [], [], [vote], ruling)]
         return SimpleNamespace(rows=rows, study=dossier.study)
 

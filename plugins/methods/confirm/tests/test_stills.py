@@ -15,8 +15,8 @@ from cuescope_confirm.asking import Direction
 from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.report import statement
 from cuescope_confirm.scores import Effect, Ruling
+from cuescope_confirm.sentences import statement
 from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
 from cuescope_confirm.testimony.votes import (
@@ -275,5 +275,5 @@ def test_of_a_cue_without_a_place_it_is_said_what_takes_it_out(
     target: Any = SimpleNamespace(cue=cue, direction=Direction())
     row = Row(target, [testimony], [], [], Ruling("causes", necessary=True))
     told = statement(row, ConfirmOptions(run=Path()))
-    assert "taking it out mends them (match-light +20" in told
+    assert "Taking it out mends them: with match-light by +20 (+10 to +30)" in told
     assert (title in told) is is_told

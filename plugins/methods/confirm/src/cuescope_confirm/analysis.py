@@ -14,8 +14,6 @@ from cuescope_confirm.companions.unnamed import beside_all_else
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
     NO_MORE,
-    POWER,
-    SPREAD,
     Decision,
     Effect,
     Ruling,
@@ -39,34 +37,26 @@ from cuescope_confirm.testimony.votes import (
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
+from cuescope_confirm.undecided import (
+    ALL_ELSE,
+    HARD_TO_SEE,
+    MORE_PAIRS,
+    MORE_SAMPLES,
+    NO_SAMPLES,
+    NOTHING_TO_EXPLAIN,
+    OTHER_WAY,
+    PERHAPS_ALL_ELSE,
+    SAME_ELSEWHERE,
+    SECOND_NONE,
+    SPREAD,
+    Undecided,
+    its_company,
+    nowhere,
+)
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 Tested = TypeVar("Tested", Kind, Target, Kind | Target)
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
-DIFFERENCE = (
-    "a difference from the controls: answers change as much where a cause has no effect"
-)
-PAIRS = "power: more pairs"
-UNLIKE = "a second kind of change that does no more than its placebo"
-ALL_ELSE = (
-    "samples that tell it from what else is in its pictures: with that held alike, answers are the "
-    "same with the cue and without it"
-)
-PERHAPS_ALL_ELSE = (
-    "samples that tell it from what else is in its pictures: with that held alike, answers may be "
-    "the same with the cue and without it"
-)
-MANY = (
-    "an answer that it stands for: its wrong answers are many, as those of pictures that are hard "
-    "to see, and the model's embedding alone decides"
-)
-DIRECTION = (
-    "a direction: in the run, answers are as often right with the cue as without, and here they "
-    "change the other way than was assumed"
-)
-UNEXPLAINED = (
-    "a difference in the run: there, answers are as often right with the cue as without"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,7 +349,7 @@ def _row(
         return replace(row, ruling=Ruling("cannot tell", missing=explained))
     row = replace(row, drawn=_drawn(dossier, target))
     if _may_be_hard_to_see(row):
-        return replace(row, ruling=Ruling("cannot tell", missing=MANY))
+        return replace(row, ruling=Ruling("cannot tell", missing=HARD_TO_SEE))
     # what is not shown to cause answers has cost none
     return replace(row, lost=accuracy_lost(target, row.fullest, study))
 
@@ -372,7 +362,7 @@ def _may_be_hard_to_see(row: Row) -> bool:
     return row.ruling.inside and row.drawn is not None and not row.drawn.is_one
 
 
-def _by_companion(study: Study, row: Row) -> str | None:
+def _by_companion(study: Study, row: Row) -> Undecided | None:
     """What is missing where a companion does all that the cue seems to do; None where none does."""
     margin = max(study.options.margin, _claim(row.target))
     # pairs differ in the cue alone
@@ -380,14 +370,12 @@ def _by_companion(study: Study, row: Row) -> str | None:
         return None
     for comparison in row.discordant:
         if comparison.vetoes(study.options.least, margin):
-            return (
-                f"samples where it comes apart from {comparison.companion.words}: there, "
-                f"answers go with {comparison.companion.name}, and not with the cue"
-            )
+            companion = comparison.companion
+            return its_company(companion.words, companion.name)
     return None
 
 
-def _by_all_else(study: Study, row: Row) -> str | None:
+def _by_all_else(study: Study, row: Row) -> Undecided | None:
     """What is missing where pictures without the cue tell all that it seems to do.
 
     Or where they may, and the cue is all over the frame.
@@ -483,25 +471,25 @@ def _ruling(
     if any(vote.needs == "pair" for vote in votes):
         return _by_pairs(votes)
     if target.located is None:
-        return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
+        return Ruling("cannot tell", missing=nowhere(target.reason))
     is_located = target.located.is_sure
     has_pairs = any(witness.answers.pairs for witness in unmeasured)
     # pairs were made, but too few: no tool would help
     if has_pairs and is_located and not votes:
-        return Ruling("cannot tell", missing="samples with the cue")
+        return Ruling("cannot tell", missing=NO_SAMPLES)
     ruling = _by_decisions(votes, located=bool(votes) or is_located)
     # what goes both ways is a cause where the run has too few samples to show it, or to deny it
     goes_both_ways = ruling.necessary and ruling.sufficient
     is_explained = is_shown or (goes_both_ways and target.direction.most >= margin)
     if ruling.verdict == "causes" and not is_explained:
-        return Ruling("cannot tell", missing=UNEXPLAINED)
+        return Ruling("cannot tell", missing=NOTHING_TO_EXPLAIN)
     if ruling.verdict == "accompanies" and _is_of_one_kind(target, votes):
-        return Ruling("cannot tell", missing=UNLIKE)
+        return Ruling("cannot tell", missing=SECOND_NONE)
     if ruling.verdict == "accompanies" and _goes_the_other_way(target, votes, margin):
-        return Ruling("cannot tell", missing=DIRECTION)
+        return Ruling("cannot tell", missing=OTHER_WAY)
     # beyond its placebo but not its controls: more samples need not help
-    if ruling.missing == POWER and any(map(_fails_controls, votes)):
-        return replace(ruling, missing=DIFFERENCE)
+    if ruling.missing == MORE_SAMPLES and any(map(_fails_controls, votes)):
+        return replace(ruling, missing=SAME_ELSEWHERE)
     return ruling
 
 
@@ -569,7 +557,7 @@ def _by_pairs(votes: Sequence[Vote]) -> Ruling:
         return Ruling("causes", necessary=True)
     if vote.decision == NO_MORE:
         return Ruling("accompanies")
-    return Ruling("cannot tell", missing=PAIRS)
+    return Ruling("cannot tell", missing=MORE_PAIRS)
 
 
 def _is_of_one_kind(target: Target, votes: Sequence[Vote]) -> bool:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cuescope_confirm.analysis import UNEXPLAINED, Results, Row, measure
+from cuescope_confirm.analysis import Results, Row, measure
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE
 from cuescope_confirm.testimony.witnesses import AS_IS, Answers, Dossier, Witness
 from cuescope_confirm.trials import ask, slots, with_answers
+from cuescope_confirm.undecided import NOTHING_TO_EXPLAIN
 from cuescope_sdk import Audit, Outcome
 
 UNNEEDED = "nothing that is done to a finding surely moves answers"
@@ -158,7 +159,7 @@ def _at_share(dossier: Dossier, share: float) -> Dossier:
 def _is_decided(row: Row, margin: float) -> bool:
     """Whether more of the same samples tell no more."""
     # what the run does not show is shown by no more samples
-    if row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED:
+    if row.ruling.verdict != "cannot tell" or row.ruling.missing == NOTHING_TO_EXPLAIN:
         return True
     # each kind surely does too little, and they are too few, or too alike, to acquit
     if all(vote.decision == NO_MORE for vote in row.votes):

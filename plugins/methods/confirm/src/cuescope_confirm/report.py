@@ -1,34 +1,19 @@
 """Rows, sentences and tables of the dossier."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-import numpy as np
-
-from cuescope_confirm.analysis import PAIRS, Results, Row, rarest_finding
+from cuescope_confirm.analysis import Results, Row, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
-from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.scores import (
-    POWER,
-    SECOND,
-    Control,
-    Decision,
-    Decisions,
-    Effect,
-    Verdict,
-    samples_needed,
-)
+from cuescope_confirm.scores import Control, Decision, Verdict, samples_needed
+from cuescope_confirm.sentences import points, statement, with_interval
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import change_beyond
-from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
-from cuescope_sdk.report import signed
-from cuescope_sdk.statistics import Estimate
 
 CONTROLS = get_args(Control)
 VERDICTS = get_args(Verdict)
@@ -38,7 +23,6 @@ MARKS: Mapping[Decision, str] = {
     "undecided": "?",
 }
 SHOWN_EFFECT = 0.25  # that enough samples would show
-MOSTLY = 0.5  # of its samples, those that show what it goes with
 RULE = (
     "causes: two kinds of change or more change the answers more than their placebos (one, where "
     "the cue needs no locating). What destroys a place, what another sample gives and what puts "
@@ -59,7 +43,6 @@ NEXT = (
     "Try a remedy for a cause, and measure whether it helps: "
     "`cuescope mitigate RUN --with NAME`. RUN is the run that found the cue."
 )
-INSIDE = " No change of pictures takes it out: this is told by the model's embedding."
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
     "More samples (`--on SPLIT`, or `--folds 4` where there are few) or a tool "
@@ -72,16 +55,6 @@ NONE = (
     "More samples can find weaker cues. The reports in the folder `found` say what each method "
     "could have missed."
 )
-
-
-def points(value: float) -> str:
-    """A share in points, with its sign."""
-    return signed(100 * value, 0)
-
-
-def with_interval(effect: Effect) -> str:
-    """An effect with its interval, in points."""
-    return f"{points(effect.value)} ({points(effect.low)} to {points(effect.high)})"
 
 
 def power_line(study: Study, interventions: int) -> str:
@@ -182,183 +155,6 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
     located = row.target.located
     if located is not None and located.auroc is not None:
         yield score(metric="localisation", value=located.auroc, n=len(located.places))
-
-
-def statement(row: Row, options: ConfirmOptions) -> str:
-    """The verdict in words, with what it rests on."""
-    cue = row.target.cue
-    labels = ", ".join(f"'{label}'" for label in cue.labels)
-    # the report puts the feature's name in
-    where = "{feature}" + (f" on {labels}" if labels else "")
-    # three endings: what is missing, what does no more, what moves answers
-    if row.ruling.verdict == "cannot tell":
-        effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
-        beyond = f" Beyond their placebos: {effects}." if effects else ""
-        beyond += _hanging_together(row, options)
-        missing = f"{row.ruling.missing}{how_many(row, options)}"
-        return f"{where}: cannot tell whether it is a cause. What is missing: {missing}.{beyond}"
-    if row.ruling.verdict == "accompanies":
-        effects = _effects(row, ("placebo does as much", "undecided"))
-        return f"{where} accompanies the answers and is not shown to cause them: {effects}."
-    answers, without, with_cue = _verbs(row)
-    if row.ruling.together:
-        names = ", ".join(witness.spec for witness in party_of(row.telling))
-        return (
-            f"{where} causes {answers}: {names} surely move them, by {with_interval(row.tested)} "
-            "points of probability beyond placebos, and by all that was measured the whole cue "
-            f"moves them by {_of_run(row.effect)}. No kind of change alone decides."
-            f"{_of_whole_picture(row)}{_drawn(row)}{_cost(row)}{_as_they_are(row, options)}"
-            f"{_inside(row)}{_hanging_together(row, options)}"
-        )
-    # both directions where both are shown: taking it out, and putting it in
-    ways = []
-    if row.ruling.necessary:
-        ways.append(f"taking it out {without} ({_clearest(row, removes=True)})")
-    if row.ruling.sufficient:
-        ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
-    return (
-        f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
-        f"placebo.{_of_whole_picture(row)}{_drawn(row)}{_cost(row)}{_as_they_are(row, options)}"
-        f"{_inside(row)}{_hanging_together(row, options)}"
-    )
-
-
-def how_many(row: Row, options: ConfirmOptions) -> str:
-    """Of which samples more are missing, and how many, if the effect is as large as it seems."""
-    if row.ruling.missing == SECOND:
-        return _too_few(row.unmeasured, options.least)
-    if row.ruling.missing not in (POWER, PAIRS) or row.effect is None:
-        return ""
-    # the nearer verdict: an effect above 0, or one below the margin
-    distance = max(row.effect.value, options.margin - row.effect.value)
-    reach = (row.effect.high - row.effect.low) / 2
-    # the middle of the kinds: each could change another number of samples
-    count = int(np.median([vote.effect.n for vote in row.fullest]))
-    # an interval narrows with the root of the number
-    needed = count * (reach / distance) ** 2
-    if needed <= count:
-        return ""
-    return f" (about {rounded_up(needed):,} that show it, of which {count} could be changed here)"
-
-
-def _too_few(witnesses: Sequence[Witness], least: int) -> str:
-    """Which of these had samples to change, but not enough."""
-    counts = {}
-    for witness in witnesses:
-        # those that show it: the others are controls, of which there are always enough
-        count = int(witness.answers.with_cue.sum())
-        if 0 < count < least:
-            counts[witness.spec] = count
-    if not counts:
-        return ""
-    listed = ", ".join(f"{count} by {name}" for name, count in counts.items())
-    return f" (too few samples that show it could be changed: {listed}; {least} are needed)"
-
-
-def rounded_up(count: float) -> int:
-    """To two figures, as nobody knows it better.
-
-    >>> rounded_up(1234.5), rounded_up(87.2), rounded_up(4)
-    (1300, 88, 4)
-    """
-    step: int = 10 ** max(len(str(int(count))) - 2, 0)
-    return math.ceil(count / step) * step
-
-
-def _verbs(row: Row) -> tuple[str, str, str]:
-    """What a cause does: the answers it moves, what taking it out does, and putting it in."""
-    direction = row.target.direction
-    if direction.toward == "the label":
-        return f"the answer '{row.target.cue.label}'", "takes it away", "brings it"
-    if direction.toward == "its own answer":
-        return "answers, right and wrong", "changes them", "brings them"
-    if direction.harms:
-        return "wrong answers", "mends them", "brings them"
-    return "right answers", "takes them away", "brings them"
-
-
-def _of_whole_picture(row: Row) -> str:
-    """What a cue without a place is, by what the change does that takes it out or puts it in."""
-    changes = row.confirming or [
-        testimony
-        for testimony in row.measured
-        if row.ruling.together and testimony.effect.low > 0
-    ]
-    for testimony in changes:
-        if testimony.plugin.needs == "still":
-            return (
-                f" It has no place: {testimony.spec} changes all of the picture, so that "
-                f"{testimony.plugin.title}."
-            )
-    return ""
-
-
-def _drawn(row: Row) -> str:
-    """The answer that a cue stands for, where its wrong answers are mostly one."""
-    if row.drawn is None or not row.drawn.is_one:
-        return ""
-    return f" Most of the wrong answers that come with it are '{row.drawn.answer}'."
-
-
-def _cost(row: Row) -> str:
-    if row.lost is None:
-        return ""
-    harms = row.target.direction.harms
-    verb = "costs" if harms else "gives"
-    # "gives" turns the sign of what is lost
-    points_of_share = 100 if harms else -100
-    shares = (row.lost.value, row.lost.low, row.lost.high)
-    value, *ends = (points_of_share * share for share in shares)
-    # with the sign turned, the ends have changed places
-    interval = f"{min(ends):.1f} to {max(ends):.1f}"
-    return f" It {verb} {value:.1f} points of accuracy over all samples ({interval})."
-
-
-def _as_they_are(row: Row, options: ConfirmOptions) -> str:
-    """What samples say that nothing was changed in, where they say the same."""
-    if row.beside is None or row.beside.alike.value < options.margin:
-        return ""
-    return (
-        " Samples as they are say the same, with all else in their pictures held alike: "
-        f"{_of_run(row.beside.alike)} points."
-    )
-
-
-def _inside(row: Row) -> str:
-    """Of what embeddings alone tell, how far that goes."""
-    return INSIDE if row.ruling.inside else ""
-
-
-def _hanging_together(row: Row, options: ConfirmOptions) -> str:
-    """What the cue never comes apart from, and what would tell them apart."""
-    for comparison in row.discordant:
-        companion = comparison.companion
-        # what is there in few of its samples explains little of it, and may be a part of it
-        if comparison.alone < options.least and companion.with_cue >= MOSTLY:
-            # what is missing is samples, and a person can take them
-            return (
-                f" It goes with {companion.words}. Only {comparison.alone} samples of the label "
-                f"show one of the two alone: collect such samples, or give pairs "
-                f"(`--pairs FOLDER`), to tell it from {companion.name}."
-            )
-    return ""
-
-
-def _clearest(row: Row, *, removes: bool) -> str:
-    """The figure of the clearest intervention that confirms, and the names of the others."""
-    # the finer changes: one of whole frames says least about this cue
-    first, *others = row.clearest(removes=removes)
-    names = ", ".join(testimony.spec for testimony in others)
-    also = f"; also {names}" if names else ""
-    return f"{first.spec} {with_interval(first.effect)}{also}"
-
-
-def _effects(row: Row, decisions: Decisions) -> str:
-    return ", ".join(
-        f"{testimony.spec} {with_interval(testimony.effect)}"
-        for testimony in row.measured
-        if testimony.decision in decisions
-    )
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -532,7 +328,10 @@ def companions_table(results: Results) -> Table | None:
             companion = comparison.companion
             # shares of samples: how closely the two go together
             shares = f"{companion.with_cue:.0%}", f"{companion.without:.0%}"
-            effects = map(_of_run, (comparison.of_cue, comparison.of_companion))
+            effects = [
+                effect and with_interval(effect)
+                for effect in (comparison.of_cue, comparison.of_companion)
+            ]
             own = (*_name(row), companion.name, *shares, comparison.alone)
             rows.append((*own, *effects))
     return Table.of(
@@ -560,7 +359,7 @@ def as_they_are_table(results: Results) -> Table | None:
     rows = []
     for row in results.rows:
         if row.beside is not None:
-            figures = map(_of_run, (row.beside.plain, row.beside.alike))
+            figures = map(with_interval, (row.beside.plain, row.beside.alike))
             rows.append((*_name(row), *figures))
     if not rows:
         return None
@@ -573,13 +372,6 @@ def as_they_are_table(results: Results) -> Table | None:
         "of the answers (prognostic score; Hansen, 2008). A gap that is gone there is the work of "
         "something else in the pictures.",
     )
-
-
-def _of_run(estimate: Estimate[float] | None) -> str | None:
-    if estimate is None:
-        return None
-    ends = f"{points(estimate.low)} to {points(estimate.high)}"
-    return f"{points(estimate.value)} ({ends})"
 
 
 def inapplicable_table(results: Results) -> Table | None:

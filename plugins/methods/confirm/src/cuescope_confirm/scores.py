@@ -8,6 +8,15 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
+from cuescope_confirm.undecided import (
+    DISAGREEMENT,
+    MORE_SAMPLES,
+    NO_CHANGE,
+    REGION,
+    SECOND_CAUSE,
+    UNSURE_PLACE,
+    Undecided,
+)
 from cuescope_sdk.statistics import (
     ChangePlan,
     Groups,
@@ -25,17 +34,6 @@ Verdict = Literal["causes", "accompanies", "cannot tell"]
 
 NO_MORE: Decision = "placebo does as much"
 DRAWS = 20_000  # of the groups, for a p-value
-POWER = "power: more samples"
-AGREEMENT = (
-    "agreement: at least half of the interventions do no more than their placebos"
-)
-SECOND = (
-    "a second intervention that takes all of the cue out, or puts it in, and agrees"
-)
-SPREAD = (
-    "agreement: the interventions do too unlike things to say how large the effect is"
-)
-REGION = "the cue's region: changed frames change the answers, but not known is which part of them"
 Control = Literal["without the cue", "unfound cue", "other labels"]
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
 
@@ -171,7 +169,7 @@ class Ruling:
     verdict: Verdict
     necessary: bool = False
     sufficient: bool = False
-    missing: str | None = None
+    missing: Undecided | None = None
     together: bool = False
     inside: bool = False
 
@@ -196,7 +194,7 @@ def rule(
     cue that moves answers.
     """
     if not located:
-        return Ruling("cannot tell", missing="a better localisation of the cue")
+        return Ruling("cannot tell", missing=UNSURE_PLACE)
     necessary = _most_confirm(removing)
     sufficient = _most_confirm(inserting)
     everything = [*removing, *inserting]
@@ -204,22 +202,22 @@ def rule(
     if necessary or sufficient:
         confirming = [*everything, *partial].count("confirms")
         if confirming < 2 and not exact:
-            return Ruling("cannot tell", missing=SECOND)
+            return Ruling("cannot tell", missing=SECOND_CAUSE)
         return Ruling("causes", necessary, sufficient)
     # some confirm, but not most of those that decide
     if "confirms" in everything:
-        return Ruling("cannot tell", missing=AGREEMENT)
+        return Ruling("cannot tell", missing=DISAGREEMENT)
     if partial:
-        return Ruling("cannot tell", missing=SECOND)
+        return Ruling("cannot tell", missing=SECOND_CAUSE)
     if NO_MORE not in everything:
         if "confirms" in coarse:
             return Ruling("cannot tell", missing=REGION)
         everything += coarse
     if not everything:
-        return Ruling("cannot tell", missing="an intervention that applies to this cue")
+        return Ruling("cannot tell", missing=NO_CHANGE)
     if everything.count(NO_MORE) > everything.count("undecided"):
         return Ruling("accompanies")
-    return Ruling("cannot tell", missing=POWER)
+    return Ruling("cannot tell", missing=MORE_SAMPLES)
 
 
 def _most_confirm(decisions: Decisions) -> bool:

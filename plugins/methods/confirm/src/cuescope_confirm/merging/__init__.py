@@ -6,14 +6,15 @@ Two findings are one cue where
   or
 - each tells where the other is, as well as a localiser must that decides anything (an AUROC of
   `GOOD_AUROC`; see recognition.py). Where both mark regions in the same frames, half of the smaller
-  region must be in both.
+  region must be in both; or
+- one is a part of the other, whose rest moves answers as much (nests.py).
 
 What is no cue is left out (modalities.py): video and question where the model needs both, tells of
 the questions, and figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
@@ -30,16 +31,20 @@ from cuescope_confirm.merging.modalities import (
     no_cues,
     place_of,
 )
+from cuescope_confirm.merging.nests import wholes_of
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
 from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 from cuescope_sdk import Occurrence
 from cuescope_sdk.statistics import Overlap
 
+# findings that are one cue, and the keys of those whose frames are its examples
+Group = tuple[Cues, Set[str]]
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
 RULE = (
     "Findings are one cue where they have the same place or name. They are also one cue where "
     "each predicts the other: a linear model of one ranks the other's frames above frames of "
-    f"neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}."
+    f"neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}. A part of a cue "
+    "is one with it where answers change about as much in the rest of the cue."
 )
 
 
@@ -67,25 +72,44 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     for cue in others:
         if cue.kind not in NOWHERE:
             by_feature[cue.feature.key].append(cue)
-    firsts = [cues[0] for cues in by_feature.values()]
-    values = recognition(study, firsts)
-    # each must recognise the other, so the weaker direction counts
-    for group in Overlap.link(np.minimum(values, values.T), GOOD_AUROC):
-        members = []
-        pure = set()
-        for row in group:
-            key = firsts[row].feature.key
-            members += by_feature[key]
-            # how well the others rank its frames
-            if values[group, row].mean() >= PURE:
-                pure.add(key)
-        merged.append(_merge(study, members, pure))
+    groups = _groups(study, list(by_feature.values()))
+    merged += [_merge(study, *group) for group in _with_parts(study, groups)]
 
     def rank(cue: Cue) -> tuple[int, int]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
 
     tested = sorted(merged, key=rank)[: study.options.top]
     return tuple(with_guesses(study, tested))
+
+
+def _groups(study: Study, findings: Sequence[Cues]) -> list[Group]:
+    """Findings that recognise one another, those about one feature as one."""
+    firsts = [cues[0] for cues in findings]
+    values = recognition(study, firsts)
+    groups = []
+    # each must recognise the other, so the weaker direction counts
+    for group in Overlap.link(np.minimum(values, values.T), GOOD_AUROC):
+        members: list[Cue] = []
+        pure = set()
+        for row in group:
+            members += findings[row]
+            # how well the others rank its frames
+            if values[group, row].mean() >= PURE:
+                pure.add(firsts[row].feature.key)
+        groups.append((members, pure))
+    return groups
+
+
+def _with_parts(study: Study, groups: Sequence[Group]) -> Iterator[Group]:
+    """Groups, those that are parts of another one with it."""
+    cues = [_merge(study, *group) for group in groups]
+    joined = defaultdict[int, list[Group]](list)
+    for group, whole in zip(groups, wholes_of(study, cues), strict=True):
+        joined[whole].append(group)
+    for together in joined.values():
+        members = chain.from_iterable(of_group for of_group, _ in together)
+        pure = set[str]().union(*(of_group for _, of_group in together))
+        yield sorted(members, key=study.cues.index), pure
 
 
 def _apart(study: Study, cues: Cues) -> tuple[Cue, ...]:

@@ -46,10 +46,10 @@ def recognition(
 ) -> Float[np.ndarray, "recogniser recognised"]:
     """How well each finding tells where each other is: 1 by place or name, else an AUROC."""
     values = np.eye(len(cues))
-    boxes = [_boxes(study, cue) for cue in cues]
+    boxes = [boxes_of(study, cue) for cue in cues]
     open_pairs = []
     for first, second in combinations(range(len(cues)), 2):
-        same = _same_by_definition(cues[first], cues[second])
+        same = same_by_definition(cues[first], cues[second])
         if same:
             values[[first, second], [second, first]] = 1
         elif same is None and regions_agree(boxes[first], boxes[second]):
@@ -84,7 +84,7 @@ def recognition_of_runs(
     return recognise
 
 
-def _same_by_definition(first: Cue, second: Cue) -> bool | None:
+def same_by_definition(first: Cue, second: Cue) -> bool | None:
     """Whether two findings are one cue by what they are; None where their frames must tell."""
     place = place_of(first)
     other_place = place_of(second)
@@ -119,7 +119,8 @@ def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
     return frozenset(frames_in(pick(study.seen, keys)))
 
 
-def _boxes(study: Study, cue: Cue) -> dict[FrameId, Box]:
+def boxes_of(study: Study, cue: Cue) -> dict[FrameId, Box]:
+    """The region that it has in each frame of the runs, where it has one."""
     boxes = {}
     for frame, occurrences in study.frames_of(cue).items():
         for occurrence in occurrences:

@@ -1,0 +1,240 @@
+"""A verdict in words that are read once: what a cue does, by how much, and what that rests on."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cuescope_confirm.analysis import Row
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import Decisions, Effect
+from cuescope_confirm.testimony.votes import party_of
+from cuescope_confirm.testimony.witnesses import Witness
+from cuescope_confirm.undecided import SECOND_CAUSE
+from cuescope_sdk.report import signed
+from cuescope_sdk.statistics import Estimate
+
+MOSTLY = 0.5  # of its samples, those that show what it goes with
+INSIDE = "Only changes of the model's embedding show this: no change of pictures takes the cue out."
+
+
+def points(value: float) -> str:
+    """A share in points, with its sign."""
+    return signed(100 * value, 0)
+
+
+def with_interval(effect: Effect | Estimate[float]) -> str:
+    """An effect with its interval, in points."""
+    return f"{points(effect.value)} ({points(effect.low)} to {points(effect.high)})"
+
+
+def statement(row: Row, options: ConfirmOptions) -> str:
+    """The verdict in words, with what it rests on."""
+    labels = ", ".join(f"'{label}'" for label in row.target.cue.labels)
+    # the report puts the feature's name in
+    where = "{feature}" + (f" on {labels}" if labels else "")
+    tellers = {
+        "causes": _of_cause,
+        "accompanies": _of_company,
+        "cannot tell": _of_undecided,
+    }
+    told = tellers[row.ruling.verdict](row, where, options)
+    return " ".join(told)
+
+
+def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
+    answers, without, with_cue = _verbs(row)
+    yield f"{where} causes {answers}."
+    if row.ruling.together:
+        yield from _of_all_evidence(row)
+    if row.ruling.necessary and not row.ruling.together:
+        yield f"Taking it out {without}: {_clearest(row, removes=True)}."
+    if row.ruling.sufficient and not row.ruling.together:
+        yield f"Putting it in {with_cue}: {_clearest(row, removes=False)}."
+    yield from _of_whole_picture(row)
+    yield from answer_drawn(row)
+    yield from _cost(row)
+    yield from _as_they_are(row, options)
+    # of what embeddings alone tell, how far that goes
+    if row.ruling.inside:
+        yield INSIDE
+    yield from hanging_together(row, options)
+
+
+def _of_company(row: Row, where: str, _options: ConfirmOptions) -> Iterator[str]:
+    yield f"{where} accompanies the answers, and is not shown to cause them."
+    effects = _effects(row, ("placebo does as much", "undecided"))
+    yield f"Changes do no more than their placebos: {effects}."
+
+
+def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
+    missing = row.ruling.missing
+    why = "" if missing is None else f", because {missing.because}"
+    yield f"{where}: cannot tell whether it is a cause{why}{how_many(row, options)}."
+    effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
+    if effects:
+        yield f"Measured beyond placebos: {effects}."
+    company = list(hanging_together(row, options))
+    yield from company
+    # what would tell it from its company decides more than samples of both
+    if missing is not None and not company:
+        yield missing.decides
+
+
+def _of_all_evidence(row: Row) -> Iterator[str]:
+    if row.effect is not None:
+        yield (
+            "All evidence together says that it moves them by "
+            f"{with_interval(row.effect)} points of probability."
+        )
+    names = _listed([witness.spec for witness in party_of(row.telling)])
+    yield (
+        f"Of this, {names} surely did {with_interval(row.tested)} more than placebos; no single "
+        "kind of change decides."
+    )
+
+
+def how_many(row: Row, options: ConfirmOptions) -> str:
+    """Of which samples more are missing, and how many, if the effect is as large as it seems."""
+    missing = row.ruling.missing
+    if missing == SECOND_CAUSE:
+        return _too_few(row.unmeasured, options.least)
+    if missing is None or not missing.of_samples or row.effect is None:
+        return ""
+    # the nearer verdict: an effect above 0, or one below the margin
+    distance = max(row.effect.value, options.margin - row.effect.value)
+    reach = (row.effect.high - row.effect.low) / 2
+    # the middle of the kinds: each could change another number of samples
+    count = int(np.median([vote.effect.n for vote in row.fullest]))
+    # an interval narrows with the root of the number
+    needed = count * (reach / distance) ** 2
+    if needed <= count:
+        return ""
+    return f" ({count} could be changed; about {rounded_up(needed):,} are needed)"
+
+
+def _too_few(witnesses: Sequence[Witness], least: int) -> str:
+    """Which of these had samples to change, but not enough."""
+    counts = {}
+    for witness in witnesses:
+        # those that show it: the others are controls, of which there are always enough
+        count = int(witness.answers.with_cue.sum())
+        if 0 < count < least:
+            counts[witness.spec] = count
+    if not counts:
+        return ""
+    listed = ", ".join(f"{count} by {name}" for name, count in counts.items())
+    return f" (too few samples could be changed: {listed}; {least} are needed)"
+
+
+def rounded_up(count: float) -> int:
+    """To two figures, as nobody knows it better.
+
+    >>> rounded_up(1234.5), rounded_up(87.2), rounded_up(4)
+    (1300, 88, 4)
+    """
+    step: int = 10 ** max(len(str(int(count))) - 2, 0)
+    return math.ceil(count / step) * step
+
+
+def _verbs(row: Row) -> tuple[str, str, str]:
+    """What a cause does: the answers it moves, what taking it out does, and putting it in."""
+    direction = row.target.direction
+    if direction.toward == "the label":
+        return f"the answer '{row.target.cue.label}'", "takes it away", "brings it"
+    if direction.toward == "its own answer":
+        return "answers, right and wrong", "changes them", "brings them"
+    if direction.harms:
+        return "wrong answers", "mends them", "brings them"
+    return "right answers", "takes them away", "brings them"
+
+
+def _of_whole_picture(row: Row) -> Iterator[str]:
+    """What a cause without a place is, by what the change does that takes it out or puts it in."""
+    changes = row.confirming or [
+        testimony
+        for testimony in row.measured
+        if row.ruling.together and testimony.effect.low > 0
+    ]
+    for testimony in changes:
+        if testimony.plugin.needs == "still":
+            yield (
+                f"It has no place: {testimony.spec} changes all of the picture, so that "
+                f"{testimony.plugin.title}."
+            )
+            return
+
+
+def answer_drawn(row: Row) -> Iterator[str]:
+    """The answer that a cue stands for, where its wrong answers are mostly one."""
+    if row.drawn is not None and row.drawn.is_one:
+        yield f"Most of the wrong answers that come with it are '{row.drawn.answer}'."
+
+
+def _cost(row: Row) -> Iterator[str]:
+    if row.lost is None:
+        return
+    harms = row.target.direction.harms
+    verb = "cost" if harms else "give"
+    # "gives" turns the sign of what is lost
+    points_of_share = 100 if harms else -100
+    shares = (row.lost.value, row.lost.low, row.lost.high)
+    value, *ends = (points_of_share * share for share in shares)
+    # with the sign turned, the ends have changed places
+    low, high = min(ends), max(ends)
+    does = f"{verb}s" if low > 0 else f"may {verb}"
+    interval = f"{low:.1f} to {high:.1f}"
+    yield f"It {does} {value:.1f} points of accuracy over all samples ({interval})."
+
+
+def _as_they_are(row: Row, options: ConfirmOptions) -> Iterator[str]:
+    """What samples say that nothing was changed in, where they say the same."""
+    if row.beside is not None and row.beside.alike.value >= options.margin:
+        yield (
+            f"Samples that nothing was changed in say the same, {with_interval(row.beside.alike)}, "
+            "with all else in their pictures held alike."
+        )
+
+
+def hanging_together(row: Row, options: ConfirmOptions) -> Iterator[str]:
+    """What the cue never comes apart from, and what would tell them apart."""
+    for comparison in row.discordant:
+        companion = comparison.companion
+        # what is there in few of its samples explains little of it, and may be a part of it
+        if comparison.alone < options.least and companion.with_cue >= MOSTLY:
+            # what is missing is samples, and a person can take them
+            yield (
+                f"It goes with {companion.words}, and only {comparison.alone} samples of the label "
+                "show one of the two alone. More of these, or pairs (`--pairs FOLDER`), would tell "
+                "which of the two it is."
+            )
+            return
+
+
+def _clearest(row: Row, *, removes: bool) -> str:
+    """The figure of the clearest intervention that confirms, and the names of the others."""
+    # the finer changes: one of whole frames says least about this cue
+    first, *others = row.clearest(removes=removes)
+    figure = f"with {first.spec} by {with_interval(first.effect)} points of probability"
+    figure += ", beyond its placebo"
+    if not others:
+        return figure
+    return f"{figure}; also with {_listed([other.spec for other in others])}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as they are read out.
+
+    >>> _listed(["swap"]), _listed(["swap", "blank", "hide"])
+    ('swap', 'swap, blank and hide')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _effects(row: Row, decisions: Decisions) -> str:
+    return ", ".join(
+        f"{testimony.spec} {with_interval(testimony.effect)}"
+        for testimony in row.measured
+        if testimony.decision in decisions
+    )

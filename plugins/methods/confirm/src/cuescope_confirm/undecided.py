@@ -1,0 +1,92 @@
+"""What a decision may lack, and what would decide: each stands in a report's sentence."""
+
+from dataclasses import dataclass
+
+PAIRS_DECIDE = (
+    "Pairs of your own would decide: the same scenes with the cue and without it "
+    "(`--pairs FOLDER`)."
+)
+PLACE_DECIDES = (
+    "A tool that finds the cue (`--tool detector=SPEC`) or pairs of your own (`--pairs FOLDER`) "
+    "would decide."
+)
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Why nothing can be told of a cue, as half a sentence, and what would decide, as a sentence.
+
+    `of_samples` is whether more samples would, so that their number may be told.
+    """
+
+    because: str
+    decides: str = PAIRS_DECIDE
+    of_samples: bool = False
+
+
+MORE_SAMPLES = Undecided(
+    "its samples are too few to be sure",
+    "More samples that show it would decide (`--on SPLIT`, or `--folds 4` where there are few).",
+    of_samples=True,
+)
+MORE_PAIRS = Undecided(
+    "the pairs are too few to be sure",
+    "More pairs would decide.",
+    of_samples=True,
+)
+NO_SAMPLES = Undecided(
+    "too few samples that show it could be changed",
+    "More samples that show it would decide (`--on SPLIT`, or `--folds 4` where there are few).",
+)
+NO_CHANGE = Undecided("no change that takes it out, or puts it in, can be made here")
+UNSURE_PLACE = Undecided("it is not known well enough where it is", PLACE_DECIDES)
+REGION = Undecided(
+    "changed frames change the answers, and it is not known which part of a frame does",
+    PLACE_DECIDES,
+)
+SECOND_CAUSE = Undecided(
+    "two kinds of change have to confirm that it is one, and only one does"
+)
+SECOND_NONE = Undecided(
+    "two kinds of change have to do no more than their placebos, and only one does"
+)
+DISAGREEMENT = Undecided(
+    "the changes disagree: at least half of them do no more than their placebos"
+)
+SPREAD = Undecided("the changes do too unlike things to say how large its effect is")
+SAME_ELSEWHERE = Undecided(
+    "the same changes move answers about as much where a cause has no effect"
+)
+ALL_ELSE = Undecided(
+    "something else in its pictures may move the answers: with that held alike, they are the same "
+    "with the cue and without it"
+)
+PERHAPS_ALL_ELSE = Undecided(
+    "something else in its pictures may move the answers: with that held alike, they may be the "
+    "same with the cue and without it"
+)
+HARD_TO_SEE = Undecided(
+    "its wrong answers are many, as those of pictures that are hard to see, and only the model's "
+    "embedding says that it is one"
+)
+NOTHING_TO_EXPLAIN = Undecided(
+    "in the run, answers are as often right with it as without it, so there is nothing to explain",
+    "A run with more samples would show a difference, if there is one.",
+)
+OTHER_WAY = Undecided(
+    "in the run, answers are as often right with it as without it, and here they change the other "
+    "way than was assumed",
+    "A run with more samples would show which way answers go.",
+)
+
+
+def nowhere(reason: str | None) -> Undecided:
+    """Of a cue that could not be located, with the reason."""
+    return Undecided(f"its place is not known ({reason})", PLACE_DECIDES)
+
+
+def its_company(words: str, name: str) -> Undecided:
+    """Of a cue whose company moves the answers; `words` say how often the two go together."""
+    return Undecided(
+        f"where it comes apart from {words}, answers go with {name} and not with the cue"
+    )
