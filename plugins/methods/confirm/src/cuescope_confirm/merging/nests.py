@@ -18,7 +18,9 @@ from cuescope_confirm.merging.recognition import (
 )
 from cuescope_confirm.study import Cue, Study
 
-WITHIN = 0.9  # of the part's samples, those that the whole holds at least
+# of the part's samples, those that the whole holds at least: clusters of several sizes are not
+# nested exactly
+WITHIN = 0.75
 AS_MUCH = 0.5  # of what the part moves answers by, what the rest does at least
 
 
