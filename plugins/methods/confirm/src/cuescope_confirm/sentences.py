@@ -87,10 +87,13 @@ def _of_all_evidence(row: Row) -> Iterator[str]:
             "All evidence together says that it moves them by "
             f"{with_interval(row.effect)} points of probability."
         )
-    names = _listed([witness.spec for witness in party_of(row.telling)])
+    names = [witness.spec for witness in party_of(row.telling)]
+    moves, whose, ending = "move", "their placebos", "none decides alone"
+    if len(names) == 1:
+        moves, whose, ending = "moves", "its placebo", "it does not decide alone"
     yield (
-        f"Of this, {names} surely did {with_interval(row.tested)} more than placebos; no single "
-        "kind of change decides."
+        f"Of the changes, {_listed(names)} surely {moves} them, by {with_interval(row.tested)} "
+        f"more than {whose}; {ending}."
     )
 
 

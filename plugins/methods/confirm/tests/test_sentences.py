@@ -1,0 +1,103 @@
+"""What a dossier says of a cue, word by word: each sentence is read once."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cuescope_confirm.analysis import Row
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling
+from cuescope_confirm.sentences import INSIDE, statement
+from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.undecided import MORE_SAMPLES, SAME_ELSEWHERE
+from cuescope_sdk.statistics import Estimate, PrognosticGap
+
+OPTIONS = ConfirmOptions(run=Path("run"))
+EFFECT = Effect(0.2, 0.1, 0.3, 40, 0.01)
+
+
+def witness(spec: str, decision: Decision = "confirms", *, removes: bool = True) -> Any:
+    """One that changes a region."""
+    return SimpleNamespace(
+        spec=spec,
+        plugin=SimpleNamespace(needs="region", title=spec),
+        decision=decision,
+        confirms=decision == "confirms",
+        removes=removes,
+        effect=EFFECT,
+    )
+
+
+def row(ruling: Ruling, *measured: Any, **values: Any) -> Row:
+    cue = SimpleNamespace(labels=("cow",), label="cow")
+    target: Any = SimpleNamespace(cue=cue, direction=Direction())
+    of_kinds: Any = [
+        SimpleNamespace(standing="full", party=[one], effect=EFFECT) for one in measured
+    ]
+    return Row(target, measured, [], of_kinds, ruling, **values)
+
+
+def test_a_cause_by_single_kinds_has_a_sentence_for_each_way() -> None:
+    ruling = Ruling("causes", necessary=True, sufficient=True)
+    told = row(
+        ruling,
+        witness("swap"),
+        witness("blank"),
+        witness("transplant", removes=False),
+        lost=Estimate(0.047, 0.032, 0.094),
+    )
+    assert statement(told, OPTIONS) == (
+        "{feature} on 'cow' causes wrong answers. Taking it out mends them: with swap by +20 (+10 "
+        "to +30) points of probability, beyond its placebo; also with blank. Putting it in brings "
+        "them: with transplant by +20 (+10 to +30) points of probability, beyond its placebo. It "
+        "costs 4.7 points of accuracy over all samples (3.2 to 9.4)."
+    )
+
+
+def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
+    ruling = Ruling("causes", necessary=True, together=True, inside=True)
+    told = row(
+        ruling,
+        effect=Estimate(0.15, 0.01, 0.71),
+        together=EFFECT,
+        lost=Estimate(0.03, -0.002, 0.111),
+        beside=PrognosticGap(
+            plain=Estimate(0.3, 0.2, 0.4), alike=Estimate(0.26, 0.16, 0.37)
+        ),
+    )
+    inside: Any = SimpleNamespace(spec="erase", plugin=SimpleNamespace(needs="inside"))
+    vote: Any = Vote("inside", [inside], 1.0, effect=EFFECT, decision="undecided")
+    told.votes.append(vote)  # type: ignore[attr-defined]
+    assert statement(told, OPTIONS) == (
+        "{feature} on 'cow' causes wrong answers. All evidence together says that it moves them "
+        "by +15 (+1 to +71) points of probability. Of the changes, erase surely moves them, by +20 "
+        "(+10 to +30) more than its placebo; it does not decide alone. It may cost 3.0 points of "
+        "accuracy over all samples (-0.2 to 11.1). Samples that nothing was changed in say the "
+        f"same, +26 (+16 to +37), with all else in their pictures held alike. {INSIDE}"
+    )
+
+
+def test_what_accompanies_is_said_with_what_changes_did() -> None:
+    told = row(Ruling("accompanies"), witness("swap", NO_MORE))
+    assert statement(told, OPTIONS) == (
+        "{feature} on 'cow' accompanies the answers, and is not shown to cause them. Changes do "
+        "no more than their placebos: swap +20 (+10 to +30)."
+    )
+
+
+@pytest.mark.parametrize("missing", [MORE_SAMPLES, SAME_ELSEWHERE])
+def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> None:
+    told = row(
+        Ruling("cannot tell", missing=missing),
+        witness("swap", "undecided"),
+        effect=Estimate(0.08, -0.02, 0.18),
+    )
+    count = " (40 could be changed; about 63 are needed)" * missing.of_samples
+    assert statement(told, OPTIONS) == (
+        "{feature} on 'cow': cannot tell whether it is a cause, because "
+        f"{missing.because}{count}. Measured beyond placebos: swap +20 (+10 to +30). "
+        f"{missing.decides}"
+    )
