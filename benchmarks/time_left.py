@@ -30,6 +30,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import typer
+from distributions import write_distribution
 
 SLOW = "--model slow -M weights={seed}"
 FAKES = "--data fakes -D scale=4"
@@ -113,12 +114,10 @@ class Slow(FakeModel):
         spent[0] += len(frames) * self.options.seconds
         return super().patch_features(frames, layer)
 '''
-ENTRY = """
-[cuescope.models]
-slow = slow_model:Slow
-[cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
-"""
+PLUGINS = {
+    "models": {"slow": "slow_model:Slow"},
+    "datasets": {"fakes": "cuescope_sdk.testing:FakeDataset"},
+}
 Row = dict[str, float | None]
 
 
@@ -283,12 +282,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        info = home / "plugins" / "slow_model-0.dist-info"
-        info.mkdir(parents=True)
-        (info / "entry_points.txt").write_text(ENTRY)
-        (info / "METADATA").write_text(
-            "Metadata-Version: 2.1\nName: slow_model\nVersion: 0\n"
-        )
+        write_distribution(home / "plugins", "slow-model", PLUGINS)
         (home / "plugins" / "slow_model.py").write_text(PLUGIN)
         for kind in given.only.split(","):
             for seed in range(given.times):
