@@ -16,6 +16,7 @@ from cuescope_confirm.undecided import MORE_SAMPLES, SAME_ELSEWHERE
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 OPTIONS = ConfirmOptions(run=Path("run"))
+HARMS = Direction()
 EFFECT = Effect(0.2, 0.1, 0.3, 40, 0.01)
 
 
@@ -31,9 +32,11 @@ def witness(spec: str, decision: Decision = "confirms", *, removes: bool = True)
     )
 
 
-def row(ruling: Ruling, *measured: Any, **values: Any) -> Row:
+def row(
+    ruling: Ruling, *measured: Any, direction: Direction = HARMS, **values: Any
+) -> Row:
     cue = SimpleNamespace(labels=("cow",), label="cow")
-    target: Any = SimpleNamespace(cue=cue, direction=Direction())
+    target: Any = SimpleNamespace(cue=cue, direction=direction)
     of_kinds: Any = [
         SimpleNamespace(standing="full", party=[one], effect=EFFECT) for one in measured
     ]
@@ -101,3 +104,28 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
         f"{missing.because}{count}. Measured beyond placebos: swap +20 (+10 to +30). "
         f"{missing.decides}"
     )
+
+
+@pytest.mark.parametrize(
+    ("ruling", "said"),
+    [
+        (
+            Ruling("causes", necessary=True),
+            "{feature} causes the answer 'cow'. Taking it out",
+        ),
+        (
+            Ruling("accompanies"),
+            "{feature} accompanies the answer 'cow', and is not shown",
+        ),
+        (
+            Ruling("cannot tell", missing=SAME_ELSEWHERE),
+            "{feature}, with the answer 'cow': cannot tell whether it is a cause, because",
+        ),
+    ],
+)
+def test_what_draws_answers_to_a_label_is_not_on_that_label(
+    ruling: Ruling, said: str
+) -> None:
+    pull = Direction("the label", sign=-1, gap=0.5, z=9.0)
+    told = statement(row(ruling, witness("swap"), direction=pull), OPTIONS)
+    assert told.startswith(said)

@@ -80,6 +80,11 @@ class Row:
     drawn: Drawn | None = None
 
     @property
+    def draws_answers(self) -> bool:
+        """Whether what is tested is that the cue makes its label a likelier answer to others."""
+        return self.target.direction.toward == "the label"
+
+    @property
     def fullest(self) -> list[Vote]:
         """The kinds that change all of the cue, else its inside, a part of it, or all frames."""
         # the best standing that any kind has: weaker ones do not dilute it

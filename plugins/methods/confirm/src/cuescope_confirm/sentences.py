@@ -32,7 +32,10 @@ def statement(row: Row, options: ConfirmOptions) -> str:
     """The verdict in words, with what it rests on."""
     labels = ", ".join(f"'{label}'" for label in row.target.cue.labels)
     # the report puts the feature's name in
-    where = "{feature}" + (f" on {labels}" if labels else "")
+    where = "{feature}"
+    # what draws answers to its label does so in samples of others
+    if labels and not row.draws_answers:
+        where += f" on {labels}"
     tellers = {
         "causes": _of_cause,
         "accompanies": _of_company,
@@ -62,7 +65,10 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
 
 
 def _of_company(row: Row, where: str, _options: ConfirmOptions) -> Iterator[str]:
-    yield f"{where} accompanies the answers, and is not shown to cause them."
+    what, them = "the answers", "them"
+    if row.draws_answers:
+        what, them = f"the answer '{row.target.cue.label}'", "it"
+    yield f"{where} accompanies {what}, and is not shown to cause {them}."
     effects = _effects(row, ("placebo does as much", "undecided"))
     yield f"Changes do no more than their placebos: {effects}."
 
@@ -70,6 +76,8 @@ def _of_company(row: Row, where: str, _options: ConfirmOptions) -> Iterator[str]
 def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     missing = row.ruling.missing
     why = "" if missing is None else f", because {missing.because}"
+    if row.draws_answers:
+        where += f", with the answer '{row.target.cue.label}'"
     yield f"{where}: cannot tell whether it is a cause{why}{how_many(row, options)}."
     effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
     if effects:
@@ -143,7 +151,7 @@ def rounded_up(count: float) -> int:
 def _verbs(row: Row) -> tuple[str, str, str]:
     """What a cause does: the answers it moves, what taking it out does, and putting it in."""
     direction = row.target.direction
-    if direction.toward == "the label":
+    if row.draws_answers:
         return f"the answer '{row.target.cue.label}'", "takes it away", "brings it"
     if direction.toward == "its own answer":
         return "answers, right and wrong", "changes them", "brings them"
