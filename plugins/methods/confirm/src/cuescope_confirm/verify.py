@@ -7,8 +7,8 @@ from sklearn.metrics import balanced_accuracy_score
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.companions.difficulty import Drawn
-from cuescope_confirm.report import points
 from cuescope_confirm.scores import Control, Decision
+from cuescope_confirm.sentences import points
 from cuescope_confirm.testimony.votes import Testimony
 from cuescope_sdk import Audit, Evidence, Verdict
 
@@ -21,6 +21,11 @@ VERDICTS: Mapping[Decision, Verdict] = {
     "confirms": "supported",
     "placebo does as much": "refuted",
     "undecided": "inconclusive",
+}
+SPEAKS: Mapping[Decision, str] = {
+    "confirms": "this speaks for a cause",
+    "placebo does as much": "the placebo does about as much, which speaks against a cause",
+    "undecided": "this decides nothing",
 }
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 HARD = (
@@ -61,7 +66,7 @@ def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:
         verdict=VERDICTS[testimony.decision],
         detail=f"{results.name_of(row)}: {testimony.plugin.title}: "
         f"{points(effect.value)} points beyond the placebo (between {points(effect.low)} "
-        f"and {points(effect.high)}){where}; {testimony.decision}",
+        f"and {points(effect.high)}){where}; {SPEAKS[testimony.decision]}",
         value=effect.value,
         threshold=0.0,
         n=effect.n,
