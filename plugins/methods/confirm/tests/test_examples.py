@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope_confirm import merging
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.merging import guesses
 from cuescope_confirm.merging.examples import without_own_label
@@ -74,7 +75,7 @@ def keys_of(cue: Cue) -> set[str]:
 def told() -> tuple[Study, Cue, set[str]]:
     """The examples of the square where it goes with no label."""
     study, cue, shown = study_of(goes_with_label=False)
-    return study, without_own_label(study, cue, PULLS), shown
+    return study, without_own_label(study, cue, "cup"), shown
 
 
 def test_samples_of_its_own_label_stay_where_they_show_it(
@@ -91,13 +92,33 @@ def test_samples_of_its_own_label_stay_where_they_show_it(
 
 def test_a_cue_that_goes_with_its_label_loses_few_examples() -> None:
     study, cue, _ = study_of(goes_with_label=True)
-    kept = keys_of(without_own_label(study, cue, PULLS))
+    kept = keys_of(without_own_label(study, cue, "cup"))
     assert len(kept) > 0.9 * len(keys_of(cue))
 
 
-def test_only_what_draws_answers_to_a_label_loses_examples() -> None:
+def test_what_stands_for_one_answer_loses_them_whatever_is_tested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two claims the one about right answers costs more, and is tested."""
+    study, pull, shown = study_of(goes_with_label=False)
+    loss = replace(pull, labels=())
+    study = replace(study, cues=(pull, loss))
+    monkeypatch.setattr(
+        merging, "direction_of", lambda _, cue: PULLS if cue.labels else Direction()
+    )
+    costs = {"the label": 1.0, "the right answer": 2.0}
+    monkeypatch.setattr(
+        merging, "_answers_moved", lambda _study, _cue, way: costs[way.toward]
+    )
+    merged = merging._merge(study, [pull, loss], set())
+    assert merged.labels == ()
+    assert keys_of(merged) == keys_of(without_own_label(study, pull, "cup"))
+    assert len(keys_of(merged) - shown) < len(keys_of(pull) - shown) / 2
+
+
+def test_other_labels_lose_no_examples() -> None:
     study, cue, _ = study_of(goes_with_label=False)
-    assert without_own_label(study, cue, Direction()) is cue
+    assert without_own_label(study, cue, "spoon") is cue
 
 
 def test_a_numbered_cue_is_named_by_what_its_pictures_show(

@@ -14,13 +14,13 @@ the questions, and figures of a run as a whole. Two kinds of one annotated facto
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from cuescope_confirm.asking import Direction, direction_of, run_answers
+from cuescope_confirm.asking import Direction, Toward, direction_of, run_answers
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.examples import without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
@@ -37,6 +37,8 @@ from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 from cuescope_sdk import Occurrence
 from cuescope_sdk.statistics import Overlap
 
+# which answer a finding says to be moved, which way, and the label that it is about
+Claim = tuple[Toward, int, str | None]
 # findings that are one cue, and the keys of those whose frames are its examples
 Group = tuple[Cues, Set[str]]
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
@@ -133,7 +135,7 @@ def _merge(
     answers, and another one commoner as a wrong answer. One of these is tested, since the others
     follow from it: the one that costs most answers in the runs.
     """
-    claims = defaultdict[Hashable, list[Cue]](list)
+    claims = defaultdict[Claim, list[Cue]](list)
     directions: dict[str, Direction] = {}
     for cue in members:
         direction = direction_of(study, cue)
@@ -169,9 +171,15 @@ def _merge(
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )
-    if _is_annotated(lead) or place_of(lead) is not None:
+    drawn_to = {
+        label
+        for toward, _, label in claims
+        if toward == "the label" and label is not None
+    }
+    # what stands for one answer holds samples that are answered so rightly, whatever is tested
+    if _is_annotated(lead) or place_of(lead) is not None or len(drawn_to) != 1:
         return cue
-    return without_own_label(study, cue, directions[chosen[0].id])
+    return without_own_label(study, cue, *drawn_to)
 
 
 def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:

@@ -7,25 +7,24 @@ holds the samples that are answered so because this is right. Those need not sho
 from dataclasses import replace
 from itertools import chain, compress
 
-from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating.learned import by_pictures, training_frames
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Occurrence
 
 
-def without_own_label(study: Study, cue: Cue, direction: Direction) -> Cue:
-    """The cue without the samples of the label that it draws answers to, unless they show it.
+def without_own_label(study: Study, cue: Cue, drawn_to: str) -> Cue:
+    """The cue without the samples of a label that it draws answers to, unless they show it.
 
     What shows it is learned from the samples of other labels, by their pictures alone.
     """
     own: list[Occurrence] = []
     others: list[Occurrence] = []
     for occurrence in cue.feature.occurrences:
-        side = own if _label_of(study, occurrence) == cue.label else others
+        side = own if _label_of(study, occurrence) == drawn_to else others
         side.append(occurrence)
     shown = {occurrence.sample for occurrence in others}
-    if direction.toward != "the label" or not own or len(shown) < study.options.least:
+    if not own or len(shown) < study.options.least:
         return cue
     abroad = _with_occurrences(cue, others)
     frames, data = training_frames(study, abroad)
