@@ -73,8 +73,11 @@ class Pictures(Plugin):
         self.case = self.world.case(options.case)
         self.labels = self.world.labels
         self.shown = self.world.audited(self.case)
-        facts = (self.world.name, repr(self.shown), str(options.annotated))
-        self.fingerprint = digest("worlds", *facts)
+        # cues are a set, whose order is another one in each process
+        drawn = [vars(facts) | {"cues": sorted(facts.cues)} for facts in self.shown]
+        self.fingerprint = digest(
+            "worlds", self.world.name, repr(drawn), str(options.annotated)
+        )
         self.facts = {"world": self.world.name}
         self._samples = _samples(options.world, options.case, options.annotated)
 
