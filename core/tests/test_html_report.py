@@ -126,6 +126,24 @@ def test_without_findings_it_says_what_was_tried() -> None:
     assert "does not prove that the model relies on no cue" in text
 
 
+def test_without_findings_it_says_what_the_terminal_says_in_its_order() -> None:
+    """What has no figure does not go before what has one."""
+    report = without_findings(make_report(5))
+    words = ["first: cannot tell.", "second: cannot tell.", "third: cannot tell."]
+    values = [0.3, None, 0.1]
+    told = []
+    for score, sentence, value in zip(report.scores, words, values, strict=False):
+        update = {"statement": sentence, "always_reported": True, "value": value}
+        told.append(
+            score.model_copy(update=update | {"metric": report.metrics[0].name})
+        )
+    report = report.model_copy(update={"scores": tuple(told)})
+    assert list(report.statements) == words
+    text = Page(render(report, {})).text
+    places = [text.index(sentence) for sentence in words]
+    assert places == sorted(places)
+
+
 def test_an_empty_report_is_a_page() -> None:
     empty = make_report(0, metrics=(), evidence=(), notes={})
     text = Page(render(empty, {})).text
