@@ -75,10 +75,10 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     vote: Any = Vote("inside", [inside], 1.0, effect=EFFECT, decision="undecided")
     told.votes.append(vote)  # type: ignore[attr-defined]
     assert statement(told, OPTIONS) == (
-        "{feature} on 'cow' causes wrong answers. All evidence together says that it moves them "
-        "by +15 (+1 to +71) points of probability. Of the changes, erase surely moves them, by +20 "
-        "(+10 to +30) more than its placebo; it does not decide alone. It may cost 3.0 points of "
-        "accuracy over all samples (-0.2 to 11.1). Samples that nothing was changed in say the "
+        "{feature} on 'cow' causes wrong answers. All evidence together: +15 (+1 to +71) points "
+        "of probability. Of the changes, erase surely has an effect, +20 (+10 to +30) more than "
+        "its placebo; it does not decide alone. It may cost 3.0 points of accuracy over all "
+        "samples (-0.2 to 11.1). Samples that nothing was changed in say the "
         f"same, +26 (+16 to +37), with all else in their pictures held alike. {INSIDE}"
     )
 

@@ -91,16 +91,13 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
 
 def _of_all_evidence(row: Row) -> Iterator[str]:
     if row.effect is not None:
-        yield (
-            "All evidence together says that it moves them by "
-            f"{with_interval(row.effect)} points of probability."
-        )
+        yield f"All evidence together: {with_interval(row.effect)} points of probability."
     names = [witness.spec for witness in party_of(row.telling)]
-    moves, whose, ending = "move", "their placebos", "none decides alone"
+    has, whose, ending = "have", "their placebos", "none decides alone"
     if len(names) == 1:
-        moves, whose, ending = "moves", "its placebo", "it does not decide alone"
+        has, whose, ending = "has", "its placebo", "it does not decide alone"
     yield (
-        f"Of the changes, {_listed(names)} surely {moves} them, by {with_interval(row.tested)} "
+        f"Of the changes, {_listed(names)} surely {has} an effect, {with_interval(row.tested)} "
         f"more than {whose}; {ending}."
     )
 
