@@ -15,6 +15,7 @@ MODULES = {
     "8": "worlds.tanks",
     "9": "worlds.signs",
     "10": "worlds.skies",
+    "11": "worlds.slides",
 }
 
 
