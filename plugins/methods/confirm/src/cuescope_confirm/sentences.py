@@ -166,10 +166,8 @@ def _of_whole_picture(row: Row) -> Iterator[str]:
     ]
     for testimony in changes:
         if testimony.plugin.needs == "still":
-            yield (
-                f"It has no place: {testimony.spec} changes all of the picture, so that "
-                f"{testimony.plugin.title}."
-            )
+            title = testimony.plugin.title
+            yield f"{testimony.spec} changes all of the picture, so that {title}."
             return
 
 
