@@ -329,7 +329,7 @@ def companions_table(results: Results) -> Table | None:
             # shares of samples: how closely the two go together
             shares = f"{companion.with_cue:.0%}", f"{companion.without:.0%}"
             effects = [
-                effect and with_interval(effect)
+                None if effect is None else with_interval(effect)
                 for effect in (comparison.of_cue, comparison.of_companion)
             ]
             own = (*_name(row), companion.name, *shares, comparison.alone)

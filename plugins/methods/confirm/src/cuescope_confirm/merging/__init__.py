@@ -74,8 +74,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     for cue in others:
         if cue.kind not in NOWHERE:
             by_feature[cue.feature.key].append(cue)
-    groups = _groups(study, list(by_feature.values()))
-    merged += [_merge(study, *group) for group in _with_parts(study, groups)]
+    merged += _with_parts(study, _groups(study, list(by_feature.values())))
 
     def rank(cue: Cue) -> tuple[int, int]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
@@ -88,7 +87,7 @@ def _groups(study: Study, findings: Sequence[Cues]) -> list[Group]:
     """Findings that recognise one another, those about one feature as one."""
     firsts = [cues[0] for cues in findings]
     values = recognition(study, firsts)
-    groups = []
+    groups: list[Group] = []
     # each must recognise the other, so the weaker direction counts
     for group in Overlap.link(np.minimum(values, values.T), GOOD_AUROC):
         members: list[Cue] = []
@@ -102,16 +101,20 @@ def _groups(study: Study, findings: Sequence[Cues]) -> list[Group]:
     return groups
 
 
-def _with_parts(study: Study, groups: Sequence[Group]) -> Iterator[Group]:
-    """Groups, those that are parts of another one with it."""
+def _with_parts(study: Study, groups: Sequence[Group]) -> Iterator[Cue]:
+    """The cue of each group; those that are parts of another one are one with it."""
     cues = [_merge(study, *group) for group in groups]
-    joined = defaultdict[int, list[Group]](list)
-    for group, whole in zip(groups, wholes_of(study, cues), strict=True):
-        joined[whole].append(group)
-    for together in joined.values():
+    joined = defaultdict[int, list[int]](list)
+    for row, whole in enumerate(wholes_of(study, cues)):
+        joined[whole].append(row)
+    for whole, rows in joined.items():
+        if len(rows) == 1:
+            yield cues[whole]
+            continue
+        together = [groups[row] for row in rows]
         members = chain.from_iterable(of_group for of_group, _ in together)
         pure = set[str]().union(*(of_group for _, of_group in together))
-        yield sorted(members, key=study.cues.index), pure
+        yield _merge(study, sorted(members, key=study.cues.index), pure)
 
 
 def _apart(study: Study, cues: Cues) -> tuple[Cue, ...]:
