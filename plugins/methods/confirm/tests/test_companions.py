@@ -27,12 +27,12 @@ from cuescope_confirm.companions import (
 )
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import NO_MORE, Effect, Ruling
-from cuescope_confirm.sentences import hanging_together
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import Answers, Witness
-from cuescope_confirm.undecided import SECOND_CAUSE, Undecided
+from cuescope_confirm.verdicts.sentences import hanging_together
+from cuescope_confirm.verdicts.undecided import SECOND_CAUSE, Undecided
 from cuescope_sdk import Feature, Frame, Occurrence, Sample, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Estimate, PrognosticGap

@@ -22,11 +22,11 @@ from cuescope_confirm.scores import (
     rule,
     samples_needed,
 )
-from cuescope_confirm.sentences import how_many
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.manipulation import Recogniser
 from cuescope_confirm.testimony.votes import Vote
-from cuescope_confirm.undecided import MORE_SAMPLES, REGION, SECOND_CAUSE
+from cuescope_confirm.verdicts.sentences import how_many
+from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, REGION, SECOND_CAUSE
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.locating import Fitting, Linear, Look, Training

@@ -11,8 +11,8 @@ from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions import difficulty
 from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
 from cuescope_confirm.scores import Ruling
-from cuescope_confirm.sentences import answer_drawn
 from cuescope_confirm.study import Cue
+from cuescope_confirm.verdicts.sentences import answer_drawn
 from cuescope_confirm.verify import difficulty_check
 from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
 

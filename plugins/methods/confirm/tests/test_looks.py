@@ -25,7 +25,7 @@ from cuescope_confirm.testimony.witnesses import (
     Witness,
 )
 from cuescope_confirm.trials import UNCOMPARED
-from cuescope_confirm.undecided import MORE_SAMPLES
+from cuescope_confirm.verdicts.undecided import MORE_SAMPLES
 from cuescope_sdk import Context
 
 COUNT = 60  # pairs of a witness

@@ -16,7 +16,6 @@ from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Effect, Ruling
-from cuescope_confirm.sentences import statement
 from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
 from cuescope_confirm.testimony.votes import (
@@ -27,6 +26,7 @@ from cuescope_confirm.testimony.votes import (
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Answers, Witness
+from cuescope_confirm.verdicts.sentences import statement
 from cuescope_sdk import Frame, Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place, change_frames
 

@@ -37,7 +37,7 @@ from cuescope_confirm.testimony.votes import (
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
-from cuescope_confirm.undecided import (
+from cuescope_confirm.verdicts.undecided import (
     ALL_ELSE,
     HARD_TO_SEE,
     MORE_PAIRS,

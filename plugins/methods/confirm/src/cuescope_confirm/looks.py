@@ -19,7 +19,7 @@ from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE
 from cuescope_confirm.testimony.witnesses import AS_IS, Answers, Dossier, Witness
 from cuescope_confirm.trials import ask, slots, with_answers
-from cuescope_confirm.undecided import NOTHING_TO_EXPLAIN
+from cuescope_confirm.verdicts.undecided import NOTHING_TO_EXPLAIN
 from cuescope_sdk import Audit, Outcome
 
 UNNEEDED = "nothing that is done to a finding surely moves answers"

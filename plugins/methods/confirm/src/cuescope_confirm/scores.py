@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_confirm.undecided import (
+from cuescope_confirm.verdicts.undecided import (
     DISAGREEMENT,
     MORE_SAMPLES,
     NO_CHANGE,

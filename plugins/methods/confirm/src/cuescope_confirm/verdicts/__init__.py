@@ -1,0 +1,1 @@
+"""Verdicts in words: sentences, and what a decision lacks."""
