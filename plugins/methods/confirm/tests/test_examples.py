@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cuescope_confirm import merging
-from cuescope_confirm.asking import Direction
-from cuescope_confirm.merging import guesses
+from cuescope_confirm.asking import Direction, answers_of
+from cuescope_confirm.merging import examples, guesses
 from cuescope_confirm.merging.examples import without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
 from cuescope_confirm.reasoning import names_of
@@ -114,6 +114,36 @@ def test_what_stands_for_one_answer_loses_them_whatever_is_tested(
     assert merged.labels == ()
     assert keys_of(merged) == keys_of(without_own_label(study, pull, "cup"))
     assert len(keys_of(merged) - shown) < len(keys_of(pull) - shown) / 2
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"), [("cup", "cup"), ("fork", "fork"), (None, None)]
+)
+def test_a_cue_stands_for_the_answer_that_most_of_its_wrong_ones_are(
+    monkeypatch: pytest.MonkeyPatch, said: str | None, answer: str | None
+) -> None:
+    """Plates with it are answered so, or this and that; elsewhere wrong answers are others."""
+    study, cue, shown = study_of(goes_with_label=False)
+    plates = replace(cue, labels=("plate",))
+    outcomes: list[Any] = []
+    for number, (key, sample) in enumerate(study.seen.items()):
+        given = sample.label
+        if sample.label == "plate":
+            mixed = ("cup", "fork")[number % 2]
+            given = (said or mixed) if key in shown else "fork"
+        outcomes.append(
+            SimpleNamespace(
+                trial=SimpleNamespace(sample=sample),
+                prediction=given,
+                response=SimpleNamespace(logits=None, text=given),
+            )
+        )
+    monkeypatch.setattr(
+        examples,
+        "run_answers",
+        lambda _, cue: answers_of(cue, outcomes, [key in shown for key in study.seen]),
+    )
+    assert examples.stands_for(study, plates) == answer
 
 
 def test_other_labels_lose_no_examples() -> None:

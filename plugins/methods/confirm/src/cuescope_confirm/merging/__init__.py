@@ -22,7 +22,7 @@ import numpy as np
 
 from cuescope_confirm.asking import Direction, Toward, direction_of, run_answers
 from cuescope_confirm.locating.places import GOOD_AUROC
-from cuescope_confirm.merging.examples import without_own_label
+from cuescope_confirm.merging.examples import stands_for, without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
@@ -180,9 +180,10 @@ def _merge(
         if toward == "the label" and label is not None
     }
     # what stands for one answer holds samples that are answered so rightly, whatever is tested
-    if _is_annotated(lead) or place_of(lead) is not None or len(drawn_to) != 1:
+    answer = drawn_to.pop() if len(drawn_to) == 1 else stands_for(study, cue)
+    if _is_annotated(lead) or place_of(lead) is not None or answer is None:
         return cue
-    return without_own_label(study, cue, *drawn_to)
+    return without_own_label(study, cue, answer)
 
 
 def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:
