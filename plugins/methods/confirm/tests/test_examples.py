@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from cuescope_confirm import merging
-from cuescope_confirm.asking import Direction, answers_of
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.merging import examples, guesses
 from cuescope_confirm.merging.examples import without_own_label
 from cuescope_confirm.merging.guesses import with_guesses
@@ -116,34 +117,28 @@ def test_what_stands_for_one_answer_loses_them_whatever_is_tested(
     assert len(keys_of(merged) - shown) < len(keys_of(pull) - shown) / 2
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"), [("cup", "cup"), ("fork", "fork"), (None, None)]
-)
-def test_a_cue_stands_for_the_answer_that_most_of_its_wrong_ones_are(
-    monkeypatch: pytest.MonkeyPatch, said: str | None, answer: str | None
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_a_cue_stands_for_the_answer_that_it_brings_most(
+    monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    """Plates with it are answered so, or this and that; elsewhere wrong answers are others."""
-    study, cue, shown = study_of(goes_with_label=False)
-    plates = replace(cue, labels=("plate",))
-    outcomes: list[Any] = []
-    for number, (key, sample) in enumerate(study.seen.items()):
-        given = sample.label
-        if sample.label == "plate":
-            mixed = ("cup", "fork")[number % 2]
-            given = (said or mixed) if key in shown else "fork"
-        outcomes.append(
-            SimpleNamespace(
-                trial=SimpleNamespace(sample=sample),
-                prediction=given,
-                response=SimpleNamespace(logits=None, text=given),
-            )
-        )
-    monkeypatch.setattr(
-        examples,
-        "run_answers",
-        lambda _, cue: answers_of(cue, outcomes, [key in shown for key in study.seen]),
-    )
-    assert examples.stands_for(study, plates) == answer
+    drawn = Drawn("cup", share, many=3, n=40)
+    monkeypatch.setattr(examples, "run_answers", lambda _study, cue: cue)
+    monkeypatch.setattr(examples, "drawn_in", lambda _: drawn)
+    study, cue, _ = study_of(goes_with_label=False)
+    assert examples.stands_for(study, cue) == ("cup" if share == 1 else None)
+
+
+def test_of_too_few_nothing_is_learned_and_what_is_rightly_answered_so_is_left_out() -> (
+    None
+):
+    study, cue, _ = study_of(goes_with_label=False)
+    listed = cue.feature.occurrences
+    others = [one for one in listed if study.seen[one.sample].label != "cup"][:5]
+    own = [one for one in listed if study.seen[one.sample].label == "cup"]
+    update = {"occurrences": (*others, *own)}
+    cue = replace(cue, feature=cue.feature.model_copy(update=update))
+    kept = keys_of(without_own_label(study, cue, "cup"))
+    assert kept == {one.sample for one in others}
 
 
 def test_other_labels_lose_no_examples() -> None:

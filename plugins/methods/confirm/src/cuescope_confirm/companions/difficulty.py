@@ -49,14 +49,19 @@ def drawn_answer(dossier: Dossier, target: Target) -> Drawn | None:
     if direction.toward != "the right answer" or not direction.harms:
         return None
     outcomes, shows = held_out_answers(dossier, target)
-    answers = answers_of(target.cue, outcomes, shows)
+    return drawn_in(answers_of(target.cue, outcomes, shows))
+
+
+def drawn_in(answers: RunAnswers) -> Drawn | None:
+    """The same of any answers, some with the cue and some without."""
     if not answers.present.any() or answers.present.all():
         return None
     gained = _gains(answers)
     many = len(gained) - 1
     if many < FEWEST:
         return None
-    total, z = answers.gap(np.ones(len(shows), bool), 1 - answers.probability)
+    everything = np.ones(len(answers.present), bool)
+    total, z = answers.gap(everything, 1 - answers.probability)
     if total is None or z < SHOWN:
         return None
     positive = {answer: max(gain, 0.0) for answer, gain in gained.items()}

@@ -4,33 +4,21 @@ Frames are clustered by what the model makes of them, so a cluster of what is an
 holds the samples that are answered so because this is right. Those need not show the cue.
 """
 
-from collections import Counter
 from dataclasses import replace
 from itertools import chain, compress
 
 from cuescope_confirm.asking import run_answers
+from cuescope_confirm.companions.difficulty import drawn_in
 from cuescope_confirm.locating.learned import by_pictures, training_frames
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Occurrence
 
-MOSTLY = 0.5  # of the wrong answers, those that are the one that a cue stands for
-
 
 def stands_for(study: Study, cue: Cue) -> str | None:
-    """The answer that most of a cue's wrong answers in the run are; None where there is none.
-
-    Of the labels that the cue is about.
-    """
-    answers = run_answers(study, cue)
-    wrong = answers.present & answers.of_label & (answers.right == 0)
-    given = Counter(
-        outcome.prediction for outcome in compress(answers.outcomes, wrong.tolist())
-    )
-    if not given:
-        return None
-    [(answer, count)] = given.most_common(1)
-    return answer if count > MOSTLY * wrong.sum() else None
+    """The wrong answer that a cue brings in the run; None where it brings several, or none."""
+    drawn = drawn_in(run_answers(study, cue))
+    return drawn.answer if drawn is not None and drawn.is_one else None
 
 
 def without_own_label(study: Study, cue: Cue, drawn_to: str) -> Cue:
