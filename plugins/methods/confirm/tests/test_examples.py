@@ -117,15 +117,21 @@ def test_what_stands_for_one_answer_loses_them_whatever_is_tested(
     assert len(keys_of(merged) - shown) < len(keys_of(pull) - shown) / 2
 
 
-@pytest.mark.parametrize("share", [1.0, 0.3])
-def test_a_cue_stands_for_the_answer_that_it_brings_most(
-    monkeypatch: pytest.MonkeyPatch, share: float
+@pytest.mark.parametrize(
+    ("share", "z", "answer"), [(1.0, 3.0, "cup"), (0.3, 3.0, None), (1.0, 1.0, None)]
+)
+def test_a_cue_stands_for_the_answer_that_it_surely_brings_most(
+    monkeypatch: pytest.MonkeyPatch, share: float, z: float, answer: str | None
 ) -> None:
-    drawn = Drawn("cup", share, many=3, n=40)
-    monkeypatch.setattr(examples, "run_answers", lambda _study, cue: cue)
-    monkeypatch.setattr(examples, "drawn_in", lambda _: drawn)
     study, cue, _ = study_of(goes_with_label=False)
-    assert examples.stands_for(study, cue) == ("cup" if share == 1 else None)
+    answers = SimpleNamespace(
+        labels=np.array(["cup", "fork"]),
+        probability_of=lambda _: np.zeros(2),
+        gap=lambda among, _: (0.3, z if among.tolist() == [False, True] else 0.0),
+    )
+    monkeypatch.setattr(examples, "run_answers", lambda _study, _cue: answers)
+    monkeypatch.setattr(examples, "drawn_in", lambda _: Drawn("cup", share, 3, 40))
+    assert examples.stands_for(study, cue) == answer
 
 
 def test_of_too_few_nothing_is_learned_and_what_is_rightly_answered_so_is_left_out() -> (

@@ -49,20 +49,21 @@ def drawn_answer(dossier: Dossier, target: Target) -> Drawn | None:
     if direction.toward != "the right answer" or not direction.harms:
         return None
     outcomes, shows = held_out_answers(dossier, target)
-    return drawn_in(answers_of(target.cue, outcomes, shows))
+    answers = answers_of(target.cue, outcomes, shows)
+    everything = np.ones(len(answers.present), bool)
+    total, z = answers.gap(everything, 1 - answers.probability)
+    if total is None or z < SHOWN:
+        return None
+    return drawn_in(answers)
 
 
 def drawn_in(answers: RunAnswers) -> Drawn | None:
-    """The same of any answers, some with the cue and some without."""
+    """The same of any answers, whether or not it is sure that one is given more often."""
     if not answers.present.any() or answers.present.all():
         return None
     gained = _gains(answers)
     many = len(gained) - 1
     if many < FEWEST:
-        return None
-    everything = np.ones(len(answers.present), bool)
-    total, z = answers.gap(everything, 1 - answers.probability)
-    if total is None or z < SHOWN:
         return None
     positive = {answer: max(gain, 0.0) for answer, gain in gained.items()}
     answer = max(positive, key=lambda name: (positive[name], name))

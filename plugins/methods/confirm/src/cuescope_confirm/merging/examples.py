@@ -7,7 +7,7 @@ holds the samples that are answered so because this is right. Those need not sho
 from dataclasses import replace
 from itertools import chain, compress
 
-from cuescope_confirm.asking import run_answers
+from cuescope_confirm.asking import SHOWN, run_answers
 from cuescope_confirm.companions.difficulty import drawn_in
 from cuescope_confirm.locating.learned import by_pictures, training_frames
 from cuescope_confirm.locating.places import GOOD_AUROC
@@ -17,8 +17,14 @@ from cuescope_sdk import Occurrence
 
 def stands_for(study: Study, cue: Cue) -> str | None:
     """The wrong answer that a cue brings in the run; None where it brings several, or none."""
-    drawn = drawn_in(run_answers(study, cue))
-    return drawn.answer if drawn is not None and drawn.is_one else None
+    answers = run_answers(study, cue)
+    drawn = drawn_in(answers)
+    if drawn is None or not drawn.is_one:
+        return None
+    _, z = answers.gap(
+        answers.labels != drawn.answer, answers.probability_of(drawn.answer)
+    )
+    return drawn.answer if z >= SHOWN else None
 
 
 def without_own_label(study: Study, cue: Cue, drawn_to: str) -> Cue:
