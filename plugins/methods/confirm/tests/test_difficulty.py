@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm.analysis import _may_be_hard_to_see
+from cuescope_confirm.analysis import _by_embedding_alone
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions import difficulty
 from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
 from cuescope_confirm.scores import Ruling
 from cuescope_confirm.study import Cue
 from cuescope_confirm.verdicts.sentences import answer_drawn
+from cuescope_confirm.verdicts.undecided import HARD_TO_SEE, own_look
 from cuescope_confirm.verify import difficulty_check
 from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
 
@@ -96,7 +97,10 @@ def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
     ruling = Ruling("causes", inside=True)
     cue = Cue(FEATURE, "blue mark")
     row: Any = SimpleNamespace(
-        drawn=drawn, ruling=ruling, target=SimpleNamespace(cue=cue)
+        drawn=drawn,
+        ruling=ruling,
+        draws_answers=False,
+        target=SimpleNamespace(cue=cue, located=None),
     )
     results: Any = SimpleNamespace(name_of=lambda _: cue.name)
     check = difficulty_check(results, row, drawn)
@@ -104,7 +108,33 @@ def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
         ("supported", True) if is_one else ("inconclusive", False)
     )
     assert any("'fork'" in words for words in answer_drawn(row)) is is_one
-    assert _may_be_hard_to_see(row) is not is_one
+    assert _by_embedding_alone(row) == (None if is_one else HARD_TO_SEE)
     # a change of pictures decides: what is hard to see is a cause, in doubt
     row.ruling = Ruling("causes", necessary=True)
-    assert not _may_be_hard_to_see(row)
+    assert _by_embedding_alone(row) is None
+
+
+@pytest.mark.parametrize("draws_answers", [True, False])
+@pytest.mark.parametrize(("own", "is_look"), [(0.6, True), (0.1, False)])
+def test_what_a_label_looks_like_is_no_cause_by_the_embedding_alone(
+    own: float, is_look: bool, draws_answers: bool
+) -> None:
+    """Of other labels one sample in ten shows it; of the answer's own as many, or most."""
+    samples = {}
+    places = set()
+    for number in range(COUNT):
+        key, label = str(number), CHOICES[number % len(CHOICES)]
+        samples[key] = Sample(key=key, frames=(), choices=CHOICES, label=label)
+        if number % 100 < 100 * (own if label == "fork" else 0.1):
+            places.add(key)
+    located = SimpleNamespace(places=places, without=samples.keys() - places)
+    cue = Cue(FEATURE, "blue mark", ("fork",) if draws_answers else ("cup",))
+    row: Any = SimpleNamespace(
+        drawn=None if draws_answers else Drawn("fork", 0.9, 4, 80),
+        ruling=Ruling("causes", inside=True),
+        draws_answers=draws_answers,
+        target=SimpleNamespace(cue=cue, located=located, samples=samples),
+    )
+    assert _by_embedding_alone(row) == (own_look("fork") if is_look else None)
+    row.ruling = Ruling("causes", necessary=True)
+    assert _by_embedding_alone(row) is None

@@ -9,7 +9,7 @@ import numpy as np
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.companions import Discordant, discordant
-from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
+from cuescope_confirm.companions.difficulty import Drawn, drawn_answer, is_own_look
 from cuescope_confirm.companions.unnamed import beside_all_else
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
@@ -52,6 +52,7 @@ from cuescope_confirm.verdicts.undecided import (
     Undecided,
     its_company,
     nowhere,
+    own_look,
 )
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
@@ -353,18 +354,27 @@ def _row(
     if explained is not None:
         return replace(row, ruling=Ruling("cannot tell", missing=explained))
     row = replace(row, drawn=_drawn(dossier, target))
-    if _may_be_hard_to_see(row):
-        return replace(row, ruling=Ruling("cannot tell", missing=HARD_TO_SEE))
+    doubted = _by_embedding_alone(row)
+    if doubted is not None:
+        return replace(row, ruling=Ruling("cannot tell", missing=doubted))
     # what is not shown to cause answers has cost none
     return replace(row, lost=accuracy_lost(target, row.fullest, study))
 
 
-def _may_be_hard_to_see(row: Row) -> bool:
-    """Whether a cause that embeddings alone tell brings many answers.
+def _by_embedding_alone(row: Row) -> Undecided | None:
+    """What is missing where the embedding alone decides, and what it tells may be no cue.
 
-    In any embedding there is a direction of pictures that are hard to see.
+    In any embedding there is a direction of pictures that are hard to see, and one of each label.
     """
-    return row.ruling.inside and row.drawn is not None and not row.drawn.is_one
+    if not row.ruling.inside:
+        return None
+    drawn = row.drawn
+    if drawn is not None and not drawn.is_one:
+        return HARD_TO_SEE
+    answer = row.target.cue.label if row.draws_answers else drawn and drawn.answer
+    if answer is not None and is_own_look(row.target, answer):
+        return own_look(answer)
+    return None
 
 
 def _by_companion(study: Study, row: Row) -> Undecided | None:

@@ -4,6 +4,7 @@ A model that uses a cue gives the answer that the cue stands for. Pictures that 
 taken for this and that, by any model, and whatever makes them so is a cause of wrong answers, too.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from cuescope_confirm.companions.unnamed import held_out_answers
 from cuescope_confirm.locating import Target
 from cuescope_confirm.testimony.witnesses import Dossier
 
+# times as often as elsewhere, that samples of a label show what they themselves look like
+OWN_LOOK = 3.0
 FEWEST = 3  # wrong answers that there may be: of two one always has half
 
 
@@ -69,6 +72,24 @@ def drawn_in(answers: RunAnswers) -> Drawn | None:
     answer = max(positive, key=lambda name: (positive[name], name))
     share = positive[answer] / max(sum(positive.values()), 1e-9)
     return Drawn(answer, share, many, int(answers.present.sum()))
+
+
+def is_own_look(target: Target, answer: str) -> bool:
+    """Whether a cue is what samples of an answer's own label look like: few others show it.
+
+    By the held-out samples in which it was looked for. What looks like a label is answered so by
+    any model, and a direction of its embedding says how much it does.
+    """
+    if target.located is None:
+        return False
+    shown = Counter(target.samples[key].label for key in target.located.places)
+    hidden = Counter(target.samples[key].label for key in target.located.without)
+    own = shown[answer] + hidden[answer]
+    others = shown.total() + hidden.total() - own
+    if not own or not others:
+        return False
+    elsewhere = (shown.total() - shown[answer]) / others
+    return shown[answer] / own >= OWN_LOOK * elsewhere
 
 
 def _gains(answers: RunAnswers) -> dict[str, float]:

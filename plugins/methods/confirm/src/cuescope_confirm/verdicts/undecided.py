@@ -90,3 +90,11 @@ def its_company(words: str, name: str) -> Undecided:
     return Undecided(
         f"where it comes apart from {words}, answers go with {name} and not with the cue"
     )
+
+
+def own_look(answer: str) -> Undecided:
+    """Of a cue that mostly samples of the answer's own label show."""
+    return Undecided(
+        f"it may be what '{answer}' itself looks like: samples of this label show it far more "
+        "often than others, and only the model's embedding says that it is a cause"
+    )
