@@ -368,10 +368,11 @@ def _by_embedding_alone(row: Row) -> Undecided | None:
     """
     if not row.ruling.inside:
         return None
-    drawn = row.drawn
-    if drawn is not None and not drawn.is_one:
-        return HARD_TO_SEE
-    answer = row.target.cue.label if row.draws_answers else drawn and drawn.answer
+    answer = row.target.cue.label if row.draws_answers else None
+    if row.drawn is not None:
+        if not row.drawn.is_one:
+            return HARD_TO_SEE
+        answer = row.drawn.answer
     if answer is not None and is_own_look(row.target, answer):
         return own_look(answer)
     return None
