@@ -174,6 +174,8 @@ def _merge(
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )
+    if _is_annotated(lead) or place_of(lead) is not None:
+        return cue
     drawn_to = {
         label
         for toward, _, label in claims
@@ -181,9 +183,7 @@ def _merge(
     }
     # what stands for one answer holds samples that are answered so rightly, whatever is tested
     answer = drawn_to.pop() if len(drawn_to) == 1 else stands_for(study, cue)
-    if _is_annotated(lead) or place_of(lead) is not None or answer is None:
-        return cue
-    return without_own_label(study, cue, answer)
+    return cue if answer is None else without_own_label(study, cue, answer)
 
 
 def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:
