@@ -52,7 +52,8 @@ class World:
             capabilities=SimpleNamespace(outputs={"logits"}),
             respond=self.respond,
         )
-        self.study = Study(audit, SimpleNamespace(least=10), (), seen, {}, {}, {})  # type: ignore[arg-type]
+        options: Any = SimpleNamespace(least=10)
+        self.study = Study(audit, options, (), seen, {}, {}, {})
 
     def respond(self, trials: list[Trial]) -> list[Outcome]:
         outcomes = []

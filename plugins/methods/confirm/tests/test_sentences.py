@@ -1,5 +1,6 @@
 """What a dossier says of a cue, word by word: each sentence is read once."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,8 +63,11 @@ def test_a_cause_by_single_kinds_has_a_sentence_for_each_way() -> None:
 
 def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     ruling = Ruling("causes", necessary=True, together=True, inside=True)
-    told = row(
-        ruling,
+    inside: Any = SimpleNamespace(spec="erase", plugin=SimpleNamespace(needs="inside"))
+    vote = Vote("inside", [inside], 1.0, effect=EFFECT, decision="undecided")
+    told = replace(
+        row(ruling),
+        votes=[vote],
         effect=Estimate(0.15, 0.01, 0.71),
         together=EFFECT,
         lost=Estimate(0.03, -0.002, 0.111),
@@ -71,9 +75,6 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
             plain=Estimate(0.3, 0.2, 0.4), alike=Estimate(0.26, 0.16, 0.37)
         ),
     )
-    inside: Any = SimpleNamespace(spec="erase", plugin=SimpleNamespace(needs="inside"))
-    vote: Any = Vote("inside", [inside], 1.0, effect=EFFECT, decision="undecided")
-    told.votes.append(vote)  # type: ignore[attr-defined]
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow' causes wrong answers. All evidence together: +15 (+1 to +71) points "
         "of probability. Of the changes, erase surely has an effect, +20 (+10 to +30) more than "

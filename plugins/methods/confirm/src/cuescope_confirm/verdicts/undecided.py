@@ -6,6 +6,10 @@ PAIRS_DECIDE = (
     "Pairs of your own would decide: the same scenes with the cue and without it "
     "(`--pairs FOLDER`)."
 )
+SAMPLES_DECIDE = (
+    "More samples that show it would decide (`--on SPLIT`, or `--folds 4` where there "
+    "are few)."
+)
 PLACE_DECIDES = (
     "A tool that finds the cue (`--tool detector=SPEC`) or pairs of your own (`--pairs FOLDER`) "
     "would decide."
@@ -26,7 +30,7 @@ class Undecided:
 
 MORE_SAMPLES = Undecided(
     "its samples are too few to be sure",
-    "More samples that show it would decide (`--on SPLIT`, or `--folds 4` where there are few).",
+    SAMPLES_DECIDE,
     of_samples=True,
 )
 MORE_PAIRS = Undecided(
@@ -36,19 +40,19 @@ MORE_PAIRS = Undecided(
 )
 NO_SAMPLES = Undecided(
     "too few samples that show it could be changed",
-    "More samples that show it would decide (`--on SPLIT`, or `--folds 4` where there are few).",
+    SAMPLES_DECIDE,
 )
-NO_CHANGE = Undecided("no change that takes it out, or puts it in, can be made here")
+NO_CHANGE = Undecided("no change of pictures takes all of it out, or puts it in")
 UNSURE_PLACE = Undecided("it is not known well enough where it is", PLACE_DECIDES)
 REGION = Undecided(
     "changed frames change the answers, and it is not known which part of a frame does",
     PLACE_DECIDES,
 )
 SECOND_CAUSE = Undecided(
-    "two kinds of change have to confirm that it is one, and only one does"
+    "too few kinds of change confirm that it is one: two have to, and one of them changes all of it"
 )
 SECOND_NONE = Undecided(
-    "two kinds of change have to do no more than their placebos, and only one does"
+    "too few kinds of change that take all of it do no more than their placebos: two have to"
 )
 DISAGREEMENT = Undecided(
     "the changes disagree: at least half of them do no more than their placebos"
