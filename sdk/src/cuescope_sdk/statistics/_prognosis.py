@@ -14,8 +14,11 @@ from cuescope_sdk.statistics._shapes import BoolPerSample, PerSample
 FOLDS = 5
 STEEPEST = 3.0  # a slope above it is told by next to nothing
 LEAST = 10  # samples of a stratum on each side: fewer tell nothing
+RARE = 0.01  # of samples without the thing: what is further out, nobody has seen without it
+DRAWS = 200  # of the model, by which its own error is told
 Rows = Float[np.ndarray, "sample dim"]
 Strata = Int[np.ndarray, " sample"]
+Scores = Float[np.ndarray, "sample *draw"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ def prognostic_gap(
     `looks`: a model of samples that do not show it (Hansen, 2008). What else moves values stands in
     these too, so nobody has to name it. What only samples with the thing look like has no part in
     it. Here it is a ridge regression whose penalty is chosen by the evidence (MacKay, 1992), of
-    groups that the sample is none of. Its own error is in the interval.
+    groups that the sample is none of. Its own error is in the interval. It does not go beyond what
+    it says of samples without the thing: a red picture is not worth a hundred times what a red spot
+    is (King and Zeng, 2006, on counterfactuals that are too far from all that was seen).
 
     The gap is that of the strata that `own` marks, each drawn to all others as far as they are
     alike (`Estimate.drawn_together`). Values are shares, 0 to 1 or 0 to -1. None where no such
@@ -126,9 +131,8 @@ class _Sides:
         centred = self.less_those_without(self.values[:, None])[:, 0]
         own = np.isin(self.strata, list(names))
         folds = (rng.permutation(self.groups.count) % FOLDS)[self.groups.codes]
-        apart = rows[own & self.shows].mean(axis=0)
         scores = np.zeros(len(rows))
-        variances = []
+        models = []
         for fold in range(FOLDS):
             learned = ~self.shows & (folds != fold)
             # of one source, or answers that are all alike, nothing is told
@@ -137,10 +141,27 @@ class _Sides:
             model = BayesianRidge(fit_intercept=False)
             model.fit(rows[learned], centred[learned])
             scores[folds == fold] = rows[folds == fold] @ model.coef_
+            models.append(model)
+        errors = []
+        for model in models:
             # of the posterior: directions that few samples without the thing have are unsure
-            variances.append(float(apart @ model.sigma_ @ apart))
+            drawn = rng.multivariate_normal(
+                model.coef_,
+                model.sigma_,
+                DRAWS,
+                check_valid="ignore",
+                method="eigh",
+            )
+            worth = self._within_what_is_seen(rows @ drawn.T)
+            errors.append(worth[own & self.shows].mean(axis=0).std())
         slope = _calibration_slope(scores[~self.shows], centred[~self.shows])
-        return slope * scores, slope * float(np.sqrt(np.mean(variances or [0.0])))
+        scores = self._within_what_is_seen(scores)
+        return slope * scores, slope * float(np.mean(errors or [0.0]))
+
+    def _within_what_is_seen(self, scores: Scores) -> Scores:
+        """No score is further out than those of samples without the thing, but for a few."""
+        low, high = np.quantile(scores[~self.shows], [RARE, 1 - RARE], axis=0)
+        return np.asarray(scores.clip(low, high))
 
 
 def _calibration_slope(scores: PerSample, values: PerSample) -> float:

@@ -5,7 +5,7 @@ of whole pictures, which knows neither places nor answers, is learned from the r
 cue and without it, and looks at what was changed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -32,6 +32,8 @@ from cuescope_sdk.locating import Fitting, Linear, Look
 LEAST = 0.5  # of the way from pictures with the cue to those without
 A_PART = 0.25  # of the way: a change of whole pictures that takes less is about something else
 LOOKED_AT = 60  # pairs of a witness
+AT_FIRST = 12  # of these: what hardly takes the cue there is looked at no further
+SURELY = 3.0  # standard errors
 NOTICED = 1.0  # grey levels: a picture that changes by less is as it was
 
 
@@ -154,13 +156,25 @@ def _share_of(
     recogniser = recogniser_of(study, target)
     if recogniser is None or witness.edits_model:
         return None
-    frames = list(changed_frames(witness))
-    if not frames:
-        return None
-    changed = recogniser.share_left([after for after, _ in frames])
-    changed -= recogniser.share_left([placebo for _, placebo in frames])
+    shares = _shares_of_pairs(recogniser, changed_frames(witness), plugin)
+    return float(shares.mean()) if len(shares) else None
+
+
+def _shares_of_pairs(
+    recogniser: Recogniser,
+    frames: Iterable[tuple[Frame, Frame]],
+    plugin: Intervention,
+) -> Float[np.ndarray, " pair"]:
+    """How much of the cue each frame as it was changed lost or got, beyond the placebo."""
+    changed, placebo = [], []
+    for after, beside in frames:
+        changed.append(after)
+        placebo.append(beside)
+    if not changed:
+        return np.zeros(0)
+    more = recogniser.share_left(changed) - recogniser.share_left(placebo)
     sign = -1 if plugin.effect == "removes" else 1
-    return float(sign * changed.mean() / recogniser.apart)
+    return np.asarray(sign * more / recogniser.apart)
 
 
 def part_taken(taken: float | None) -> float:
@@ -214,14 +228,46 @@ def only_telling(study: Study, witness: Witness) -> Witness:
     Without any pair where pictures do not show it take a part of the cue. This is told before any
     answer: asking about it would only cost calls and power.
     """
-    answers = witness.answers
-    is_changed = [
-        pixel_changes(plain.sample, changed.sample).max() > NOTICED
-        for plain, changed, _ in answers.trials
-    ]
-    telling = replace(witness, answers=answers.unanswered(is_changed))
+    # most changes are about something else, and a few pairs show it
+    most = study.audit.once(most_taken, study, witness)
+    if most is None or most < A_PART:
+        return replace(witness, answers=Answers.unknown())
+    telling = _changing(witness)
     # remembered: how much it weighs is told by it later
     share = study.audit.once(share_taken, study, telling)
     if share is None or share < A_PART:
         return replace(witness, answers=Answers.unknown())
     return telling
+
+
+def most_taken(study: Study, witness: Witness) -> float | None:
+    """How much of the cue it may take at most, by a few of its pairs.
+
+    None where pictures do not tell the cue.
+    """
+    shares = []
+    with_cue = witness.answers.with_cue
+    few = with_cue & (np.cumsum(with_cue) <= AT_FIRST)
+    first = replace(witness, answers=witness.answers.unanswered(few.tolist()))
+    for fold, part in by_fold(study, _changing(first)):
+        recogniser = recogniser_of(fold, part.target)
+        if recogniser is not None:
+            frames = changed_frames(part)
+            shares.append(_shares_of_pairs(recogniser, frames, witness.plugin))
+    if not shares:
+        return None
+    of_pairs = np.concatenate(shares)
+    if len(of_pairs) < 2:
+        return np.inf
+    error = of_pairs.std(ddof=1) / np.sqrt(len(of_pairs))
+    return float(of_pairs.mean() + SURELY * error)
+
+
+def _changing(witness: Witness) -> Witness:
+    """The same, without the pairs that it leaves as they are."""
+    answers = witness.answers
+    is_changed = [
+        pixel_changes(plain.sample, changed.sample).max() > NOTICED
+        for plain, changed, _ in answers.trials
+    ]
+    return replace(witness, answers=answers.unanswered(is_changed))
