@@ -99,6 +99,19 @@ def test_the_time_left_is_that_of_the_last_batches() -> None:
     )
 
 
+def test_a_batch_that_takes_longer_than_usual_makes_the_rest_longer() -> None:
+    clock = Clock()
+    work = Work("audits", 100, clock=clock)
+    for audit in range(11):  # of 10 seconds each
+        work.update(audit)
+        clock.now += 10
+    # the eleventh ends about now
+    assert work.seconds_left == pytest.approx(890)
+    clock.now += 90
+    # eleven took 200 seconds
+    assert work.seconds_left == pytest.approx(89 * 200 / 11)
+
+
 def test_the_time_left_goes_by_what_the_model_looks_at() -> None:
     """A tenth of the answers is a tenth of the time only where all are alike."""
     clock = Clock()

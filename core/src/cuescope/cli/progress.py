@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from enum import Enum
@@ -146,29 +146,36 @@ class Work:
 
         The first batch also opens weights: it has no part as soon as there are two more.
         """
-        first, last = self._span
+        first, *_, last = self._told_by
         seconds = last[0] - first[0]
         steps = last[1] - first[1]
         return steps / seconds if steps > 0 and seconds > 0 else None
 
     @property
-    def _span(self) -> tuple[tuple[float, int, int], tuple[float, int, int]]:
-        """Between which two moments the pace is taken."""
+    def _told_by(self) -> Sequence[tuple[float, int, int]]:
+        """The moments between which the pace is taken, two at least: a batch ended at each."""
         marks = list(self._marks)
         if 3 < len(marks) < MARKS:
             del marks[0]
-        return marks[0], marks[-1]
+        return marks if len(marks) > 1 else marks * 2
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes at this pace, less the time since the last batch."""
-        first, last = self._span
+        """How long the rest takes at this pace, less the time since the last batch.
+
+        A batch that takes longer than usual makes the pace a slower one: as if it ended now.
+        """
+        marks = self._told_by
+        first, *_, last = marks
         effort = last[2] - first[2]
-        if effort <= 0 or last[0] <= first[0]:
+        seconds = last[0] - first[0]
+        if effort <= 0 or seconds <= 0:
             return None
-        left = (self.all_effort - self.effort) * (last[0] - first[0]) / effort
-        # a batch that takes longer than usual must not count below zero
-        return max(0.0, left - (self._clock() - last[0]))
+        waited = self._clock() - last[0]
+        rest = self.all_effort - self.effort
+        batch = min(effort / (len(marks) - 1), rest)
+        by_now = (rest - batch) * (seconds + waited) / (effort + batch)
+        return max(rest * seconds / effort - waited, by_now)
 
     @property
     def facts(self) -> dict[str, Any]:
