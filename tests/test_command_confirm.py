@@ -573,3 +573,17 @@ def test_an_audit_goes_on_to_confirm(
     assert load_report(place / "both").provenance.method.spec == "corners"
     printed = json.loads(capsys.readouterr().out)
     assert printed["provenance"]["method"]["spec"] == "confirm"
+
+
+@pytest.mark.long
+def test_the_cue_of_the_demo_is_a_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody sees who types the first two commands of the quickstart."""
+    monkeypatch.chdir(tmp_path)
+    run("demo")
+    run("confirm", "runs/demo", "-q")
+    report = load_report(tmp_path / "runs" / "demo-confirmed")
+    assert verdicts(report)["red background"] == "causes"
+    # taught to be of one label in 96 of 100 clips
+    assert max(score.value for score in report.findings) > 0.3

@@ -60,6 +60,20 @@ def test_what_only_samples_with_the_cue_look_like_is_no_company():
     assert gap.alike.value == pytest.approx(0.3, abs=0.04)
 
 
+def test_a_spot_tells_little_of_a_whole_picture():
+    """Half of the samples without the cue have a little of it, which moves values a little."""
+    rng = np.random.default_rng(0)
+    shows = rng.random(SAMPLES) < 0.1
+    spot = rng.random(SAMPLES) * (rng.random(SAMPLES) < 0.5)
+    looks = rng.normal(size=(SAMPLES, 40))
+    looks[:, :10] = 0.3 * looks[:, :10] + spot[:, None] + 6 * shows[:, None]
+    values = 0.5 * shows + 0.3 * spot + rng.normal(0, 0.1, SAMPLES)
+    gap = _gap((values, shows, np.arange(SAMPLES) % 3, looks))
+    assert gap.plain.value == pytest.approx(0.5, abs=0.05)
+    # six such spots would explain three times the gap
+    assert gap.alike.low > 0.15
+
+
 def test_the_gap_is_that_of_the_strata_that_are_its_own():
     values, shows, strata, looks = _world(2, together=0.5, of_cue=0, of_company=0)
     values = values + 0.4 * (shows & (strata == 3))
