@@ -358,7 +358,7 @@ def _cells(row: Mapping[str, Any]) -> str:
 def main() -> None:
     """Grade the cases, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--world", default="1", help="1 to 10")
+    parser.add_argument("--world", default="1", help="1 to 11")
     parser.add_argument(
         "--cache",
         type=Path,
