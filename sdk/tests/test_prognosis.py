@@ -137,14 +137,25 @@ def test_unlike_witnesses_weigh_as_they_are_sure() -> None:
     assert together.value == pytest.approx((25 * 0.10 + 0.14) / 26)
     assert together.high - together.value == pytest.approx(0.04 * np.sqrt(25 / 26))
     # unlike: about the mean, and an interval that holds both
-    apart = Estimate.weighed([sure, Estimate(0.50, 0.46, 0.54)])
-    assert apart.value == pytest.approx(0.30)
+    apart = Estimate.weighed([Estimate(0.03, -0.01, 0.07), Estimate(0.50, 0.46, 0.54)])
+    assert apart.value == pytest.approx(0.265)
     assert apart.low < 0 < 0.50 < apart.high
-    assert Estimate.weighed([sure], 0.02).low == pytest.approx(
-        0.10 - np.hypot(0.04, 0.0392), abs=1e-4
+    unsure = Estimate(0.03, -0.01, 0.07)
+    assert Estimate.weighed([unsure], 0.02).low == pytest.approx(
+        0.03 - np.hypot(0.04, 0.0392), abs=1e-4
     )
     with pytest.raises(ValueError, match="none"):
         Estimate.weighed([])
+
+
+def test_witnesses_that_are_all_sure_leave_no_doubt_that_there_is_an_effect() -> None:
+    by_changes = Estimate(0.72, 0.68, 0.76)
+    as_they_are = Estimate(0.23, 0.19, 0.27)
+    together = Estimate.weighed([by_changes, as_they_are])
+    assert together.value == pytest.approx(0.475, abs=0.01)
+    # how large it is stays open
+    assert 0 < together.low < 0.19
+    assert together.high > 0.76
 
 
 def test_the_interval_of_unlike_witnesses_holds_the_truth() -> None:

@@ -96,19 +96,26 @@ class Estimate(Generic[Figure]):
         """One figure for what measures of unlike kinds say, in samples of their own (95%).
 
         The mean of random effects (DerSimonian and Laird, 1986): the surer one weighs more, as far
-        as they agree; where they do not, all weigh about alike, and the interval is wide. `unseen`
-        is the standard deviation of what all of them do wrong alike. Differences of shares, -1 to
-        1; raises ValueError for none.
+        as they agree; where they do not, all weigh about alike, and the interval is wide. Those
+        that are all surely above 0 differ by a factor, as in `pooled`. `unseen` is the standard
+        deviation of what all of them do wrong alike. Differences of shares, -1 to 1; raises
+        ValueError for none.
         """
         if not estimates:
             raise ValueError("expected one estimate or more, got none")
         values = np.array([estimate.value for estimate in estimates])
         widths = np.array([estimate.high - estimate.low for estimate in estimates])
-        variances = (widths / 2 / NORMAL).clip(min=1e-9) ** 2
-        weights = 1 / (variances + _variance_beyond(values, variances))
-        value = float(weights @ values / weights.sum())
-        reach = NORMAL * float(np.sqrt(1 / weights.sum() + unseen**2))
-        return Estimate(value, max(value - reach, -1.0), min(value + reach, 1.0))
+        errors = (widths / 2 / NORMAL).clip(min=1e-5)
+        value, error = _mean_of_unlike(values, errors)
+        if all(estimate.low > 0 for estimate in estimates):
+            _, of_logs = _mean_of_unlike(np.log(values), errors / values)
+            factor = np.exp(NORMAL * of_logs)
+            ends = value / factor, value * factor
+        else:
+            ends = value - NORMAL * error, value + NORMAL * error
+        low = value - float(np.hypot(value - ends[0], NORMAL * unseen))
+        high = value + float(np.hypot(ends[1] - value, NORMAL * unseen))
+        return Estimate(value, max(low, -1.0), min(high, 1.0))
 
     @staticmethod
     def within(
@@ -223,6 +230,14 @@ class Estimate(Generic[Figure]):
         # an observed rate below the judge's own errors would give a share below 0
         ends = (share, share - math.sqrt(down), share + math.sqrt(up))
         return Estimate(*(min(max(end, 0.0), 1.0) for end in ends))
+
+
+def _mean_of_unlike(values: PerFigure, errors: PerFigure) -> tuple[float, float]:
+    """The mean of random effects, and its standard error."""
+    variances = errors**2
+    weights = 1 / (variances + _variance_beyond(values, variances))
+    total = float(weights.sum())
+    return float(weights @ values) / total, float(np.sqrt(1 / total))
 
 
 def _variance_beyond(values: PerFigure, variances: PerFigure) -> float:
