@@ -252,17 +252,32 @@ def _asked(plugins: Any, share: float) -> Any:
         return _witnesses_of(study, plugins, given, is_free=True)
 
 
-def test_two_ways_inside_are_tested_together_where_no_picture_loses_the_cue() -> None:
-    def witness(needs: str, effect: str) -> Any:
-        plugin = SimpleNamespace(
-            needs=needs, effect=effect, placebo="other direction", partial=False
-        )
-        return type("W", (SimpleNamespace,), {"__hash__": object.__hash__})(
-            plugin=plugin, edits_model=True
-        )
+def _witness_by(needs: str, effect: str) -> Any:
+    plugin = SimpleNamespace(
+        needs=needs, effect=effect, placebo="other direction", partial=False
+    )
+    return type("W", (SimpleNamespace,), {"__hash__": object.__hash__})(
+        plugin=plugin, edits_model=True
+    )
 
-    erase, patch = witness("inside", "removes"), witness("inside", "inserts")
-    blank = witness("region", "removes")
+
+@pytest.mark.parametrize(
+    ("effects", "told_by"),
+    [(["removes", "inserts"], "partial"), (["removes"], "inside")],
+)
+def test_whole_pictures_that_are_changed_both_ways_tell_more_than_an_embedding(
+    effects: list[str], told_by: str
+) -> None:
+    inside = [_witness_by("inside", effect) for effect in ("removes", "inserts")]
+    stills = [_witness_by("still", effect) for effect in effects]
+    shares = dict.fromkeys(inside, None) | dict.fromkeys(stills, 0.4)
+    kinds = kinds_of([*inside, *stills], shares)
+    assert [kind.standing for kind in jointly_telling(kinds)] == [told_by] * 2
+
+
+def test_two_ways_inside_are_tested_together_where_no_picture_loses_the_cue() -> None:
+    erase, patch = _witness_by("inside", "removes"), _witness_by("inside", "inserts")
+    blank = _witness_by("region", "removes")
     kinds = kinds_of([erase, patch], {erase: None, patch: None})
     assert [kind.standing for kind in jointly_telling(kinds)] == ["inside"] * 2
     kinds = kinds_of([blank, erase, patch], {blank: 0.9, erase: None, patch: None})

@@ -27,7 +27,7 @@ from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Cues, Study, prepare
 from cuescope_confirm.testimony.effects import is_held_against, is_placed
 from cuescope_confirm.testimony.manipulation import only_telling, share_taken
-from cuescope_confirm.testimony.votes import is_taken_out, left_out
+from cuescope_confirm.testimony.votes import is_told_by_pictures, left_out
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
     Answers,
@@ -54,7 +54,7 @@ UNCOMPARED = (
 )
 SAME = "pictures do not show it take a quarter of the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
-SEEN = "a change of pictures that takes all of the cue is asked about"
+SEEN = "changes of pictures that take the cue are asked about"
 UNSEEN = "only the model's embedding tells its samples: what is erased may be that they are wrong"
 UNSURE = (
     "the place of the cue is too uncertain: something else would be changed as well"
@@ -270,7 +270,7 @@ def _witnesses_of(
     witnesses = [_of_cue_alone(study, witness) for witness in witnesses]
     witnesses = _one_of_each_kind(study, witnesses)
     # an embedding tells a cue from its company worse than pictures do, and costs calls
-    if is_taken_out(study, witnesses):
+    if is_told_by_pictures(study, witnesses):
         of_model = [Witness(target, spec, one, SEEN) for spec, one in inside.items()]
         return witnesses + of_model
     return witnesses + list(_witnesses(study, inside, target))

@@ -140,15 +140,24 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
 def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
     """The kinds that are tested together: the full ones, with those of a part where one is alone.
 
-    Where no picture lacks the cue, those inside the model. None where there are no two.
+    Where no picture lacks the cue, those inside the model, unless whole pictures are changed both
+    ways. None where there are no two.
     """
     full = [kind for kind in kinds if kind.standing == "full"]
     partial = [kind for kind in kinds if kind.standing == "partial"]
     inside = [kind for kind in kinds if kind.standing == "inside"]
     joined = full if len(full) > 1 else full + partial
-    if len(inside) > 1 and not full:
+    if len(inside) > 1 and not full and not is_changed_both_ways(partial):
         joined = inside
     return joined if len(joined) > 1 else []
+
+
+def is_changed_both_ways(kinds: Iterable[Kind]) -> bool:
+    """Whether changes of whole pictures take a part of the cue out, and put a part in.
+
+    An embedding tells a cue from its company worse.
+    """
+    return {kind.removes for kind in kinds if kind.needs == "still"} == {True, False}
 
 
 def party_of(kinds: Iterable[Kind]) -> list[Witness]:
@@ -195,15 +204,16 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
     return reasons
 
 
-def is_taken_out(study: Study, witnesses: Party) -> bool:
-    """Whether any of these changes all of the cue in pictures."""
+def is_told_by_pictures(study: Study, witnesses: Party) -> bool:
+    """Whether any of these changes all of the cue in pictures, or some a part of it both ways."""
     able = [
         witness
         for witness in witnesses
         if witness.reason is None and is_tested(study, witness)
     ]
     kinds = kinds_of(able, shares_taken(study, able))
-    return any(kind.standing == "full" for kind in kinds)
+    is_full = any(kind.standing == "full" for kind in kinds)
+    return is_full or is_changed_both_ways(kinds)
 
 
 def _best_of(kind: Kind, taken: Taken) -> Witness:
