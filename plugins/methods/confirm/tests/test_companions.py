@@ -299,6 +299,17 @@ def test_all_evidence_together_makes_a_cause(
     assert _by_all(study, row, effect).verdict == verdict
 
 
+def test_what_is_tested_together_gives_the_size_too() -> None:
+    parts = [one_vote("partial"), one_vote("partial", removes=False)]
+    for vote in parts:
+        vote.party[0].plugin.needs = "still"
+    inside = [one_vote("inside"), one_vote("inside", removes=False)]
+    _, row = undecided([*inside, *parts], None)
+    assert row.telling == row.fullest == parts
+    _, row = undecided([*inside, parts[0]], None)
+    assert row.telling == row.fullest == inside
+
+
 @pytest.mark.parametrize(
     ("beside", "has_place", "is_cause"),
     [

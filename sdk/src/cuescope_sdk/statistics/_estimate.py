@@ -78,11 +78,9 @@ class Estimate(Generic[Figure]):
         middle = float(np.median(values))
         errors = (highs - lows) / 2 / NORMAL
         if lows.min() > 0:
-            factor = np.exp(NORMAL * _error_beyond(np.log(values), errors / values))
-            ends = middle / factor, middle * factor
+            ends = _by_factor(middle, _error_beyond(np.log(values), errors / values))
         else:
-            unlike = NORMAL * _error_beyond(values, errors)
-            ends = middle - unlike, middle + unlike
+            ends = _by_sum(middle, _error_beyond(values, errors))
         low = np.hypot(middle - ends[0], _reach(values - lows, sets))
         high = np.hypot(ends[1] - middle, _reach(highs - values, sets))
         low = middle - float(np.hypot(low, NORMAL * unseen))
@@ -109,10 +107,9 @@ class Estimate(Generic[Figure]):
         value, error = _mean_of_unlike(values, errors)
         if all(estimate.low > 0 for estimate in estimates):
             _, of_logs = _mean_of_unlike(np.log(values), errors / values)
-            factor = np.exp(NORMAL * of_logs)
-            ends = value / factor, value * factor
+            ends = _by_factor(value, of_logs)
         else:
-            ends = value - NORMAL * error, value + NORMAL * error
+            ends = _by_sum(value, error)
         low = value - float(np.hypot(value - ends[0], NORMAL * unseen))
         high = value + float(np.hypot(ends[1] - value, NORMAL * unseen))
         return Estimate(value, max(low, -1.0), min(high, 1.0))
@@ -230,6 +227,16 @@ class Estimate(Generic[Figure]):
         # an observed rate below the judge's own errors would give a share below 0
         ends = (share, share - math.sqrt(down), share + math.sqrt(up))
         return Estimate(*(min(max(end, 0.0), 1.0) for end in ends))
+
+
+def _by_factor(value: float, error_of_log: float) -> tuple[float, float]:
+    """The ends of an interval (95%) whose figures differ by a factor."""
+    factor = float(np.exp(NORMAL * error_of_log))
+    return value / factor, value * factor
+
+
+def _by_sum(value: float, error: float) -> tuple[float, float]:
+    return value - NORMAL * error, value + NORMAL * error
 
 
 def _mean_of_unlike(values: PerFigure, errors: PerFigure) -> tuple[float, float]:

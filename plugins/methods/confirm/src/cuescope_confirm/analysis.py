@@ -89,7 +89,8 @@ class Row:
     def fullest(self) -> list[Vote]:
         """The kinds that change all of the cue, else its inside, a part of it, or all frames."""
         joined = jointly_telling(self.votes)
-        if joined and all(vote.standing == "partial" for vote in joined):
+        # what is tested together gives the size, too
+        if joined and all(vote.standing != "full" for vote in joined):
             return joined
         # the best standing that any kind has: weaker ones do not dilute it
         for standing in ("full", "inside", "partial", "coarse"):

@@ -166,12 +166,10 @@ def _shares_of_pairs(
     plugin: Intervention,
 ) -> Float[np.ndarray, " pair"]:
     """How much of the cue each frame as it was changed lost or got, beyond the placebo."""
-    changed, placebo = [], []
-    for after, beside in frames:
-        changed.append(after)
-        placebo.append(beside)
-    if not changed:
+    pairs = list(frames)
+    if not pairs:
         return np.zeros(0)
+    changed, placebo = zip(*pairs, strict=True)
     more = recogniser.share_left(changed) - recogniser.share_left(placebo)
     sign = -1 if plugin.effect == "removes" else 1
     return np.asarray(sign * more / recogniser.apart)
