@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,14 @@ def test_every_command_has_json_and_a_line_here() -> None:
     assert results == LINES.keys()
 
 
+@cache
+def known_schemas() -> dict[str, dict[str, Any]]:
+    """The schema of all that is printed or read."""
+    return dict(schemas(GROUP))
+
+
 def test_schemas_are_schemas() -> None:
-    known = dict(schemas(GROUP))
+    known = known_schemas()
     assert known.keys() == {*brought(), RUN_FILE, LOG_LINE} - PRINTS_SCHEMAS
     for schema in known.values():
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -122,7 +129,7 @@ def validate(path: str, text: str) -> Any:
     """What was printed, which must be what the command's schema says."""
     told = json.loads(text)
     assert told["schema_version"] == 1
-    jsonschema.validate(told, dict(schemas(GROUP))[path])
+    jsonschema.validate(told, known_schemas()[path])
     return told
 
 
@@ -147,9 +154,7 @@ def test_what_is_printed_is_what_the_schema_says(
     told = validate(path, capsys.readouterr().out)
     changed = {name: value for name, value in told.items() if name != "schema_version"}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(
-            {"schema_version": 2, **changed}, dict(schemas(GROUP))[path]
-        )
+        jsonschema.validate({"schema_version": 2, **changed}, known_schemas()[path])
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ from cuescope.parts import share_of_part
 from cuescope.planning import Plan, count_questions, pixels_of
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
-from cuescope.report.bars import figure
+from cuescope.report.bars import figure, with_ends
 from cuescope.report.csv_files import write_csv
 from cuescope.report.export import safe_text
 from cuescope.report.folders import refuse_another_audit
@@ -199,6 +199,7 @@ __all__ = [
     "stdout",
     "open_context",
     "validate",
+    "with_ends",
     "write_atomically",
     "write_csv",
 ]

@@ -9,6 +9,7 @@ from cuescope.conclusions import Score
 from cuescope.signs import with_sign
 
 MISSING = "not measured"
+FINE = 0.01  # two decimals do not tell the ends of an interval apart that is narrower
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,21 @@ def figure(value: float | None) -> str:
     if size >= 1000 or (size >= 100 and size % 1 == 0):  # counts
         return with_sign(value, ",.0f")
     return with_sign(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
+
+
+def with_ends(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """A value and the ends of its interval, as exact as the interval is narrow.
+
+    >>> with_ends(0.213, 0.196, 0.231), with_ends(0.0213, 0.0196, 0.0231), with_ends(600, 580, 620)
+    (('0.21', '0.20', '0.23'), ('0.021', '0.020', '0.023'), ('600', '580', '620'))
+    """
+    width = high - low
+    if width >= FINE:
+        return figure(value), figure(round(low, 2)), figure(round(high, 2))
+    if width == 0:
+        return figure(value), figure(low), figure(high)
+    exact = f".{-math.floor(math.log10(width))}f"
+    return with_sign(value, exact), with_sign(low, exact), with_sign(high, exact)
 
 
 def p_value(value: float | None) -> str | None:

@@ -20,7 +20,7 @@ from cuescope.conclusions import (
     Report,
     Score,
 )
-from cuescope.report.bars import figure, short_p_value
+from cuescope.report.bars import figure, short_p_value, with_ends
 from cuescope.report.steps import OWN_STEP, Step, command_words, next_steps
 from cuescope.report.tables import render_table
 
@@ -322,12 +322,8 @@ def _value(score: Score | None, with_interval: bool) -> str:
         return "-"
     if score.low is None or score.high is None or not with_interval:
         return figure(score.value)
-    places = (
-        2 if abs(score.value) >= 0.01 else 6
-    )  # bounds are told no more exactly than the value
-    low = figure(round(score.low, places))
-    high = figure(round(score.high, places))
-    return f"{figure(score.value)}\n{low} to {high}"
+    value, low, high = with_ends(score.value, score.low, score.high)
+    return f"{value}\n{low} to {high}"
 
 
 def _checks(evidence: Iterable[Evidence]) -> RenderableType:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from cuescope.application import figure
+from cuescope.application import figure, with_ends
 from cuescope_commands.comparing._pairs import Change, Pairs
 from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Score, Table
-from cuescope_sdk.report import interval, signed
+from cuescope_sdk.report import signed
 
 MOST_ROWS = 30
 MOST_UNLIKE = (
@@ -131,7 +131,10 @@ def about_no_label(runs: Runs) -> dict[str, Cells]:
 
 
 def _with_interval(score: Score) -> str:
-    return f"{figure(score.value)}{interval(score.low, score.high, figure)}"
+    if score.value is None or score.low is None or score.high is None:
+        return figure(score.value)
+    value, low, high = with_ends(score.value, score.low, score.high)
+    return f"{value} [{low}, {high}]"
 
 
 def changes(first: Run, second: Run, pairs: Pairs) -> Table:
