@@ -6,7 +6,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 from PIL import Image
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import affine_transform, gaussian_filter, map_coordinates, rotate
 
 from cuescope_interventions import matching
 from cuescope_interventions.matching.blocks import blockiness
@@ -137,6 +137,47 @@ def grid(pixels: Pixels) -> Pixels:
     return pixels + 6 * each_way[..., None]
 
 
+def fringe(pixels: Pixels) -> float:
+    """How far red lies right of blue, in pixels."""
+    return _best(lambda red, step: np.roll(red, -step, 1), pixels)
+
+
+def rim(pixels: Pixels) -> float:
+    """How much larger red is than blue, in percent."""
+
+    def smaller(red: Pixels, percent: float) -> Pixels:
+        middle = (SIDE - 1) / 2
+        at = middle + (np.arange(SIDE) - middle) * (1 + percent / 100)
+        return map_coordinates(red, np.meshgrid(at, at, indexing="ij"), mode="nearest")
+
+    return _best(smaller, pixels)
+
+
+def _best(undo: Callable[[Pixels, float], Pixels], pixels: Pixels) -> float:
+    """Of how much of it red and blue are most alike; by trying."""
+    red, _, blue = np.moveaxis(pixels.astype(float), 2, 0)
+    tried = range(-8, 9)
+    alike = []
+    for amount in tried:
+        inner = np.s_[8:-8, 8:-8]
+        both = undo(red, amount)[inner].ravel(), blue[inner].ravel()
+        alike.append(abs(np.corrcoef(*both)[0, 1]))
+    return float(tried[int(np.argmax(alike))])
+
+
+def shifted(pixels: Pixels) -> Pixels:
+    red, green, blue = np.moveaxis(pixels, 2, 0)
+    return np.stack([np.roll(red, 2, 1), green, np.roll(blue, -2, 1)], 2)
+
+
+def magnified(pixels: Pixels) -> Pixels:
+    planes = []
+    for plane, scale in zip(np.moveaxis(pixels, 2, 0), (1.03, 1.0, 0.97), strict=True):
+        at = (SIDE - 1) / 2 * (1 - 1 / scale)
+        planes.append(affine_transform(plane, [1 / scale] * 2, at, mode="nearest"))
+    return np.stack(planes, 2)
+
+
 def compressed(pixels: Pixels) -> Pixels:
     file = BytesIO()
     Image.fromarray(as_bytes(pixels)).save(file, "JPEG", quality=8)
@@ -167,6 +208,8 @@ PAINTED: list[tuple[type[matching.Matching], Statistic, Callable[[Pixels], Pixel
     (matching.MatchSpectrum, weave, grid),
     (matching.MatchSpectrum, detail, grainy),
     (matching.MatchBlocks, blockiness, compressed),
+    (matching.MatchFringes, fringe, shifted),
+    (matching.MatchFringes, rim, magnified),
 ]
 FRAMED: list[tuple[type[matching.Matching], Statistic, dict[str, float]]] = [
     (matching.MatchAcross, across, {"col": 0.3}),
@@ -193,10 +236,13 @@ MOVED: dict[type[matching.Matching], set[Statistic]] = {
     # contrast is waves as well
     matching.MatchSpectrum: {contrast, detail, blockiness, slope},
     matching.MatchBlocks: {blockiness, detail},
+    # a red thing moves with red; a move between pixels is a little soft
+    matching.MatchFringes: {across, detail},
     # moved by 13 pixels, the disc stands in another quarter
     matching.MatchAcross: {across, slope},
     matching.MatchHeight: {height},
     matching.MatchZoom: {size, contrast, detail, colour, blockiness, slope},
+    matching.MatchTurn: {slope, detail},
 }
 
 
@@ -237,6 +283,26 @@ def test_it_becomes_as_the_donors_and_the_rest_stays(
         if abs(change) > LITTLE[other]:
             moved[other.__name__] = change
     assert not moved
+
+
+def askew(seed: int, degrees: float) -> Pixels:
+    """A wall above a floor."""
+    floor = (ROWS > 0.6)[..., None]
+    return rotate(scene(seed) - 50 * floor, degrees, reshape=False, mode="reflect")
+
+
+@pytest.mark.parametrize("degrees", [-25, -10, 10, 25])
+def test_what_is_askew_is_turned_as_the_donor(degrees: float) -> None:
+    upright = [as_bytes(askew(DRAWN + seed, 0)) for seed in range(DRAWN)]
+    turned = [as_bytes(askew(seed, degrees)) for seed in range(DRAWN)]
+    changed = []
+    for own, donor in zip(turned, upright, strict=True):
+        changed += matched(matching.MatchTurn, [own], [donor])
+    # the floor comes up on one side
+    before = mean_of(slope, turned) - mean_of(slope, upright)
+    after = mean_of(slope, changed) - mean_of(slope, upright)
+    assert abs(after) < 0.2 * abs(before)
+    assert abs(mean_of(contrast, changed) - mean_of(contrast, turned)) < 5
 
 
 # faster, a short clip ends before its time, and where it turns it stands still

@@ -6,7 +6,7 @@ Each moves one property, and leaves the others about as they are. `match-...` ta
 
 from abc import abstractmethod
 from functools import partial
-from math import exp, log
+from math import exp, log, pi, remainder
 from typing import ClassVar, Literal
 
 from cuescope_interventions.case_by_case import CaseByCase, paint_over, with_frames
@@ -16,7 +16,15 @@ from cuescope_interventions.matching.appearance import (
     match_tones,
 )
 from cuescope_interventions.matching.blocks import match_blocks
-from cuescope_interventions.matching.framing import MOST, layout_of, move, zoom
+from cuescope_interventions.matching.framing import (
+    MOST,
+    direction_of,
+    layout_of,
+    move,
+    turn,
+    zoom,
+)
+from cuescope_interventions.matching.fringes import match_fringes
 from cuescope_interventions.matching.spectrum import match_spectrum
 from cuescope_interventions.matching.tempo import in_tempo, tempo
 from cuescope_interventions.mixing import from_donor
@@ -131,6 +139,23 @@ class ImposeBlocks(MatchBlocks):
     effect = "inserts"
 
 
+class MatchFringes(Matching):
+    """Fringes of colour, as of a lens or a print."""
+
+    title = "its colours meet as in a sample without it"
+
+    def change(self, case: Case) -> Trial:
+        """Each frame, by that of the donor that is nearest in number."""
+        return from_donor(case, "match-fringes", match_fringes)
+
+
+class ImposeFringes(MatchFringes):
+    """Fringes of colour, as in samples that show the cue."""
+
+    title = "in samples without it colours meet as in one with it"
+    effect = "inserts"
+
+
 class MatchAcross(OfLayout):
     """Where the thing stands from left to right; all of the frame is moved, round the edges."""
 
@@ -194,6 +219,29 @@ class ImposeZoom(MatchZoom):
     """How large the thing is in samples that show the cue."""
 
     title = "samples without it are magnified as one with it"
+    effect = "inserts"
+
+
+class MatchTurn(OfLayout):
+    """How far all of the frame is turned, as by a camera that is held askew."""
+
+    title = "it is turned until it is as upright as a sample without it"
+
+    def step(self, case: Case) -> float:
+        """In radians, at most an eighth of a turn."""
+        own, donor = map(direction_of, frames_of(case))
+        return remainder(donor - own, pi / 2)
+
+    def change(self, case: Case) -> Trial:
+        """The sample with turned frames."""
+        angle = self.step(case)
+        return paint_over(case, f"match-turn {angle:.6f}", partial(turn, angle))
+
+
+class ImposeTurn(MatchTurn):
+    """How far all of the frame is turned in samples that show the cue."""
+
+    title = "samples without it are turned as one with it"
     effect = "inserts"
 
 

@@ -16,6 +16,8 @@ GRID = 48  # cells along a side, in which the thing is looked for
 BORDER = 2  # cells
 ALIKE = 8  # cells of the border that a cell of the background is like
 MOST = 2.0  # times as large, at most
+SMOOTH = 2.0  # cells: the frame as a whole has a direction, things in it have theirs
+FOLDS = 4  # what stands upright and what lies level have one direction
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,52 @@ def _threshold(values: Float[np.ndarray, " cell"]) -> float:
     apart = sum_below / below - sum_above / above
     between = below * above * apart**2
     return float(values[np.argmax(between)])
+
+
+def direction_of(frames: Sequence[Frame]) -> float:
+    """How far most edges of these frames are turned from upright or level, in radians.
+
+    Between an eighth of a turn to the left and to the right.
+    """
+    edges = sum(map(_edges_in, frames))
+    return float(np.angle(edges)) / FOLDS
+
+
+@lru_cache(maxsize=2048)
+def _edges_in(frame: Frame) -> complex:
+    """The sum of all edges, each at `FOLDS` times its angle (as Fisher, 1993, for axes)."""
+    from scipy.ndimage import gaussian_filter
+
+    small = open_frame(frame).resize((GRID, GRID), Image.Resampling.BOX)
+    colours = np.asarray(small, np.float64)
+    down = gaussian_filter(colours, (SMOOTH, SMOOTH, 0), order=(1, 0, 0))
+    across = gaussian_filter(colours, (SMOOTH, SMOOTH, 0), order=(0, 1, 0))
+    slopes = (across + 1j * down)[BORDER:-BORDER, BORDER:-BORDER]
+    # each counts by its strength
+    strength = np.abs(slopes)
+    angle = np.angle(slopes)
+    return complex((strength * np.exp(1j * FOLDS * angle)).sum())
+
+
+def turn(
+    angle: float,
+    pixels: Pixels,
+    mask: Mask,
+) -> Pixels:
+    """Turned about its middle, from across to down; beyond the edges it is mirrored."""
+    from scipy.ndimage import affine_transform
+
+    cos, sin = np.cos(angle), np.sin(angle)
+    # where each pixel of the result is taken from
+    back = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]])
+    middle = (np.array(pixels.shape) - 1) / 2
+    turned = affine_transform(
+        pixels.astype(np.float32),
+        back,
+        middle - back @ middle,
+        mode="reflect",
+    )
+    return as_bytes(turned)
 
 
 def move(
