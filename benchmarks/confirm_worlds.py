@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
-from worlds import open_world
+from worlds import MODULES, open_world
 from worlds.design import Case, World
 from worlds.grading import cases_named, is_like, points, truth_of
 from worlds.planting import Truth
@@ -358,7 +358,7 @@ def _cells(row: Mapping[str, Any]) -> str:
 def main() -> None:
     """Grade the cases, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--world", default="1", help="1 to 11")
+    parser.add_argument("--world", default="1", choices=MODULES)
     parser.add_argument(
         "--cache",
         type=Path,

@@ -13,7 +13,7 @@ import argparse
 
 from rich.console import Console
 from rich.table import Table
-from worlds import open_world
+from worlds import MODULES, open_world
 from worlds.design import Facts, World
 
 from cuescope_sdk import (
@@ -88,7 +88,7 @@ def _refuse(*given: object) -> None:
 def main() -> None:
     """A row for each kind of cue."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--world", required=True, help="1 to 10")
+    parser.add_argument("--world", required=True, choices=MODULES)
     parser.add_argument("--pure", type=float, default=0.8)
     given = parser.parse_args()
     world = open_world(given.world)

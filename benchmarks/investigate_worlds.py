@@ -22,7 +22,7 @@ import numpy as np
 from distributions import write_distribution
 from rich.console import Console
 from rich.table import Table
-from worlds import open_world
+from worlds import MODULES, open_world
 from worlds.design import Case, World
 from worlds.grading import cases_named, points, truth_of
 from worlds.planting import Truth, true_pull
@@ -335,7 +335,9 @@ def details(done: Iterable[Investigated]) -> str:
 def main() -> None:
     """Investigate the models, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--world", help="1 to 10; left out, the models of EIGHT")
+    parser.add_argument(
+        "--world", choices=MODULES, help="left out, the models of EIGHT"
+    )
     parser.add_argument("--only", default="cause", help="cases whose name holds this")
     parser.add_argument("--cache", type=Path, default=Context().cache / "worlds")
     parser.add_argument("--details", type=Path, help="write each report's cues here")
