@@ -49,10 +49,12 @@ REGION = Undecided(
     PLACE_DECIDES,
 )
 SECOND_CAUSE = Undecided(
-    "too few kinds of change confirm that it is one: two have to, and one of them changes all of it"
+    "a change confirms that it is one, but it takes two kinds of change, one of which changes all "
+    "of it"
 )
 SECOND_NONE = Undecided(
-    "too few kinds of change that take all of it do no more than their placebos: two have to"
+    "the changes do no more than their placebos, but fewer than two kinds of them take nearly all "
+    "of it, which is too little to say that it is no cause"
 )
 DISAGREEMENT = Undecided(
     "the changes disagree: at least half of them do no more than their placebos"
