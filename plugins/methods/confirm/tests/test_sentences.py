@@ -77,10 +77,10 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     )
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow' causes wrong answers. All evidence together: +15 (+1 to +71) points "
-        "of probability. Of the changes, erase surely has an effect, +20 (+10 to +30) more than "
-        "its placebo; it does not decide alone. It may cost 3.0 points of accuracy over all "
-        "samples (-0.2 to 11.1). Samples that nothing was changed in say the "
-        f"same, +26 (+16 to +37), with all else in their pictures held alike. {INSIDE}"
+        "of probability. erase surely moves answers, by +20 (+10 to +30) more than its placebo; it "
+        "does not decide alone. It may cost 3.0 points of accuracy over all samples (-0.2 to "
+        "11.1). Pictures that nothing was changed in agree: with the cue, beside pictures without "
+        f"it that are alike in all else, +26 (+16 to +37). {INSIDE}"
     )
 
 

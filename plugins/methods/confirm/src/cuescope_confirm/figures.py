@@ -72,9 +72,10 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
     if not np.isnan(right).all():
         rule += f" With the placebo {np.nanmean(right):.0%} are right."
     name = f"{decisive.spec}: {decisive.plugin.title}"
+    plain_name = "as it is" if decisive.removes else "as it is, without the cue"
     return contrast(
         row.target.cue.feature.key,
-        {"as it is": audit.respond(plain), name: audit.respond(changed)},
+        {plain_name: audit.respond(plain), name: audit.respond(changed)},
         label=row.target.cue.label,
         where=where,
         drawing=drawing,

@@ -239,7 +239,8 @@ def matrix(results: Results) -> Table:
         ("cue", "label", *names),
         rows,
         "A cause has positive figures. Its kind of change (*) confirms a cause, (0) does as much "
-        "with the placebo, (?) is undecided; - does not apply or has too few samples.",
+        f"with the placebo or less than {points(results.study.options.margin)} more, (?) is "
+        "undecided; - does not apply or has too few samples.",
         f"Intervals hold for all {results.tests} tests together ({results.confidence:.2%} each).",
     )
 

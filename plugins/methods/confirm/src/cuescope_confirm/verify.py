@@ -7,7 +7,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.companions.difficulty import Drawn
-from cuescope_confirm.scores import Control, Decision
+from cuescope_confirm.scores import NO_MORE, Control, Decision
 from cuescope_confirm.testimony.votes import Testimony
 from cuescope_confirm.verdicts.sentences import points
 from cuescope_sdk import Audit, Evidence, Verdict
@@ -33,8 +33,8 @@ HARD = (
     "it may be no cue."
 )
 COMPANY = (
-    "But what goes with it nearly always may be the cause instead: no change of pictures tells "
-    "them apart."
+    "But something that nearly always goes with it may be the cause instead: no change of pictures "
+    "tells them apart."
 )
 
 
@@ -61,12 +61,18 @@ def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:
     where = ""
     for name, value in effect.controls.items():
         where += f", {BESIDE[name]} {points(value)}"
+    verdict, words = VERDICTS[testimony.decision], SPEAKS[testimony.decision]
+    if testimony.decision == NO_MORE and effect.low > 0:
+        words = f"this is less than {points(results.study.options.margin)}, which counts as nothing"
+        # a part of the cue does a part of what all of it does
+        if row.ruling.together:
+            verdict, words = "inconclusive", "this is too little to decide alone"
     return Evidence(
         check=f"witness: {testimony.spec}",
-        verdict=VERDICTS[testimony.decision],
+        verdict=verdict,
         detail=f"{results.name_of(row)}: {testimony.plugin.title}: "
         f"{points(effect.value)} points beyond the placebo (between {points(effect.low)} "
-        f"and {points(effect.high)}){where}; {SPEAKS[testimony.decision]}",
+        f"and {points(effect.high)}){where}; {words}",
         value=effect.value,
         threshold=0.0,
         n=effect.n,

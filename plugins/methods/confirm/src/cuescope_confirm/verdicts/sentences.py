@@ -93,12 +93,12 @@ def _of_all_evidence(row: Row) -> Iterator[str]:
     if row.effect is not None:
         yield f"All evidence together: {with_interval(row.effect)} points of probability."
     names = [witness.spec for witness in party_of(row.telling)]
-    has, whose, ending = "have", "their placebos", "none decides alone"
+    move, whose, ending = "together surely move", "their placebos", "none decides alone"
     if len(names) == 1:
-        has, whose, ending = "has", "its placebo", "it does not decide alone"
+        move, whose, ending = "surely moves", "its placebo", "it does not decide alone"
     yield (
-        f"Of the changes, {_listed(names)} surely {has} an effect, {with_interval(row.tested)} "
-        f"more than {whose}; {ending}."
+        f"{_listed(names)} {move} answers, by {with_interval(row.tested)} more than {whose}; "
+        f"{ending}."
     )
 
 
@@ -197,8 +197,8 @@ def _as_they_are(row: Row, options: ConfirmOptions) -> Iterator[str]:
     """What samples say that nothing was changed in, where they say the same."""
     if row.beside is not None and row.beside.alike.value >= options.margin:
         yield (
-            f"Samples that nothing was changed in say the same, {with_interval(row.beside.alike)}, "
-            "with all else in their pictures held alike."
+            "Pictures that nothing was changed in agree: with the cue, beside pictures without it "
+            f"that are alike in all else, {with_interval(row.beside.alike)}."
         )
 
 
@@ -209,10 +209,12 @@ def hanging_together(row: Row, options: ConfirmOptions) -> Iterator[str]:
         # what is there in few of its samples explains little of it, and may be a part of it
         if comparison.alone < options.least and companion.with_cue >= MOSTLY:
             # what is missing is samples, and a person can take them
+            few = "no sample of the label shows"
+            if comparison.alone:
+                few = f"only {comparison.alone} samples of the label show"
             yield (
-                f"It goes with {companion.words}, and only {comparison.alone} samples of the label "
-                "show one of the two alone. More of these, or pairs (`--pairs FOLDER`), would tell "
-                "which of the two it is."
+                f"It goes with {companion.words}, and {few} one of the two alone. More of these, "
+                "or pairs (`--pairs FOLDER`), would tell which of the two it is."
             )
             return
 

@@ -61,7 +61,7 @@ DISAGREEMENT = Undecided(
 )
 SPREAD = Undecided("the changes do too unlike things to say how large its effect is")
 SAME_ELSEWHERE = Undecided(
-    "the same changes move answers about as much where a cause has no effect"
+    "the same changes move answers about as much in pictures in which it can do nothing"
 )
 ALL_ELSE = Undecided(
     "something else in its pictures may move the answers: with that held alike, they are the same "
