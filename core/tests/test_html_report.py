@@ -142,6 +142,9 @@ def test_without_findings_it_says_what_the_terminal_says_in_its_order() -> None:
     text = Page(render(report, {})).text
     places = [text.index(sentence) for sentence in words]
     assert places == sorted(places)
+    # below them what the model did about the first
+    shown = text.index(report.contrasts[0].sides[0].title)
+    assert places[-1] < shown < text.index("What to do next")
 
 
 def test_an_empty_report_is_a_page() -> None:

@@ -541,8 +541,8 @@ class Report(Value):
         return tuple(dict.fromkeys(filter(None, doubts)))
 
     @property
-    def statements(self) -> tuple[str, ...]:
-        """The sentences about the headlines, ranked: findings, and what is always reported.
+    def told(self) -> tuple[Score, ...]:
+        """The headlines that are told in words, ranked: findings, and what is always reported.
 
         What is in doubt comes behind what is not, and before what is told although it is none.
         """
@@ -552,13 +552,18 @@ class Report(Value):
                 return 1
             return 2 if score.always_reported and not score.finding else 0
 
-        statements = []
+        told = []
         for score in sorted(self.headlines, key=rank):
             # what could not be tested is said: silence would look like "no cue"
             untested = score.value is None
             if score.finding or score.doubt or score.always_reported or untested:
-                statements.append(self.sentence(score))
-        return tuple(filter(None, statements))
+                told.append(score)
+        return tuple(score for score in told if score.statement)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The sentences about what is told."""
+        return tuple(filter(None, map(self.sentence, self.told)))
 
     def portrait_of(self, feature: str) -> Portrait | None:
         """What the frames of a feature show, where it was looked at."""

@@ -49,6 +49,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         headline=headline,
         axis=axes[headline.name] if headline else None,
         findings=[card for card in cards if card["sentences"]],
+        first=_first_told(report, cards),
         told=MAX_FINDINGS,
         steps=next_steps(report, run),
         cards=cards,
@@ -63,6 +64,14 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         ],
         max_labels=MAX_LABELS,
     )
+
+
+def _first_told(report: Report, cards: Sequence[Drawn]) -> Drawn | None:
+    """The card of what is told first."""
+    if not report.told:
+        return None
+    feature = report.told[0].feature
+    return next((card for card in cards if card["score"].feature == feature), None)
 
 
 def _cards(
@@ -99,7 +108,7 @@ def _cards(
                 "name": names[key],
                 "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],
-                "contrasts": _contrasts(report, key, passing, pictures),
+                "contrasts": _contrasts(report, key, passing or scores, pictures),
                 "portrait": portrait,
                 "bar": bar(best, axes[best.metric]),
                 "labels": [_label_rows(report, score, axes) for score in scores],

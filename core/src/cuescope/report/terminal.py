@@ -62,7 +62,7 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
     """The parts of a report with their heads, in the order in which they are read."""
     yield _head(report), _finding(report)
     # a table of figures persuades nobody who has not run the model (docs/adr/0016)
-    contrast = report.contrast_of(report.findings[0]) if report.findings else None
+    contrast = report.contrast_of(report.told[0]) if report.told else None
     if contrast:
         yield _contrast_title(report, contrast), _contrast(contrast)
     if report.portraits:
