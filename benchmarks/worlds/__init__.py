@@ -16,6 +16,7 @@ MODULES = {
     "9": "worlds.signs",
     "10": "worlds.skies",
     "11": "worlds.slides",
+    "12": "worlds.terrains",
 }
 
 
