@@ -39,6 +39,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     """
     axes = _axes(report)
     cards = _cards(report, pictures, axes)
+    findings = [card for card in cards if card["sentences"]]
     headline = report.metrics[0] if report.metrics else None
     # the alphabet reversed: supported, refuted, inconclusive
     verdicts = sorted((check.verdict for check in report.evidence), reverse=True)
@@ -48,8 +49,8 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         asked=report.provenance,
         headline=headline,
         axis=axes[headline.name] if headline else None,
-        findings=[card for card in cards if card["sentences"]],
-        first=_first_told(report, cards),
+        findings=findings,
+        first=None if findings else _first_told(report, pictures),
         told=MAX_FINDINGS,
         steps=next_steps(report, run),
         cards=cards,
@@ -66,12 +67,16 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     )
 
 
-def _first_told(report: Report, cards: Sequence[Drawn]) -> Drawn | None:
-    """The card of what is told first."""
+def _first_told(report: Report, pictures: Mapping[str, bytes]) -> Drawn | None:
+    """What is told first, where there is no finding: what it is called, and what it did."""
     if not report.told:
         return None
-    feature = report.told[0].feature
-    return next((card for card in cards if card["score"].feature == feature), None)
+    first = report.told[0]
+    return {
+        "name": report.names[first.feature],
+        "portrait": report.portrait_of(first.feature),
+        "contrasts": _contrasts(report, first.feature, [first], pictures),
+    }
 
 
 def _cards(
@@ -108,7 +113,7 @@ def _cards(
                 "name": names[key],
                 "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],
-                "contrasts": _contrasts(report, key, passing or scores, pictures),
+                "contrasts": _contrasts(report, key, passing, pictures),
                 "portrait": portrait,
                 "bar": bar(best, axes[best.metric]),
                 "labels": [_label_rows(report, score, axes) for score in scores],
