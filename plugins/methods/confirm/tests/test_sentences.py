@@ -1,5 +1,6 @@
 """What a dossier says of a cue, word by word: each sentence is read once."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.sentences import INSIDE, statement
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, SAME_ELSEWHERE
+from cuescope_confirm.verify import evidence
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 OPTIONS = ConfirmOptions(run=Path("run"))
@@ -130,3 +132,31 @@ def test_what_draws_answers_to_a_label_is_not_on_that_label(
     pull = Direction("the label", sign=-1, gap=0.5, z=9.0)
     told = statement(row(ruling, witness("swap"), direction=pull), OPTIONS)
     assert told.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("together", "low", "verdict", "said"),
+    [
+        (True, 0.01, "inconclusive", "this is too little to decide alone"),
+        (False, 0.01, "refuted", "this is less than +10, which counts as nothing"),
+        (True, -0.01, "refuted", "which speaks against a cause"),
+    ],
+)
+def test_a_small_effect_that_is_sure_does_not_speak_against_a_cause_by_all_evidence(
+    together: bool, low: float, verdict: str, said: str
+) -> None:
+    small = witness("swap", NO_MORE)
+    small.effect = Effect(0.04, low, 0.08, 40, 0.01)
+    told = row(Ruling("causes", together=together), small)
+    target: Any = told.target
+    target.cue.feature = SimpleNamespace(key="mark")
+    target.located = None
+    audit = SimpleNamespace(spare=lambda part: nullcontext())
+    results: Any = SimpleNamespace(
+        study=SimpleNamespace(audit=audit, options=OPTIONS),
+        rows=[told],
+        name_of=lambda row: "mark",
+    )
+    [check] = evidence(results)
+    assert check.verdict == verdict
+    assert check.detail.endswith(said)
