@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_interventions import frames, mixing
+from cuescope_interventions.pixels import Heal
 from cuescope_sdk import Context, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.testing import InterventionContract
@@ -105,3 +106,58 @@ def test_frames_with_the_cue_give_way_to_the_nearest_without() -> None:
         3,
         4,
     ]
+
+
+def _stripe() -> tuple[np.ndarray, np.ndarray]:
+    """A picture that gets lighter to the right, with a red stripe, and where the stripe is."""
+    shade = np.linspace(40, 200, 32).astype(np.uint8)
+    pixels = np.repeat(np.broadcast_to(shade, (24, 32))[..., None], 3, axis=2)
+    mask = np.zeros((24, 32), bool)
+    mask[8:14, 5:28] = True
+    with_it = np.where(mask[..., None], np.array([255, 0, 0], np.uint8), pixels)
+    return with_it, mask
+
+
+@pytest.mark.parametrize("size", [1, 20])
+def test_a_healed_region_is_as_what_is_round_it(size: int) -> None:
+    """Of a large region every few pixels are solved for, and the result is the same."""
+    pixels, mask = (
+        np.kron(part, np.ones((size, size, *[1] * (part.ndim - 2)), part.dtype))
+        for part in _stripe()
+    )
+    mask = mask.astype(bool)
+    case = Case(Sample(key="a", frames=(Frame.from_array(pixels),)), Place((mask,)))
+    heal = Heal(Heal.Options(), Context())
+    [trial] = heal.intervene([case], {})
+    healed = np.asarray(trial.sample.frames[0].load()).astype(int)
+    # of each column what stands above the stripe
+    apart = np.abs(healed - healed[:1])
+    assert apart[mask].max() <= 3 * 160 / 31
+    assert (healed[~mask] == pixels[~mask]).all()
+
+
+def test_a_blended_region_has_the_donors_detail_on_the_samples_own_tones() -> None:
+    pixels, mask = _stripe()
+    darker = np.full_like(pixels, 20)
+    darker[10:12, 10:20] += 50
+    case = Case(
+        Sample(key="a", frames=(Frame.from_array(pixels),)),
+        Place((mask,)),
+        donor=Sample(key="b", frames=(Frame.from_array(darker),)),
+    )
+    blend = mixing.Blend(mixing.Blend.Options(), Context())
+    [trial] = blend.intervene([case], {})
+    blended = np.asarray(trial.sample.frames[0].load()).astype(int)
+    apart = blended - blended[:1]
+    assert (np.abs(apart[10:12, 10:20] - 50) <= 6).all()
+    detail = np.zeros_like(mask)
+    detail[9:13, 9:21] = True
+    assert np.abs(apart[mask & ~detail]).max() <= 6
+
+
+def test_a_region_without_anything_round_it_is_grey() -> None:
+    pixels, _ = _stripe()
+    whole = Place((np.ones(pixels.shape[:2], bool),))
+    case = Case(Sample(key="a", frames=(Frame.from_array(pixels),)), whole)
+    [trial] = Heal(Heal.Options(), Context()).intervene([case], {})
+    assert (np.asarray(trial.sample.frames[0].load()) == 128).all()

@@ -147,20 +147,24 @@ def test_only_what_takes_a_part_of_the_cue_is_asked_about(
     assert len(telling.answers.pairs) == asked
 
 
-def test_of_a_kind_the_one_that_takes_most_is_asked_about() -> None:
+def test_of_a_kind_one_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least change of those that take about as much of the cue as any."""
+    levels = {"blank": 30.0, "heal": 12.0, "blur": 20.0, "swap": 9.0, "recolour": 9.0}
+    monkeypatch.setattr(votes, "change_made", lambda witness: levels[witness.spec])
     donor = {"placebo": "other donor"}
     witnesses = [
         witness("blank"),
+        witness("heal"),
         witness("blur"),
         witness("swap", **donor),
         witness("recolour", **donor, partial=True),
     ]
-    shares = {"blank": 0.7, "blur": 0.9, "swap": 0.6, "recolour": 0.8}
+    shares = {"blank": 1.0, "heal": 0.7, "blur": 0.92, "swap": 0.6, "recolour": 0.8}
     reasons = left_out(study(shares), witnesses)
     # two kinds take all of the cue: what takes a part is not needed
-    assert {left.spec for left in reasons} == {"blank", "recolour"}
-    reasons = left_out(study({**shares, "swap": 0.3}), witnesses)
-    assert {left.spec for left in reasons} == {"blank", "swap"}
+    assert {left.spec for left in reasons} == {"blank", "heal", "recolour"}
+    reasons = left_out(study({**shares, "swap": 0.3, "heal": 0.91}), witnesses)
+    assert {left.spec for left in reasons} == {"blank", "blur", "swap"}
     assert not left_out(study(dict.fromkeys(shares)), witnesses)
 
 
@@ -175,7 +179,7 @@ def test_of_whole_pictures_the_least_change_that_takes_the_cue_is_asked_about(
     tones, light, _, grain = witnesses
     kinds = {kind.standing: kind.party for kind in kinds_of(witnesses, taken)}
     assert kinds == {"full": [tones, light], "partial": [grain]}
-    levels = {"tones": 30.0, "light": 12.0}
+    levels = {"tones": 30.0, "light": 12.0, "grain": 5.0}
     monkeypatch.setattr(votes, "change_made", lambda witness: levels[witness.spec])
     reasons = left_out(study(shares), witnesses)
     assert tones in reasons

@@ -8,6 +8,7 @@ from PIL import Image
 
 from cuescope_interventions.arrays import Mask, Pixels, as_bytes
 from cuescope_interventions.case_by_case import CaseByCase, nearest_number
+from cuescope_interventions.cloning import clone
 from cuescope_sdk import Frame, Trial, digest
 from cuescope_sdk.interventions import Case, change_frames, open_frame
 
@@ -30,6 +31,22 @@ class Swap(CaseByCase):
     def change(self, case: Case) -> Trial:
         """The sample with changed frames."""
         return from_donor(case, "swap", _take)
+
+
+class Blend(CaseByCase):
+    """As `swap`, without an edge: the donor's detail on the tones that the sample has round it."""
+
+    title = "its region shows what a sample without it has there, without an edge"
+    needs = "region"
+    placebo = "other donor"
+
+    def change(self, case: Case) -> Trial:
+        """The sample with changed frames."""
+        return from_donor(case, "blend", _blend)
+
+
+def _blend(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixels:
+    return clone(pixels, _take(frame, inside, pixels, mask), mask)
 
 
 class Transplant(CaseByCase):

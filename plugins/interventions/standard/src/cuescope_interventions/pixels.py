@@ -1,4 +1,4 @@
-"""The cue's pixels are one colour, out of focus, or filled in by an image editor."""
+"""The cue's pixels are one colour, out of focus, or filled in: from their edge, or by an editor."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -9,10 +9,15 @@ from pydantic import Field
 
 from cuescope_interventions.arrays import Mask, Pixels, as_bytes
 from cuescope_interventions.case_by_case import CaseByCase, paint_over, with_frames
+from cuescope_interventions.cloning import clone
 from cuescope_sdk import ImageEdit, Options, Requirements, Trial, Words
 from cuescope_sdk.interventions import Case, Intervention
 
 LEVELS = {"black": 0, "grey": 128, "white": 255}
+SOLVED = (
+    20_000  # pixels of a region; a larger one is filled in from every second, or third
+)
+BESIDE = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 class BlankOptions(Options):
@@ -48,6 +53,23 @@ def _blank(fill: str, pixels: Pixels, mask: Mask) -> Pixels:
         colour = np.full(3, LEVELS.get(fill, 128), np.uint8)
     # not copied: only what is under the mask is taken
     return np.broadcast_to(colour, pixels.shape)
+
+
+class Heal(CaseByCase):
+    """What is round the region runs into it, so that no edge and no new colour is left."""
+
+    title = "its region is filled in from its edge"
+    needs = "region"
+
+    def change(self, case: Case) -> Trial:
+        """The sample with a smooth region."""
+        return paint_over(case, "heal", _heal)
+
+
+def _heal(pixels: Pixels, mask: Mask) -> Pixels:
+    # what has one colour has no detail to bring along
+    grey = np.full_like(pixels, LEVELS["grey"])
+    return clone(pixels, grey, mask)
 
 
 class BlurOptions(Options):

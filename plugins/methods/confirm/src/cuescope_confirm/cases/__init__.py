@@ -5,10 +5,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
 
+from cuescope_confirm.cases.moving import move_frames, move_place, steps_onto
 from cuescope_confirm.locating import Target, most_changed
 from cuescope_confirm.locating.annotated import object_masks
 from cuescope_confirm.locating.places import LocatedCue, size_of
@@ -281,20 +283,28 @@ class PairMaker:
         place: Place,
         donors: Sequence[Sample],
     ) -> Sample | None:
-        """Of some that show the cue, the one whose own region covers most of the place."""
+        """Of some that show the cue, the one whose region, moved there, covers most of it."""
         some = shuffle(donors, self.rng)[:DONORS]
         if not some:
             return None
         if not self.plugin.in_place:
             return some[0]
         sizes = [mask.shape for mask in place.masks]
-        shares = []
+        best = 0.0, some[0]
         for donor in some:
-            shown = self.located.places[donor.key]
-            shares.append(_share(place, fit_place(shown, sizes)))
-        best = np.argmax(shares)
+            shown = fit_place(self.located.places[donor.key], sizes)
+            if shown is None or not shown.masks:
+                continue
+            moved = donor
+            # a background is all round, and what stands before it would move along
+            if not self._is_background:
+                steps = steps_onto(place, shown)
+                shown = move_place(shown, steps)
+                moved = move_frames(donor, steps)
+            best = max(best, (_share(place, shown), moved), key=itemgetter(0))
+        share, donor = best
         # a cue that lies elsewhere would not be pasted, and so be no placebo
-        return some[best] if shares[best] >= COVERED else None
+        return donor if share >= COVERED else None
 
     @property
     def _is_background(self) -> bool:
@@ -404,10 +414,10 @@ def _free_words(
     return free
 
 
-def _share(place: Place, other: Place | None) -> float:
+def _share(place: Place, other: Place) -> float:
     """The share of a place that another one covers."""
     total = sum(map(np.sum, place.masks))
-    if other is None or not other.masks or not total:
+    if not total:
         return 0.0
     both = map(np.logical_and, place.masks, other.masks)
     return float(sum(map(np.sum, both)) / total)

@@ -26,6 +26,7 @@ from cuescope_confirm.testimony.witnesses import Witness
 # that show it
 Standing = Literal["full", "partial", "inside", "coarse"]
 Taken = Mapping[Witness, float | None]
+ABOUT = 0.9  # of what another change of the same kind takes
 NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pictures
 ENOUGH = "two kinds of change that take all of the cue are asked about"
 
@@ -217,15 +218,21 @@ def is_told_by_pictures(study: Study, witnesses: Party) -> bool:
 
 
 def _best_of(kind: Kind, taken: Taken) -> Witness:
-    """That which takes most of the cue; of whole pictures that which changes least besides."""
+    """That which changes least besides, of those that take about as much of the cue as any.
+
+    Of changes of whole pictures, of all that take it.
+    """
+    # edits of the model leave pictures as they are
+    shares = {
+        witness: 0.0 if witness.edits_model else taken[witness] or 0.0
+        for witness in kind.party
+    }
+    most = max(shares.values())
+    least = ABOUT * most
     if kind.standing == "full" and kind.needs == "still":
-        return min(kind.party, key=change_made)
-    # edits of the model have no share of their own
-    return max(kind.party, key=lambda witness: _share_seen(witness, taken))
-
-
-def _share_seen(witness: Witness, taken: Taken) -> float:
-    return 0.0 if witness.edits_model else taken[witness] or 0.0
+        least = LEAST
+    able = [witness for witness, share in shares.items() if share >= least]
+    return min(able, key=change_made)
 
 
 def _standing_of(witness: Witness, taken: Taken) -> Standing | None:

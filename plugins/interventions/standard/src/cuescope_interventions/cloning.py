@@ -1,0 +1,75 @@
+"""One picture's detail in another, without an edge: Poisson image editing (Perez et al., 2003)."""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+
+SOLVED = 20_000  # pixels of a region; of a larger one every second is solved for, or every third
+BESIDE = ((0, 1), (0, -1), (1, 0), (-1, 0))
+Values = Float[np.ndarray, "row col channel"]
+
+
+def clone(pixels: Pixels, source: Pixels, mask: Mask) -> Pixels:
+    """What the source has under the mask, on the tones of the pixels round it.
+
+    Both differ at the mask's edge, and that difference is spread over the region as smoothly as can
+    be. Where nothing is round it, the source as it is.
+    """
+    apart = pixels.astype(np.float64) - source
+    # what is smooth is told by few pixels as well
+    step = max(math.ceil(math.sqrt(mask.sum() / SOLVED)), 1)
+    smooth = _membrane(apart[::step, ::step], mask[::step, ::step])
+    if step > 1:
+        smooth = _resize(smooth, mask.shape)
+    return np.where(mask[..., None], as_bytes(source + smooth), pixels)
+
+
+def _resize(values: Values, size: tuple[int, ...]) -> Values:
+    rows, cols = size
+    channels = [
+        Image.fromarray(values[..., channel].astype(np.float32)).resize((cols, rows))
+        for channel in range(values.shape[-1])
+    ]
+    return np.stack(list(map(np.asarray, channels)), axis=-1)
+
+
+def _membrane(values: Values, mask: Mask) -> Values:
+    """Under the mask each pixel is the mean of its neighbours (Laplace's equation).
+
+    At the edge of a frame it is level. 0 where nothing is round the mask.
+    """
+    # imported late: a list of plugins must not wait for scipy
+    from scipy.sparse import coo_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    if mask.all():
+        return np.zeros_like(values)
+    filled = values.copy()
+    cells = np.argwhere(mask)
+    count = len(cells)
+    # thinned out, a region of fine lines may be gone
+    if not count:
+        return filled
+    number = np.full(mask.shape, -1)
+    number[mask] = np.arange(count)
+    neighbours = np.zeros(count)
+    border = np.zeros((count, values.shape[-1]))
+    links = []
+    for step in BESIDE:
+        beside = cells + step
+        is_inside = ((beside >= 0) & (beside < mask.shape)).all(axis=1)
+        neighbours += is_inside
+        own = np.flatnonzero(is_inside)
+        at = tuple(beside[is_inside].T)
+        is_border = number[at] < 0
+        border[own[is_border]] += values[at][is_border]
+        links.append([own[~is_border], number[at][~is_border]])
+    linked = np.concatenate(links, axis=1)
+    ones = np.ones(linked.shape[1])
+    laplacian = diags_array(neighbours) - coo_array((ones, linked), (count, count))
+    filled[mask] = splu(laplacian.tocsc(), "MMD_AT_PLUS_A").solve(border)
+    return filled
