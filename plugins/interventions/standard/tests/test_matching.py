@@ -137,6 +137,12 @@ def grid(pixels: Pixels) -> Pixels:
     return pixels + 6 * each_way[..., None]
 
 
+def pitch(pixels: Pixels) -> float:
+    """The log of how steep light is, beside how much it varies."""
+    levels = pixels.mean(axis=2)
+    return float(np.log(np.hypot(*np.gradient(levels)).mean() / levels.std()))
+
+
 def fringe(pixels: Pixels) -> float:
     """How far red lies right of blue, in pixels."""
     return _best(lambda red, step: np.roll(red, -step, 1), pixels)
@@ -303,6 +309,26 @@ def test_what_is_askew_is_turned_as_the_donor(degrees: float) -> None:
     after = mean_of(slope, changed) - mean_of(slope, upright)
     assert abs(after) < 0.2 * abs(before)
     assert abs(mean_of(contrast, changed) - mean_of(contrast, turned)) < 5
+
+
+@pytest.mark.parametrize("near", [0.7, 1.4])
+def test_a_nearer_view_is_seen_as_near_as_the_donor(near: float) -> None:
+    """What fills it is told by its pitch: no thing stands out."""
+
+    def view(seed: int, near: float) -> Pixels:
+        noise = np.random.default_rng(seed).normal(size=(SIDE, SIDE))
+        ground = gaussian_filter(noise, 2 * near) - gaussian_filter(noise, 6 * near)
+        shown = ground / ground.std()
+        return as_bytes(np.repeat(120 + 30 * shown[..., None], 3, axis=2))
+
+    with_it = [view(seed, near) for seed in range(DRAWN)]
+    donors = [view(DRAWN + seed, 1.0) for seed in range(DRAWN)]
+    changed = []
+    for own, donor in zip(with_it, donors, strict=True):
+        changed += matched(matching.MatchScale, [own], [donor])
+    wanted = mean_of(pitch, donors)
+    before = mean_of(pitch, with_it) - wanted
+    assert abs(mean_of(pitch, changed) - wanted) < 0.3 * abs(before)
 
 
 # faster, a short clip ends before its time, and where it turns it stands still

@@ -25,6 +25,7 @@ from cuescope_interventions.matching.framing import (
     zoom,
 )
 from cuescope_interventions.matching.fringes import match_fringes
+from cuescope_interventions.matching.scaling import scale_between
 from cuescope_interventions.matching.spectrum import match_spectrum
 from cuescope_interventions.matching.tempo import in_tempo, tempo
 from cuescope_interventions.mixing import from_donor
@@ -219,6 +220,29 @@ class ImposeZoom(MatchZoom):
     """How large the thing is in samples that show the cue."""
 
     title = "samples without it are magnified as one with it"
+    effect = "inserts"
+
+
+class MatchScale(OfLayout):
+    """How near all of the frame is seen; it is magnified about its middle."""
+
+    title = "it is seen as near as a sample without it"
+
+    def step(self, case: Case) -> float:
+        """The log of the scale."""
+        return scale_between(*frames_of(case))
+
+    def change(self, case: Case) -> Trial:
+        """The sample with magnified frames."""
+        scale = exp(self.step(case))
+        name = f"match-scale {scale:.6f}"
+        return paint_over(case, name, partial(zoom, scale, (0.5, 0.5)))
+
+
+class ImposeScale(MatchScale):
+    """How near all of the frame is seen in samples that show the cue."""
+
+    title = "samples without it are seen as near as one with it"
     effect = "inserts"
 
 

@@ -283,28 +283,27 @@ class PairMaker:
         place: Place,
         donors: Sequence[Sample],
     ) -> Sample | None:
-        """Of some that show the cue, the one whose region, moved there, covers most of it."""
+        """Of some that show the cue, the one whose own region covers most of the place.
+
+        Moved there, or as it is: a cue that lies elsewhere would not be pasted, and be no placebo.
+        """
         some = shuffle(donors, self.rng)[:DONORS]
-        if not some:
-            return None
         if not self.plugin.in_place:
-            return some[0]
+            return some[0] if some else None
         sizes = [mask.shape for mask in place.masks]
-        best = 0.0, some[0]
+        best: tuple[Sample | None, float] = (None, COVERED)
         for donor in some:
             shown = fit_place(self.located.places[donor.key], sizes)
             if shown is None or not shown.masks:
                 continue
-            moved = donor
+            able = [(donor, shown)]
             # a background is all round, and what stands before it would move along
             if not self._is_background:
                 steps = steps_onto(place, shown)
-                shown = move_place(shown, steps)
-                moved = move_frames(donor, steps)
-            best = max(best, (_share(place, shown), moved), key=itemgetter(0))
-        share, donor = best
-        # a cue that lies elsewhere would not be pasted, and so be no placebo
-        return donor if share >= COVERED else None
+                able.append((move_frames(donor, steps), move_place(shown, steps)))
+            for sample, other in able:
+                best = max(best, (sample, _share(place, other)), key=itemgetter(1))
+        return best[0]
 
     @property
     def _is_background(self) -> bool:

@@ -1,0 +1,90 @@
+"""How much nearer one frame is seen than another, by the pitch of what fills both.
+
+A magnified picture has the same spectrum, moved along the logarithm of frequency (Reddy and
+Chatterji, 1996). Nothing in it has to be found.
+"""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+import numpy as np
+from jaxtyping import Float, Int
+from PIL import Image
+
+from cuescope_interventions.matching.framing import MOST
+from cuescope_sdk import Frame
+from cuescope_sdk.interventions import open_frame
+
+SIDE = 64  # pixels, at which frames are looked at
+PITCHES = 40  # bands of equal ratio, from two waves a frame to one in two pixels
+SMOOTH = 2.0  # bands
+COARSE = SIDE / 5  # pixels: light that changes more slowly has no pitch
+BAND = np.log(SIDE / 4) / PITCHES  # width of a band, in the log of frequency
+Power = Float[np.ndarray, " pitch"]
+
+
+def scale_between(own: Sequence[Frame], others: Sequence[Frame]) -> float:
+    """The log of how much frames are to be magnified to be as near as others, at most `MOST`.
+
+    The move along pitches after which both spectra are alike, but for strength and slope: these are
+    of contrast and sharpness. Bands weigh as many frequencies as they hold.
+    """
+    apart = [np.log(sum(map(_power_of, frames)) + 1) for frames in (own, others)]
+    steps = int(np.log(MOST) / BAND)
+    unlike = [_unlike(*apart, step) for step in range(-steps, steps + 1)]
+    best = int(np.argmin(unlike))
+    between = 0.0
+    if 0 < best < 2 * steps:
+        # the lowest point of a parabola through three
+        before, least, after = unlike[best - 1 : best + 2]
+        bend = before - 2 * least + after
+        between = (before - after) / (2 * bend) if bend else 0.0
+    return float((best + between - steps) * BAND)
+
+
+def _unlike(own: Power, other: Power, step: int) -> float:
+    """What is left between two spectra, of which one is moved by some bands."""
+    count = PITCHES - abs(step)
+    first = slice(max(step, 0), max(step, 0) + count)
+    second = slice(max(-step, 0), max(-step, 0) + count)
+    sizes = _smooth(np.bincount(_bands()[1], minlength=PITCHES))
+    weights = np.sqrt(sizes[first] * sizes[second])
+    apart = own[first] - other[second]
+    bands = np.arange(count)
+    line = np.polyfit(bands, apart, 1, w=np.sqrt(weights))
+    left = apart - np.polyval(line, bands)
+    return float(np.average(left**2, weights=weights))
+
+
+# a frame is the donor of many
+@lru_cache(maxsize=2048)
+def _power_of(frame: Frame) -> Power:
+    """The mean power of each band, in grey levels squared."""
+    from scipy.ndimage import gaussian_filter
+
+    small = open_frame(frame).resize((SIDE, SIDE), Image.Resampling.BOX)
+    light = np.asarray(small, np.float64).mean(axis=2)
+    light -= gaussian_filter(light, COARSE)
+    # fading out: opposite edges would be an edge of their own
+    fading = np.hanning(SIDE)
+    power = np.abs(np.fft.fft2(light * np.outer(fading, fading))).ravel() ** 2
+    inside, bands = _bands()
+    sums = np.bincount(bands, power[inside], minlength=PITCHES)
+    sizes = np.bincount(bands, minlength=PITCHES)
+    return _smooth(sums) / np.maximum(_smooth(sizes), 1e-9)
+
+
+@cache
+def _bands() -> tuple[Int[np.ndarray, " frequency"], Int[np.ndarray, " frequency"]]:
+    """The frequencies that have a pitch, by number, and the band of each."""
+    waves = np.fft.fftfreq(SIDE)
+    pitch = np.hypot(waves[:, None], waves[None, :]).ravel()
+    inside = np.flatnonzero((pitch >= 2 / SIDE) & (pitch < 0.5))
+    band = np.log(pitch[inside] * SIDE / 2) / BAND
+    return inside, band.astype(int).clip(0, PITCHES - 1)
+
+
+def _smooth(values: Float[np.ndarray, " pitch"] | Int[np.ndarray, " pitch"]) -> Power:
+    from scipy.ndimage import gaussian_filter1d
+
+    return np.asarray(gaussian_filter1d(values.astype(float), SMOOTH))
