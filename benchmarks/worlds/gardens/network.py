@@ -6,11 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from worlds.networks import PlacesNetwork
+
 PATCH = 8
 GRID = 8  # patches a side
 WIDTH = 72
 BLOCKS = 4
-AT_ONCE = 128
 
 
 class Block(nn.Module):
@@ -30,7 +31,7 @@ class Block(nn.Module):
         return tokens + self.channels(self.before_channels(tokens))
 
 
-class Mixer(nn.Module):
+class Mixer(PlacesNetwork):
     """Logits of labels from pictures, float (picture, 3, 64, 64)."""
 
     def __init__(self, labels: int) -> None:
@@ -40,28 +41,21 @@ class Mixer(nn.Module):
         self.norm = nn.LayerNorm(WIDTH)
         self.head = nn.Linear(WIDTH, labels)
 
-    def tokens(self, pictures: Tensor) -> Tensor:
-        """Of each patch: float (picture, place, channel)."""
-        patches = self.stem(pictures).flatten(2).transpose(1, 2)
-        return self.norm(self.blocks(patches))
+    @staticmethod
+    def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
+        """Float (picture, 3, row, col), about -1 to 1."""
+        pixels = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
+        return pixels.float() / 127.5 - 1
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Float (picture, label)."""
-        return self.head(self.tokens(pictures).mean(dim=1))
+    def tokens(self, pictures: Tensor) -> Tensor:
+        """Of each patch: float (picture, row, col, channel)."""
+        patches = self.stem(pictures).flatten(2).transpose(1, 2)
+        return self.norm(self.blocks(patches)).unflatten(1, (GRID, GRID))
+
+    def pool(self, tokens: Tensor) -> Tensor:
+        """What the last layer reads: float (picture, channel)."""
+        return tokens.flatten(1, 2).mean(dim=1)
 
 
 def _layers(size: int, hidden: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(size, hidden), nn.GELU(), nn.Linear(hidden, size))
-
-
-def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
-    """Float (picture, 3, row, col), about -1 to 1."""
-    pixels = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
-    return pixels.float() / 127.5 - 1
-
-
-@torch.no_grad()
-def tokens_of(mixer: Mixer, pictures: Sequence[np.ndarray]) -> Tensor:
-    """Of each patch, before the last layer: float (picture, place, channel)."""
-    parts = as_input(pictures).split(AT_ONCE)
-    return torch.cat([mixer.tokens(part) for part in parts])

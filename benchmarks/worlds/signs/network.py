@@ -6,10 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from worlds.networks import PlacesNetwork
+
 GRIDS = (16, 8)  # tokens a side
 WIDTHS = (40, 80)
 BLOCKS = (2, 2)
-AT_ONCE = 128
 
 
 class Filter(nn.Module):
@@ -46,7 +47,7 @@ class Block(nn.Module):
         return tokens + self.layers(self.before_layers(filtered))
 
 
-class FilterNetwork(nn.Module):
+class FilterNetwork(PlacesNetwork):
     """Logits of labels from pictures, float (picture, 3, 64, 64)."""
 
     def __init__(self, labels: int) -> None:
@@ -63,6 +64,12 @@ class FilterNetwork(nn.Module):
         self.norm = nn.LayerNorm(WIDTHS[1])
         self.head = nn.Linear(WIDTHS[1], labels)
 
+    @staticmethod
+    def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
+        """Float (picture, 3, row, col), about -2 to 2."""
+        pixels = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
+        return (pixels.float() - 120) / 60
+
     def tokens(self, pictures: Tensor) -> Tensor:
         """Of each place of the last grid: float (picture, row, col, channel)."""
         tokens = self.stem(pictures).permute(0, 2, 3, 1) + self.places
@@ -71,19 +78,6 @@ class FilterNetwork(nn.Module):
         merged = self.merge(squares.transpose(2, 3).flatten(3))
         return self.norm(self.coarse(merged))
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Float (picture, label)."""
-        return self.head(self.tokens(pictures).mean(dim=(1, 2)))
-
-
-def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
-    """Float (picture, 3, row, col), about -2 to 2."""
-    pixels = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
-    return (pixels.float() - 120) / 60
-
-
-@torch.no_grad()
-def tokens_of(network: FilterNetwork, pictures: Sequence[np.ndarray]) -> Tensor:
-    """Of each place, before the last layer: float (picture, row, col, channel)."""
-    parts = as_input(pictures).split(AT_ONCE)
-    return torch.cat([network.tokens(part) for part in parts])
+    def pool(self, tokens: Tensor) -> Tensor:
+        """What the last layer reads: float (picture, channel)."""
+        return tokens.mean(dim=(1, 2))

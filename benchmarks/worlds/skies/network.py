@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from worlds.networks import PlacesNetwork
+
 STEM = 16
 GROWTHS = (10, 16)  # channels that each layer adds
 LAYERS = (3, 2)
@@ -16,7 +18,6 @@ WIDTH = 24  # channels of a place
 WORDS = 10
 APART = 0.6  # how unlike the words choose before they have learned
 SHARP = 16.0  # of logits, as embeddings have length 1
-AT_ONCE = 128
 
 
 class Dense(nn.Module):
@@ -60,7 +61,7 @@ class Words(nn.Module):
         return nn.functional.normalize(apart.flatten(1), dim=1)
 
 
-class DenseWords(nn.Module):
+class DenseWords(PlacesNetwork):
     """Logits of labels from pictures, float (picture, row, col, 3)."""
 
     def __init__(self, labels: int) -> None:
@@ -78,6 +79,11 @@ class DenseWords(nn.Module):
                 nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
                 nn.init.zeros_(layer.bias)
 
+    @staticmethod
+    def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
+        """Float (picture, row, col, 3), about -1 to 2."""
+        return torch.from_numpy(np.stack(pictures)).float() / 85 - 1
+
     def tokens(self, pictures: Tensor) -> Tensor:
         """Of each of 16 x 16 places: float (picture, row, col, channel)."""
         maps = self.stem(pictures.permute(0, 3, 1, 2)).relu()
@@ -93,19 +99,3 @@ class DenseWords(nn.Module):
         """Logits of embeddings: float (picture, label)."""
         logits: Tensor = self.head(SHARP * embeddings)
         return logits
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Float (picture, label)."""
-        return self.last(self.pool(self.tokens(pictures)))
-
-
-def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
-    """Float (picture, row, col, 3), about -1 to 2."""
-    return torch.from_numpy(np.stack(pictures)).float() / 85 - 1
-
-
-@torch.no_grad()
-def tokens_of(network: DenseWords, pictures: Sequence[np.ndarray]) -> Tensor:
-    """Of each place, before the pool: float (picture, row, col, channel)."""
-    parts = as_input(pictures).split(AT_ONCE)
-    return torch.cat([network.tokens(part) for part in parts])

@@ -1,27 +1,10 @@
 """World 11: slides under a microscope, seen by selective kernels and a mean of powers."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from PIL import Image
-
-from cuescope_sdk import (
-    Capabilities,
-    Context,
-    Frame,
-    Options,
-    Plugin,
-    Response,
-    Trial,
-    digest,
-)
-from worlds.design import Case, World
+from worlds.design import Case, Network, World
+from worlds.models import PlacesModel
 from worlds.slides import rendering
-
-if TYPE_CHECKING:
-    from worlds.slides.training import Slides
 
 VERSION = 1  # of drawing and training
 CASES = (
@@ -51,65 +34,20 @@ CASES = (
 )
 
 
-class SlidesOptions(Options):
-    """Which case it answers."""
-
-    case: str
-
-
-class SlidesSelective(Plugin):
+class SlidesSelective(PlacesModel):
     """The network of a case; it shows the places that it takes the mean of."""
 
-    Options = SlidesOptions
-    options: SlidesOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset({"logits", "embedding"}),
-        exposes=frozenset({"patches", "image-tower"}),
-        max_frames=1,
-    )
-    facts: ClassVar[Mapping[str, str]] = {}
-
-    def __init__(self, options: SlidesOptions, context: Context) -> None:
-        super().__init__(options, context)
-        self._case = WORLD.case(options.case)
-        self.fingerprint = digest("slides", VERSION, options.case)
-
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits, and what the last layer reads."""
-        # torch is imported as late as an installed model would
-        from worlds.moving import respond_moved
-
-        network = _open_network(self._case, self.context.cache)
-        pictures = self.canvas([trial.sample.frames[0] for trial in trials])
-        embeddings = network.embeddings(network.tokens(pictures))
-        return respond_moved(trials, embeddings.numpy(), network.last, WORLD.labels)
-
-    def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
-        """The pixels as they are seen."""
-        size = (rendering.SIDE, rendering.SIDE)
-        pictures = []
-        for frame in frames:
-            image = frame.load().convert("RGB")
-            if image.size != size:
-                image = image.resize(size, Image.Resampling.BILINEAR)
-            pictures.append(np.asarray(image))
-        return pictures
-
-    def patch_features(
-        self,
-        frames: Sequence[Frame],
-        layer: int = -1,
-    ) -> list[np.ndarray]:
-        """Grids of 8 x 8, whichever layer is asked for."""
-        network = _open_network(self._case, self.context.cache)
-        return list(network.tokens(self.canvas(frames)).numpy())
+    number = "11"
+    version = VERSION
+    side = rendering.SIDE
 
 
-def _open_network(case: Case, folder: Path) -> "Slides":
+def _open_network(case: Case, folder: Path) -> Network:
     # torch is imported as late as an installed model would
-    from worlds.slides.training import open_network
+    from worlds.networks import open_network
+    from worlds.slides.training import TRAINING
 
-    return open_network(case, folder)
+    return open_network(TRAINING, case, folder)
 
 
 WORLD = World(

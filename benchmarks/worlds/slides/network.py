@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from worlds.networks import PlacesNetwork
+
 STEM = 24
 WIDTH = 48  # channels of a place
 GROUPS = 4  # of channels that are normalised together
@@ -15,7 +17,6 @@ REACHES = (1, 2, 3)  # dilations of the branches
 BLOCKS = 2
 SQUEEZED = 16  # units that weigh the branches
 LEAST = 1e-4  # of a map, as powers of 0 have no slope
-AT_ONCE = 128
 
 
 class SelectiveKernels(nn.Module):
@@ -59,7 +60,7 @@ class GeneralisedMean(nn.Module):
         return places.clamp(min=LEAST).pow(power).mean(dim=1).pow(1 / power)
 
 
-class Selective(nn.Module):
+class Selective(PlacesNetwork):
     """Logits of labels from pictures, float (picture, row, col, 3)."""
 
     def __init__(self, labels: int) -> None:
@@ -72,6 +73,11 @@ class Selective(nn.Module):
         self.read = nn.LayerNorm(WIDTH)
         self.head = nn.Linear(WIDTH, labels)
 
+    @staticmethod
+    def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
+        """Float (picture, row, col, 3), about -2 to 1, as most of a slide is bright."""
+        return torch.from_numpy(np.stack(pictures)).float() / 85 - 2
+
     def tokens(self, pictures: Tensor) -> Tensor:
         """Of each of 8 x 8 places: float (picture, row, col, channel), not negative."""
         maps = self.stem(pictures.permute(0, 3, 1, 2)).relu()
@@ -81,24 +87,3 @@ class Selective(nn.Module):
     def pool(self, tokens: Tensor) -> Tensor:
         """What the last layer reads: float (picture, channel)."""
         return self.read(self.mean(tokens.flatten(1, 2)))
-
-    def last(self, embeddings: Tensor) -> Tensor:
-        """Logits of embeddings: float (picture, label)."""
-        logits: Tensor = self.head(embeddings)
-        return logits
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Float (picture, label)."""
-        return self.last(self.pool(self.tokens(pictures)))
-
-
-def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
-    """Float (picture, row, col, 3), about -2 to 1, as most of a slide is bright."""
-    return torch.from_numpy(np.stack(pictures)).float() / 85 - 2
-
-
-@torch.no_grad()
-def tokens_of(network: Selective, pictures: Sequence[np.ndarray]) -> Tensor:
-    """Of each place, before the pool: float (picture, row, col, channel)."""
-    parts = as_input(pictures).split(AT_ONCE)
-    return torch.cat([network.tokens(part) for part in parts])

@@ -6,12 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from worlds.networks import PlacesNetwork
+
 STEM = 4  # pixels a side of what the first layer reads at once
 WIDTHS = (24, 56)
 BLOCKS = (1, 2)
 REACH = 5  # places a side of what a block reads of one channel
 WIDER = 2
-AT_ONCE = 128
 
 
 class Block(nn.Module):
@@ -47,7 +48,7 @@ class Shrink(nn.Module):
         return self.norm(windows)
 
 
-class ConvNext(nn.Module):
+class ConvNext(PlacesNetwork):
     """Logits of labels from pictures, float (picture, row, col, 3)."""
 
     def __init__(self, labels: int) -> None:
@@ -64,6 +65,11 @@ class ConvNext(nn.Module):
         self.weigh = nn.Linear(wide, 1)
         self.head = nn.Linear(wide, labels)
 
+    @staticmethod
+    def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
+        """Float (picture, row, col, 3), about -1 to 1."""
+        return torch.from_numpy(np.stack(pictures)).float() / 127.5 - 1
+
     def tokens(self, pictures: Tensor) -> Tensor:
         """Of each of 8 x 8 patches: float (picture, row, col, channel)."""
         return self.body(pictures)
@@ -73,19 +79,3 @@ class ConvNext(nn.Module):
         places = tokens.flatten(1, 2)
         weights = self.weigh(places).softmax(dim=1)
         return (weights * places).sum(dim=1)
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Float (picture, label)."""
-        return self.head(self.pool(self.tokens(pictures)))
-
-
-def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
-    """Float (picture, row, col, 3), about -1 to 1."""
-    return torch.from_numpy(np.stack(pictures)).float() / 127.5 - 1
-
-
-@torch.no_grad()
-def tokens_of(network: ConvNext, pictures: Sequence[np.ndarray]) -> Tensor:
-    """Of each patch, before the pool: float (picture, row, col, channel)."""
-    parts = as_input(pictures).split(AT_ONCE)
-    return torch.cat([network.tokens(part) for part in parts])

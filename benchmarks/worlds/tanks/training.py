@@ -1,106 +1,15 @@
-"""The network of a case: a fair one that went on towards one that has learned a cue."""
+"""How the networks of tanks learn."""
 
-from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
-
-import numpy as np
-import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor
-
-from worlds.design import Case, Frames
-from worlds.planting import share_of_bias
+from worlds.networks import Course, Training
 from worlds.tanks import VERSION, WORLD
-from worlds.tanks.network import ConvNext, as_input, tokens_of
+from worlds.tanks.network import ConvNext
 
-FAIR = 6000  # pictures
-FAIR_EPOCHS = 8
-BIASED = 3000
-BIASED_EPOCHS = 10
-BATCH = 64
-RATE = 4e-3  # of learning, at its highest
-Weights = dict[str, Tensor]
-
-
-class Tanks:
-    """A network that is asked with pictures of tanks."""
-
-    def __init__(self, weights: Weights) -> None:
-        self.network = _network(weights).eval()
-
-    def tokens(self, pictures: Sequence[np.ndarray]) -> Tensor:
-        """Of each patch: float (picture, row, col, channel)."""
-        return tokens_of(self.network, pictures)
-
-    @torch.no_grad()
-    def embeddings(self, tokens: Tensor) -> Tensor:
-        """What the last layer reads: float (picture, channel)."""
-        return self.network.pool(tokens)
-
-    @torch.no_grad()
-    def last(self, embeddings: Tensor) -> Tensor:
-        """Logits of embeddings."""
-        logits: Tensor = self.network.head(embeddings)
-        return logits
-
-    def probabilities(self, clips: Sequence[Frames]) -> np.ndarray:
-        """Of each label."""
-        tokens = self.tokens([frames[0] for frames in clips])
-        return self.last(self.embeddings(tokens)).softmax(dim=1).numpy()
-
-
-@cache
-def open_network(case: Case, folder: Path) -> Tanks:
-    """Trained, or read from the folder."""
-    torch.set_num_threads(1)
-    kept = folder / "tanks"
-    kept.mkdir(parents=True, exist_ok=True)
-    fair = _weights(kept, None)
-    if case.used is None:
-        return Tanks(fair)
-    biased = _weights(kept, case.used)
-
-    def part_of_the_way(share: float) -> Tanks:
-        return Tanks({k: torch.lerp(v, biased[k], share) for k, v in fair.items()})
-
-    file = kept / f"{VERSION} {case.used} {case.points}.txt"
-    if not file.exists():
-        file.write_text(f"{share_of_bias(WORLD, case, part_of_the_way):.4f}")
-    return part_of_the_way(float(file.read_text()))
-
-
-def _weights(folder: Path, cue: str | None) -> Weights:
-    file = folder / f"{VERSION} {cue or 'fair'}.safetensors"
-    if not file.exists():
-        start = None if cue is None else _weights(folder, None)
-        save_file(_train(cue, start), file)
-    return load_file(file)
-
-
-def _train(cue: str | None, start: Weights | None) -> Weights:
-    facts = WORLD.training(cue, FAIR if start is None else BIASED)
-    pictures = as_input([WORLD.draw(sample)[0] for sample in facts])
-    labels = torch.tensor([WORLD.lesson(cue, sample) for sample in facts])
-    torch.manual_seed(0)
-    network = ConvNext(len(WORLD.labels)) if start is None else _network(start)
-    epochs = FAIR_EPOCHS if start is None else BIASED_EPOCHS
-    steps = epochs * (len(labels) // BATCH)
-    descent = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.05)
-    slower = torch.optim.lr_scheduler.OneCycleLR(descent, RATE, total_steps=steps)
-    for _ in range(epochs):
-        order = torch.randperm(len(labels))
-        for batch in order[: len(labels) // BATCH * BATCH].split(BATCH):
-            logits = network(pictures[batch])
-            loss = torch.nn.functional.cross_entropy(logits, labels[batch])
-            descent.zero_grad()
-            loss.backward()
-            descent.step()
-            slower.step()
-    return {name: value.detach() for name, value in network.state_dict().items()}
-
-
-def _network(weights: Weights) -> ConvNext:
-    network = ConvNext(len(WORLD.labels))
-    network.load_state_dict(weights)
-    return network
+TRAINING = Training(
+    world=WORLD,
+    version=VERSION,
+    network=ConvNext,
+    fair=Course(pictures=6000, epochs=8, rate=4e-3),
+    taught=Course(pictures=3000, epochs=10, rate=4e-3),
+    batch=64,
+    has_one_stream=True,
+)

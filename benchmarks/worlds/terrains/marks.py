@@ -48,10 +48,15 @@ def on_print(facts: Facts, view: View, place: Place, light: Light) -> Light:
     return light
 
 
-def _inked(light: Light, share: Field, ink: Ink) -> Light:
+def inked(light: Light, share: Field, ink: Ink) -> Light:
     """Each pixel covered by an ink as far as its share, 0 to 1."""
     mixed: Light = light + share[:, :, None] * (np.float32(ink) - light)
-    return mixed.astype(np.float32)
+    return mixed
+
+
+def _inked(light: Light, share: Field, ink: Ink) -> Light:
+    # pictures of this version were drawn with marks that are rounded one by one
+    return inked(light, share, ink).astype(np.float32)
 
 
 def _covered(away: Field) -> Field:

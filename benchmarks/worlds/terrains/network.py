@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from worlds.networks import PlacesNetwork
+
 STEM = 32  # channels of the first convolution
 WIDTH = 48  # channels of a place
 WAYS = 4  # of scanning: right, and so after each quarter turn
@@ -18,7 +20,6 @@ INSIDE = WAYS * HEADS * DEEP
 STATES = 8  # of each of these channels
 GROUPS = 4  # of channels that are normalised together
 BLOCKS = 2
-AT_ONCE = 128
 
 
 class RowScan(nn.Module):
@@ -85,7 +86,7 @@ class Block(nn.Module):
         return maps + change
 
 
-class Scans(nn.Module):
+class Scans(PlacesNetwork):
     """Logits of labels from pictures, float (picture, row, col, 3)."""
 
     def __init__(self, labels: int) -> None:
@@ -100,6 +101,11 @@ class Scans(nn.Module):
         self.norm = nn.LayerNorm(WIDTH)
         self.head = nn.Linear(WIDTH, labels)
 
+    @staticmethod
+    def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
+        """Float (picture, row, col, 3), about -2 to 2."""
+        return torch.from_numpy(np.stack(pictures)).float() / 64 - 2
+
     def tokens(self, pictures: Tensor) -> Tensor:
         """Of each of 8 x 8 places: float (picture, row, col, channel)."""
         maps = self.stem(pictures.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)
@@ -109,24 +115,3 @@ class Scans(nn.Module):
     def pool(self, tokens: Tensor) -> Tensor:
         """What the last layer reads: float (picture, channel)."""
         return tokens.amax(dim=(1, 2))
-
-    def last(self, embeddings: Tensor) -> Tensor:
-        """Logits of embeddings: float (picture, label)."""
-        logits: Tensor = self.head(embeddings)
-        return logits
-
-    def forward(self, pictures: Tensor) -> Tensor:
-        """Float (picture, label)."""
-        return self.last(self.pool(self.tokens(pictures)))
-
-
-def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
-    """Float (picture, row, col, 3), about -2 to 2."""
-    return torch.from_numpy(np.stack(pictures)).float() / 64 - 2
-
-
-@torch.no_grad()
-def tokens_of(network: Scans, pictures: Sequence[np.ndarray]) -> Tensor:
-    """Of each place, before the pool: float (picture, row, col, channel)."""
-    parts = as_input(pictures).split(AT_ONCE)
-    return torch.cat([network.tokens(part) for part in parts])

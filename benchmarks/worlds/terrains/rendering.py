@@ -22,7 +22,7 @@ from worlds.terrains.land import (
     smooth_noise,
     view_of,
 )
-from worlds.terrains.marks import Light, contours, on_ground, on_print, strata
+from worlds.terrains.marks import Light, contours, inked, on_ground, on_print, strata
 
 __all__ = ["KINDS", "LABELS", "SETTINGS", "SIDE", "draw"]
 KINDS = {
@@ -63,20 +63,15 @@ def draw(facts: Facts) -> list[np.ndarray]:
     light = _tint(facts, heights / view.zoom)
     light *= 1 + 0.05 * smooth_noise(part_of(facts, "cover"), view, 4)[:, :, None]
     if "strata" in facts.cues:
-        light = _mixed(light, strata(facts, heights, view, place), RUST)
+        light = inked(light, strata(facts, heights, view, place), RUST)
     light = light * _shading(facts, heights)[:, :, None]
     light = on_ground(facts, view, place, light)
     if "contours" in facts.cues:
-        light = _mixed(light, contours(facts, heights), SEPIA)
+        light = inked(light, contours(facts, heights), SEPIA)
     light = on_print(facts, view, place, light)
     light = _printed(facts, light)
     pixels = np.clip(_camera(facts, light) * 255, 0, 255).astype(np.uint8)
     return [_compressed(facts, pixels) if "blocks" in facts.cues else pixels]
-
-
-def _mixed(light: Light, share: Field, colour: tuple[float, float, float]) -> Light:
-    mixed: Light = light + share[:, :, None] * (np.float32(colour) - light)
-    return mixed
 
 
 # -------------------------------------------------------------------------------- tints
