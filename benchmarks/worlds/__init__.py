@@ -17,6 +17,7 @@ MODULES = {
     "10": "worlds.skies",
     "11": "worlds.slides",
     "12": "worlds.terrains",
+    "13": "worlds.phantoms",
 }
 
 
