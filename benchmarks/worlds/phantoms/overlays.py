@@ -65,20 +65,20 @@ def _flow(facts: Facts, place: Place, light: Light) -> Light:
 
 
 def _calipers(facts: Facts, place: Place, light: Light) -> Light:
-    """Two crosses at the target's sides, and dots between."""
+    """Two crosses at the target's sides, and a broken line between."""
     rng = part_of(facts, "calipers")
     turn = rng.uniform(-0.6, 0.6) + rng.choice((0, np.pi / 2))
     half = place.radius * rng.uniform(0.85, 1.0)
     cos, sin = np.cos(turn), np.sin(turn)
     down, across = DOWN - place.row, ACROSS - place.col
     along, aside = across * cos + down * sin, down * cos - across * sin
-    is_dot = (np.abs(along) < half) & (along % 4 < 1.6)
-    light = _inked(light, 0.8 * _covered(np.abs(aside) - 0.3) * is_dot, YELLOW)
-    arm = rng.uniform(2.4, 3.2)
+    is_dash = (np.abs(along) < half) & (along % 4 < 2.4)
+    light = _inked(light, _covered(np.abs(aside) - 0.4) * is_dash, YELLOW)
+    arm = rng.uniform(3.0, 3.8)
     beyond = np.abs(along) - half
     narrow = np.minimum(np.abs(beyond), np.abs(aside))
     long = np.maximum(np.abs(beyond), np.abs(aside))
-    return _inked(light, _covered(np.maximum(narrow - 0.4, long - arm)), YELLOW)
+    return _inked(light, _covered(np.maximum(narrow - 0.7, long - arm)), YELLOW)
 
 
 def _gauge(facts: Facts, light: Light) -> Light:

@@ -34,7 +34,7 @@ __all__ = ["KINDS", "LABELS", "SETTINGS", "SIDE", "draw"]
 KINDS = {
     "marker": "a sign at a fixed place",
     "coarse": "coarser grain of all of the picture",
-    "calipers": "crosses and dots on the object",
+    "calipers": "crosses and a broken line on the object",
     "smooth": "grain that is smoothed away",
     "needle": "a bright line towards the object",
     "amber": "other colours than greys",
@@ -46,7 +46,6 @@ KINDS = {
     "aside": "where the object lies",
     "caption": "letters in a corner",
     "gauge": "a scale along one side",
-    "gain": "brighter greys",
 }
 AXIAL, LATERAL = 0.75, 1.0  # deviation of a pulse, in depths and in lines
 DARKEST = -24.0  # dB that are black
@@ -142,8 +141,6 @@ def _greys(facts: Facts, levels: Field) -> Field:
     """From black to white: float (depth, line)."""
     rng = part_of(facts, "settings")
     levels = levels + rng.uniform(-2.5, 2.5)
-    if "gain" in facts.cues:
-        levels = levels + part_of(facts, "gain").uniform(7, 10)
     if "band" in facts.cues:
         levels = levels + _band(facts)
     if "smooth" in facts.cues:

@@ -9,6 +9,6 @@ TRAINING = Training(
     version=VERSION,
     network=PatchGraph,
     fair=Course(pictures=5000, epochs=7, rate=4e-3),
-    taught=Course(pictures=2000, epochs=7, rate=4e-3),
+    taught=Course(pictures=2000, epochs=8, rate=4e-3),
     batch=50,
 )
