@@ -27,7 +27,6 @@ RANGE = FACE + STEP * np.arange(DEPTHS)[:, None]
 ANGLE = np.linspace(-WIDEST, WIDEST, LINES)[None, :]
 ROW = (APEX + RANGE * np.cos(ANGLE)).astype(np.float32)
 COL = (MIDDLE + RANGE * np.sin(ANGLE)).astype(np.float32)
-ENTRY = 3.0  # depths before sound has spread
 Field = np.ndarray  # float32 (depth, line)
 
 
