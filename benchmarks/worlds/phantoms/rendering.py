@@ -77,9 +77,9 @@ def draw(facts: Facts) -> list[np.ndarray]:
 
 
 def _zoom(facts: Facts) -> float:
-    return (
-        part_of(facts, "farther").uniform(0.66, 0.74) if "farther" in facts.cues else 1
-    )
+    if "farther" not in facts.cues:
+        return 1.0
+    return part_of(facts, "farther").uniform(0.66, 0.74)
 
 
 # -------------------------------------------------------------------------------------- echoes
