@@ -107,7 +107,7 @@ def test_a_method_may_look_for_other_cues(capsys: pytest.CaptureFixture[str]) ->
 def test_a_method_may_look_for_reliance(capsys: pytest.CaptureFixture[str]) -> None:
     assert cuescope("leaning", "--only", "planted_cue") == 1
     assert "(`--paradigm reliance`)" in capsys.readouterr().out
-    assert cuescope("leaning", "--only", "finds", "--paradigm", "reliance") == 0
+    assert cuescope("leaning", "--only", "planted_cue", "--paradigm", "reliance") == 0
 
 
 def test_a_model_is_shown_the_data_that_is_asked_for(

@@ -161,7 +161,7 @@ def audit_of(folder: Path, model: str, lean: float, *words: str) -> tuple[str, .
     )
     line += (
         "-D",
-        "samples=600",
+        "samples=440",
         "-D",
         "scale=4",
         "--device",

@@ -1,10 +1,22 @@
 """Clips in which red is a cue, and models that lean on it or do not."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Capabilities, Evidence, Frame, Plugin, Response, Sample, Trial
+from cuescope_sdk import (
+    Capabilities,
+    Evidence,
+    Frame,
+    Plugin,
+    Report,
+    Response,
+    Sample,
+    Trial,
+)
+from cuescope_sdk.testing import run_audit
+from cuescope_trove import TRoVe
 
 DIRECTIONS = ("north", "south", "east", "west")
 
@@ -73,6 +85,12 @@ class Honest(Leaning):
 
     lean = 0.0
     fingerprint = "honest"
+
+
+@cache
+def report_of_leaning() -> Report:
+    """The audit that most tests look at: of a model that leans on red, by the defaults."""
+    return run_audit(TRoVe, Leaning, Clips)
 
 
 def by_check(evidence: tuple[Evidence, ...], start: str) -> Evidence:
