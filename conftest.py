@@ -9,23 +9,44 @@ from hypothesis import settings
 
 pytest_plugins = ["shape_checks"]
 
-# A slow machine fails no test, and a run can be repeated; `make faults` draws new examples.
-settings.register_profile(
-    "house", deadline=None, derandomize=not os.environ.get("CUESCOPE_FAULTS")
-)
-settings.load_profile("house")
+
+def is_whole(config: pytest.Config) -> bool:
+    """Whether the long tests run too."""
+    return "not long" not in config.getoption("markexpr")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A slow machine fails no test, and a run can be repeated; `make faults` draws new examples.
+
+    With the long tests there are as many examples as hypothesis draws by itself.
+    """
+    settings.register_profile(
+        "house",
+        deadline=None,
+        derandomize=not os.environ.get("CUESCOPE_FAULTS"),
+        max_examples=100 if is_whole(config) else 30,
+    )
+    settings.load_profile("house")
 
 
 # Many audits of each method; the methods' own tests have nulls of fewer draws, and so have the
 # proofs of the contract.
-LONG_CHECKS = {"test_finds_nothing_where_there_is_nothing"}
+LONG_CHECKS = {
+    "test_finds_nothing_where_there_is_nothing": "",
+    # a Ray starts for each; `processes` holds them in seconds
+    "test_can_be_left_early": "plugins/executors/ray",
+    "test_hands_on_each_answer_at_once": "plugins/executors/ray",
+    "test_leaves_global_randomness_alone": "plugins/executors/ray",
+    "test_names_a_batch_that_kills_workers": "plugins/executors/ray",
+}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks checks of the contract suites that take long, where a plugin of ours inherits them."""
     for item in items:
-        if item.name in LONG_CHECKS:
+        folder = LONG_CHECKS.get(item.name)
+        if folder is not None and item.nodeid.startswith(folder):
             item.add_marker(pytest.mark.long)
 
 
@@ -39,7 +60,10 @@ SPARED = (
     ),
     # dots an inch of the charts in reports
     ({"test_figures.py"}, "cuescope_sdk.report._figures.DENSITY", 40),
-    # where the cue of a finding is, which takes longer than all else of an audit on fakes
+)
+# And outside of `make test-all`: where the cue of a finding is, which takes longer than all else of
+# an audit on fakes.
+SPARED_AT_FIRST = (
     (
         {
             "test_command_example.py",
@@ -55,8 +79,9 @@ SPARED = (
 @pytest.fixture(autouse=True, scope="module")
 def spared(request: pytest.FixtureRequest) -> Generator[None]:
     """Audits leave out what is costly and not looked at."""
+    spared = SPARED if is_whole(request.config) else (*SPARED, *SPARED_AT_FIRST)
     with pytest.MonkeyPatch.context() as patch:
-        for tested_in, name, instead in SPARED:
+        for tested_in, name, instead in spared:
             if request.node.path.name not in tested_in:
                 patch.setattr(name, instead)
         yield

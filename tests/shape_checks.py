@@ -1,10 +1,10 @@
 """Checks the shapes in signatures while tests run: a plugin of pytest that conftest.py names.
 
 Every function of `cuescope_*` whose signature names a jaxtyping shape is checked at its first 5
-calls of each test, with one size for each name of an axis, and in the first 20 elements of a list
-or a dictionary, each of which may have sizes of its own. Nothing random is drawn, so that tests that
-watch the global generators run under the checks too. Types without a shape are left to mypy; what
-runs in another process is not checked.
+calls of each test, with one size for each name of an axis, and in the first 20 elements of a
+list or a dictionary, each of which may have sizes of its own. Nothing random is drawn, so that
+tests that watch the global generators run under the checks too. Types without a shape are left
+to mypy; what runs in another process is not checked.
 
 Tests that hand over wrong shapes on purpose are marked `wrong_shapes`.
 """

@@ -6,8 +6,11 @@ from cuescope.application import Runner
 from cuescope_scenes.words import PARTNER_OF
 from cuescope_sdk import Context, Report, Request
 
+# of less, the method's own tests find planted backgrounds in answers that are made up
+pytestmark = pytest.mark.long
 
-@pytest.fixture(scope="module", params=[1, pytest.param(3, marks=pytest.mark.long)])
+
+@pytest.fixture(scope="module", params=[1, 3])
 def report(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Report:

@@ -46,6 +46,7 @@ def benchmark() -> Any:
     return module
 
 
+@pytest.mark.long
 def test_bad_edits_of_scenes_are_found() -> None:
     """Other objects and other backgrounds than those that the limits were taken from."""
     quality = benchmark()

@@ -347,6 +347,7 @@ def test_examples_print_what_is_shown(executed: Executed) -> None:
         assert printed == shown
 
 
+@pytest.mark.long
 def test_the_python_page_prints_what_is_shown(tmp_path: Path) -> None:
     with run_page(PYTHON, tmp_path) as done:
         assert len(done.printed) == 4

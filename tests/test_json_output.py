@@ -219,6 +219,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_sigterm_says_how_far_it_was_and_loses_nothing(place: Path) -> None:
     words = ["audit", "answers", *ASKED, "-D", "seed=1", "--device", "cpu"]
     words += ["--out", "stopped", "--batch-size", "8", "--log-json"]

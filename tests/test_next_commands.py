@@ -138,6 +138,7 @@ def test_what_a_report_says_can_be_typed(
     assert at_least <= {command.split()[1] for command in commands}
 
 
+@pytest.mark.long
 def test_what_an_investigation_says_can_be_typed(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,7 +68,11 @@ def of_transformers() -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("make", "plugin"), [(of_open_clip, "open-clip"), (of_transformers, "transformers")]
+    ("make", "plugin"),
+    [
+        (of_open_clip, "open-clip"),
+        pytest.param(of_transformers, "transformers", marks=pytest.mark.long),
+    ],
 )
 def test_a_model_in_memory_is_audited_and_its_answers_kept(
     make: Any, plugin: str, data: tuple[np.ndarray, list[str]]

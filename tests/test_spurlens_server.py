@@ -266,6 +266,7 @@ def test_faults_lose_nothing_and_pay_nothing_twice(place: Place, whole: Whole) -
     assert len(server.asked) == len(whole.paid) + 2 * len(FAULTS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("answered", "under_way"),
     [
@@ -307,6 +308,7 @@ def test_stopped_while_it_waits_and_the_same_report(
     assert paid(place.server) == whole.paid
 
 
+@pytest.mark.long
 def test_an_image_deleted_on_the_way(
     place: Place, whole: Whole, tmp_path: Path
 ) -> None:
@@ -336,7 +338,9 @@ def test_an_image_deleted_on_the_way(
     ("budget", "most", "sent"),
     [
         ({"-T proposer.generator_options": "{concurrency: 1, max_calls: 3}"}, 3, 3),
-        ({"-M max_calls": "100"}, 100, PROPOSALS + 100),
+        pytest.param(
+            {"-M max_calls": "100"}, 100, PROPOSALS + 100, marks=pytest.mark.long
+        ),
     ],
     ids=["proposals", "answers"],
 )

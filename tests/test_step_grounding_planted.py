@@ -78,7 +78,7 @@ def pearson(one: Sequence[float], other: Sequence[float]) -> float:
 
 @pytest.mark.parametrize(
     "planted",
-    [(0.1, 0.5, 1.0), pytest.param((0.1, 0.3, 0.5, 0.7, 0.9, 1.0), marks=long)],
+    [(0.1, 1.0), pytest.param((0.1, 0.3, 0.5, 0.7, 0.9, 1.0), marks=long)],
 )
 def test_grounding_is_measured_as_it_is_planted(
     audited: Audited, planted: tuple[float, ...]

@@ -82,7 +82,9 @@ def exit_code(*words: str) -> object:
     return ended.value.code
 
 
-@pytest.mark.parametrize("family", ["viclip", "videoclip-xl"])
+@pytest.mark.parametrize(
+    "family", ["viclip", pytest.param("videoclip-xl", marks=pytest.mark.long)]
+)
 def test_trove_on_video_models_and_kinetics(
     family: str, kinetics: Path, tmp_path: Path
 ) -> None:

@@ -64,5 +64,11 @@ def test_info_shows_what_fits_and_an_example(shell: Shell, tmp_path: Path) -> No
     assert " colour" in said
     assert "cuescope audit with-tool --model " in said
     assert "--tool detector=" in said
+
+
+@pytest.mark.long
+def test_info_of_a_model_and_of_a_tool_shows_what_fits(
+    shell: Shell, tmp_path: Path
+) -> None:
     assert "methods that fit:" in shell("plugins", "info", "colour")
     assert "as: --tool detector=finder" in shell("plugins", "info", "finder")

@@ -118,20 +118,29 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     )
 
 
-def test_debug_shows_the_traceback_anywhere_on_the_line(shell: Shell) -> None:
-    for words in (("--debug", *AUDIT), (*AUDIT, "--debug")):
-        done = subprocess.run(
-            [sys.executable, "-c", RUN_MAIN, *words, "-O", "fails_in=perturb"],
-            env=shell.env,
-            cwd=shell.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 2
-        assert "Traceback" in done.stderr
-        assert "ZeroDivisionError" in done.stderr
-        assert "in perturb" in done.stderr
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("--debug", *AUDIT), marks=pytest.mark.long),
+        (*AUDIT, "--debug"),
+    ],
+    ids=["first", "last"],
+)
+def test_debug_shows_the_traceback_anywhere_on_the_line(
+    shell: Shell, words: tuple[str, ...]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_MAIN, *words, "-O", "fails_in=perturb"],
+        env=shell.env,
+        cwd=shell.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert "in perturb" in done.stderr
 
 
 def test_a_fault_of_cuescope_itself_is_one_line_too(

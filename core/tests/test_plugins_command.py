@@ -44,7 +44,14 @@ def broken(shell: Shell) -> Shell:
     return shell
 
 
-@pytest.mark.parametrize("words", [("plugins",), ("plugins", "list"), ("--help",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plugins",),
+        pytest.param(("plugins", "list"), marks=pytest.mark.long),
+        ("--help",),
+    ],
+)
 def test_thirty_plugins_are_listed_without_importing_any(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -92,9 +99,11 @@ def test_without_check_only_what_metadata_tells_is_broken(broken: Shell) -> None
     assert "Nothing was imported" in said
 
 
-def test_strict_exits_with_one(broken: Shell) -> None:
-    broken("plugins", "--strict", code=1)
-    broken("plugins", "list", "--strict", code=1)
+@pytest.mark.parametrize(
+    "words", [("plugins",), pytest.param(("plugins", "list"), marks=pytest.mark.long)]
+)
+def test_strict_exits_with_one(broken: Shell, words: tuple[str, ...]) -> None:
+    broken(*words, "--strict", code=1)
 
 
 def test_strict_exits_with_zero_where_all_is_well(
@@ -113,12 +122,19 @@ def test_a_healthy_plugin_runs_beside_broken_ones(broken: Shell) -> None:
     assert "When red everywhere is there, 'left' loses 100 points." in said
 
 
-def test_using_a_broken_plugin_is_one_line(broken: Shell) -> None:
-    for name in ("exiting", "unparsable", "outdated"):
-        said = broken("audit", name, "--model", "colour", "--data", "clips", code=2)
-        assert len(said.splitlines()) == 1
-        assert f"method '{name}' of cuescope-{name} 1.0 cannot be used" in said
-        assert SIX[name][0] in said
+@pytest.mark.parametrize(
+    "name",
+    [
+        "exiting",
+        pytest.param("unparsable", marks=pytest.mark.long),
+        pytest.param("outdated", marks=pytest.mark.long),
+    ],
+)
+def test_using_a_broken_plugin_is_one_line(broken: Shell, name: str) -> None:
+    said = broken("audit", name, "--model", "colour", "--data", "clips", code=2)
+    assert len(said.splitlines()) == 1
+    assert f"method '{name}' of cuescope-{name} 1.0 cannot be used" in said
+    assert SIX[name][0] in said
 
 
 def test_each_kind_of_plugin_can_be_listed_by_itself() -> None:

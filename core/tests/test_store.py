@@ -443,7 +443,9 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
     assert small.size == (PICTURE_SIDE, PICTURE_SIDE // 2)
 
 
-@pytest.mark.parametrize(("count", "side"), [(2, 512), (60, 256)])
+@pytest.mark.parametrize(
+    ("count", "side"), [(2, 512), pytest.param(60, 256, marks=pytest.mark.long)]
+)
 def test_pictures_of_many_contrasts_are_as_large_as_they_are_shown(
     count: int, side: int
 ) -> None:

@@ -248,7 +248,7 @@ def test_what_is_no_picture_is_no_script() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1200, 500])
+@pytest.mark.parametrize("width", [pytest.param(1200, marks=pytest.mark.long), 500])
 def test_wide_tables_scroll_in_their_box_and_pictures_keep_their_size(
     browser: str, tmp_path: Path, width: int
 ) -> None:

@@ -149,7 +149,15 @@ def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> 
         torch.testing.assert_close(blocks, matrix, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("side", ["left", "right", "both", "within"])
+@pytest.mark.parametrize(
+    "side",
+    [
+        "left",
+        pytest.param("right", marks=pytest.mark.long),
+        pytest.param("both", marks=pytest.mark.long),
+        "within",
+    ],
+)
 @pytest.mark.parametrize("causal", [False, True])
 def test_padding_is_taken_out_and_no_mask_is_made(
     side: str, causal: bool, draw: torch.Generator, monkeypatch: pytest.MonkeyPatch

@@ -513,6 +513,7 @@ class TestHealthyReliance(MethodContract):
     paradigm = "reliance"
 
 
+@pytest.mark.long
 def test_the_small_setting_of_the_proofs_is_passed_by_the_healthy_method() -> None:
     assert failed(contract_of(FakeMethod)) == set()
     assert failed(contract_of(FakeRelianceMethod, paradigm="reliance")) == set()

@@ -74,7 +74,7 @@ def test_a_killed_worker_costs_its_batch(
 ) -> None:
     batches = 200 if WHOLE else 40
     driver, moments = start(executor, tmp_path, batches), random.Random(executor)
-    for number in tries(few=2, many=10):
+    for number in tries(few=1, many=10):
         wait_for(tmp_path, 2 + 14 * number, driver)
         alive = sorted({pid for pid, _ in asked(tmp_path)[-4:]})
         for pid in moments.sample(alive, len(alive)):
@@ -90,6 +90,7 @@ def test_a_killed_worker_costs_its_batch(
     print(f"{executor}: {again} batches asked again")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_killed_driver_costs_what_its_workers_had(
     executor: str, tries: "Tries", tmp_path: Path

@@ -94,7 +94,7 @@ def test_a_damaged_cache_gives_no_wrong_answer_and_blocks_nothing(
     rows = with_content.read(kept)
     with_content.close()
     content = path.read_bytes()
-    for number in tries(few=20, many=500):
+    for number in tries(few=10, many=500):
         copy = tmp_path / str(number) / path.name
         copy.parent.mkdir()
         copy.write_bytes(damaged(content, number))
@@ -202,7 +202,7 @@ def test_a_changed_report_is_refused(tries: "Tries", tmp_path: Path) -> None:
     true = file.read_text()
     places = list(leaves(json.loads(true)))
     random.Random(0).shuffle(places)
-    for number in tries(few=8, many=300):
+    for number in tries(few=2, many=300):
         content = json.loads(true)
         *path, last = places[number % len(places)]
         part = content

@@ -512,7 +512,7 @@ def test_a_flipped_bit_is_told_or_changes_nothing(
     whole.mkdir(parents=True)
     store.write(whole)
     right = digest(store.read(whole))
-    for number in tries(few=20, many=300):
+    for number in tries(few=8, many=300):
         assert not wrong_silently(store, whole, right, tmp_path, number), number
 
 

@@ -21,12 +21,6 @@ KINDS += ("intervention", "edit", "log", "tell", "exporter", "bench", "command")
 WITHOUT_CONTRACT = ("bench", "command")
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
-# whose package `make test` tests; of the others it runs the checks
-QUICK = ("dataset",)
-TESTED = [
-    each if each in QUICK else pytest.param(each, marks=pytest.mark.long)
-    for each in VARIANTS
-]
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}
 LINES = 80
 # import names of what is called otherwise where it is published
@@ -43,7 +37,8 @@ def write_variant(variant: str, folder: Path) -> Path:
     return write(kind, f"my-own-{kind}", folder, single_file=variant == SINGLE)
 
 
-@pytest.mark.parametrize("variant", TESTED)
+@pytest.mark.long
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_generated_package_passes_its_tests_untouched(
     variant: str, tmp_path: Path
 ) -> None:
@@ -53,7 +48,13 @@ def test_a_generated_package_passes_its_tests_untouched(
     assert "failed" not in done.stdout
 
 
-@pytest.mark.parametrize("variant", sorted({*VARIANTS} - {*QUICK, *WITHOUT_CONTRACT}))
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param(each, marks=pytest.mark.long if each == SINGLE else ())
+        for each in sorted({*VARIANTS} - {*WITHOUT_CONTRACT})
+    ],
+)
 def test_a_generated_plugin_holds_its_contract(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

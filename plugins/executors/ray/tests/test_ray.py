@@ -110,6 +110,7 @@ assert "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER" not in os.environ
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", f"{'0' * 24}01000000"}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not importlib.util.find_spec("ray"), reason="needs Ray: pip install ray"
 )

@@ -203,6 +203,7 @@ def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
     assert asked() == before
 
 
+@pytest.mark.long
 def test_killed_after_the_maps_it_asks_nothing_twice(
     bench: Callable[..., CCIBench],
     asked: Callable[[], int],

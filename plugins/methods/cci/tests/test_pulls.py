@@ -244,6 +244,7 @@ def test_the_smallest_pull_that_would_be_found_is_found_so_often() -> None:
     assert smallest_pull(observed, 0, range(CLASSES), high, random) is None
 
 
+@pytest.mark.long
 def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -67,7 +67,12 @@ def _pictures(draw: Draw, seed: int) -> tuple[list[Frame], list[np.ndarray]]:
 
 @pytest.mark.parametrize(
     ("draw", "is_everywhere"),
-    [(_stripes, False), (_strip, False), (_smooth, True), (_flat, True)],
+    [
+        (_stripes, False),
+        pytest.param(_strip, False, marks=pytest.mark.long),
+        (_smooth, True),
+        pytest.param(_flat, True, marks=pytest.mark.long),
+    ],
 )
 def test_words_tell_a_cue_and_whether_it_has_a_place(
     draw: Draw,

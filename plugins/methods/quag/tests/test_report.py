@@ -24,7 +24,9 @@ Audited = Callable[..., Report]
         ("both", "apart", "fuses by means"),
     ],
 )
-@pytest.mark.parametrize("open_ended", [False, True])
+@pytest.mark.parametrize(
+    "open_ended", [False, pytest.param(True, marks=pytest.mark.long)]
+)
 def test_planted_truth_is_called_by_its_name(
     audited: Audited, truth: str, reads: str, verdict: str, open_ended: bool
 ) -> None:
@@ -80,11 +82,12 @@ def by_kind(reader: type[Any]) -> type[Any]:
             "fuses by means",
             "by their means at most, or outside of this attention",
         ),
-        (
+        pytest.param(
             "video",
             "video",
             "each alone",
             "the video surely matters, it answers from the video",
+            marks=pytest.mark.long,
         ),
     ],
 )

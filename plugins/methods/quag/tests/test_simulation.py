@@ -181,6 +181,7 @@ def test_dropout_changes_the_training() -> None:
 # -------------------------------------------------------------------------------------- training
 
 
+@pytest.mark.long
 def test_a_model_that_had_to_fuse_loses_what_theory_says() -> None:
     """Without its own partner a token's error is (alpha / (1 - 2 alpha))^2 of that partner's."""
     alpha = 0.3

@@ -85,7 +85,10 @@ def test_steps_alone_are_too_alike_to_be_revised(
     assert figures(report)["consistency"] == pytest.approx(kept)
 
 
-@pytest.mark.parametrize("right", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize(
+    "right",
+    [0.2, *(pytest.param(share, marks=pytest.mark.long) for share in (0.5, 0.8))],
+)
 def test_support_is_what_is_planted(audited: Audited, right: float) -> None:
     """Each step claims one thing that is there, and one that is as `right` says."""
     report = audited({"right": right}, {"samples": 60}, perturbations=())
@@ -97,6 +100,7 @@ def test_support_is_what_is_planted(audited: Audited, right: float) -> None:
     assert figures(report, "claims: entity")["step_grounding_rate"] == 1
 
 
+@pytest.mark.long
 def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> None:
     """It is right about the things, which are always there, and guesses where they are."""
     report = audited({"looks": False, "right": 1.0}, {"samples": 100}, instances=2)

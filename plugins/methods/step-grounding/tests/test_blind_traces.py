@@ -342,7 +342,13 @@ def words(writer: Writer, videos: int, audits: int, *, asked: bool) -> Counter[s
     )
 
 
-@pytest.mark.parametrize("name", BLIND)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if number > 1 else ())
+        for number, name in enumerate(BLIND)
+    ],
+)
 def test_a_blind_writer_is_not_called_better_than_random(name: str) -> None:
     told = words(BLIND[name], 20, 2, asked=False) + words(
         BLIND[name], 20, 1, asked=True

@@ -194,9 +194,9 @@ def test_there_are_hundreds_of_steps_of_many_kinds() -> None:
     ("file", "precision", "recall"),
     [
         ("annotated", 0.96, 0.96),
-        ("open", 0.96, 0.94),
-        ("sealed", 0.91, 0.90),
-        ("styles", 0.85, 0.85),
+        pytest.param("open", 0.96, 0.94, marks=pytest.mark.long),
+        pytest.param("sealed", 0.91, 0.90, marks=pytest.mark.long),
+        pytest.param("styles", 0.85, 0.85, marks=pytest.mark.long),
         ("unseen", 0.86, 0.82),
     ],
 )

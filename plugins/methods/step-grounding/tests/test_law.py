@@ -97,6 +97,7 @@ def test_the_law_is_found_where_it_holds() -> None:
     assert "keep more" in found.sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "driven_by", ["accuracy", pytest.param("nothing", marks=pytest.mark.long)]
 )

@@ -124,7 +124,10 @@ def test_a_place_where_nothing_is_known_is_neither_for_nor_against() -> None:
 # ----------------------------------------------------------------------------- how much is grounded
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize(
+    "share",
+    [0.1, *(pytest.param(share, marks=pytest.mark.long) for share in (0.3, 0.6, 0.95))],
+)
 def test_the_grounded_share_is_what_was_planted(share: float) -> None:
     """Its interval holds it in 50 of 60 audits or more: at 94% fewer come once in 2,000."""
     shares = [

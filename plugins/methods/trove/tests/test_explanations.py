@@ -236,6 +236,7 @@ class ManyRed(Clips):
     red_share = (0.5, 0.5, 0.5, 0.5)
 
 
+@pytest.mark.long
 def test_what_only_makes_more_of_all_mistakes_has_no_star() -> None:
     """A model that leans on red makes one mistake; one that sees less there makes all of them."""
     quick = {"label_noise": 0, "null_shuffles": 0}

@@ -32,7 +32,7 @@ from cuescope_trove.selection import Verdict, discovery_part, score
 from cuescope_trove.verify import check_null
 
 # audits, and the binomial 99.9th percentile of those with a finding where 5% are promised
-AUDITS = [(12, 4), pytest.param((100, 13), marks=pytest.mark.long)]
+AUDITS = [(6, 3), pytest.param((100, 13), marks=pytest.mark.long)]
 
 
 def simulations(name: str) -> Any:
@@ -70,7 +70,7 @@ def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.nda
 
 
 @pytest.mark.parametrize("audits", AUDITS)
-@pytest.mark.parametrize("discover", [0.0, 0.5])
+@pytest.mark.parametrize("discover", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
 @pytest.mark.parametrize("null", ["10 clips of a source", "5% label noise"])
 def test_a_null_has_few_cues(
     null: str, discover: float, audits: tuple[int, int]
@@ -98,7 +98,7 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
     "null",
     [
         pytest.param("size, noisy boxes (reliability .9)", marks=pytest.mark.long),
-        "drift in time",
+        pytest.param("drift in time", marks=pytest.mark.long),
         pytest.param("site", marks=pytest.mark.long),
         "size, unknown",
     ],
@@ -170,6 +170,7 @@ def test_a_planted_cue_is_still_found(discover: float) -> None:
     assert verdicts(world, 20, discover)[Verdict.FINDING] >= 19
 
 
+@pytest.mark.long
 def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
     found = np.zeros(2, dtype=int)
     for audit in range(10):
@@ -216,7 +217,7 @@ def test_pairs_that_could_not_pass_are_not_tested() -> None:
 
 
 @pytest.mark.parametrize("kept", [TOGETHER, SPLIT])
-@pytest.mark.parametrize("discover", [0.0, 0.5])
+@pytest.mark.parametrize("discover", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
 def test_the_limit_of_detection_is_that_of_the_plan(
     discover: float, kept: Kept
 ) -> None:
@@ -306,6 +307,7 @@ def frames_as_proofs(scene: Any, pairs: Any) -> Iterator[LabelPart]:
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "broken",
     [
@@ -330,6 +332,7 @@ def test_the_null_check_tells_a_broken_test_from_a_right_one(
     assert verdicts.count("refuted") >= 2 if broken else verdicts.count("refuted") <= 1
 
 
+@pytest.mark.long
 def test_a_cue_that_decides_everything_in_few_sequences_is_no_label_noise() -> None:
     world = WORLD(n=300, cue_share=0.08, cue_loss=0.8, decides=True)
     counts = verdicts(world, 10, 0.0)

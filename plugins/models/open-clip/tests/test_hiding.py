@@ -95,10 +95,29 @@ def towers(
         yield tower
 
 
+# of each way to pool and to lay tokens one
+SHORT = {
+    "not-square",
+    "norm-of-average",
+    "custom-blocks",
+    "coca",
+    "coca-cascade",
+    "siglip",
+    "registers",
+    "eva02",
+}
+
+
 @pytest.mark.parametrize(
     "check", hiding_checks.CHECKS, ids=lambda check: check.__name__
 )
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in SHORT else pytest.mark.long)
+        for name in ROWS
+    ],
+)
 def test_every_architecture_hides(
     towers: Callable[[str], ImageTower],
     name: str,

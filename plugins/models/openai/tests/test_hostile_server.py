@@ -157,7 +157,14 @@ writer.generate([f"prompt {number}" for number in range(100)])
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
-    "script", [never, SLOW["body"], reply(b"", "Retry-After: 200", status="503 Busy")]
+    "script",
+    [
+        never,
+        pytest.param(SLOW["body"], marks=pytest.mark.long),
+        pytest.param(
+            reply(b"", "Retry-After: 200", status="503 Busy"), marks=pytest.mark.long
+        ),
+    ],
 )
 def test_one_ctrl_c_ends_it(
     socketed: ScriptedServer, tmp_path: Path, script: Script
@@ -197,7 +204,14 @@ LARGE: dict[str, Callable[[], Script]] = {
 }
 
 
-@pytest.mark.parametrize("large", LARGE)
+@pytest.mark.parametrize(
+    "large",
+    [
+        "plain",
+        "gzip",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("zlib", "X-Gzip")),
+    ],
+)
 def test_a_flood_is_cut_off(ask: Ask, large: str) -> None:
     script = LARGE[large]()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -316,10 +330,17 @@ HEAVY = {
     + "." * MIB
     + 'a", "logprob": 1e308}]}}]}',
 }
+MANY = ("many tokens", "many positions")  # `make test` sends many choices
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("name", HEAVY)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in MANY else ())
+        for name in HEAVY
+    ],
+)
 def test_a_completion_that_weighs_much(ask: Ask, name: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert ask(reply(HEAVY[name].encode())) == ""

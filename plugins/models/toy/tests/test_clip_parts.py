@@ -133,7 +133,9 @@ def test_pictures_without_labels_are_captions_of_parts(
         pairs_without_labels(1)
 
 
-@pytest.mark.parametrize("tower", ["resnet", "vit"])
+@pytest.mark.parametrize(
+    "tower", [pytest.param("resnet", marks=pytest.mark.long), "vit"]
+)
 def test_captions_are_told_from_foils_without_labels(tower: str) -> None:
     options = ToyCLIPOptions.model_validate(
         {
@@ -220,6 +222,7 @@ def test_the_rate_rises_at_first_and_falls_at_last(
     assert learning_rate_share(done, first, last) == pytest.approx(share)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("enough", "epochs"), [(0.01, 2), (1.0, 3)])
 def test_one_epoch_follows_when_enough_is_right(enough: float, epochs: int) -> None:
     pairs = read_pairs(

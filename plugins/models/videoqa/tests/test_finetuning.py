@@ -53,7 +53,13 @@ class Colours(Plugin):
         return type(self)(ColourOptions(split=name), self.context)
 
 
-@pytest.mark.parametrize("name", list(RECIPES))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if number else ())
+        for number, name in enumerate(RECIPES)
+    ],
+)
 def test_a_planted_answer_is_learned_and_read_again(
     name: str, place: Path, build: Callable[..., Any], tmp_path: Path
 ) -> None:

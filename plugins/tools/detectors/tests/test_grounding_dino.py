@@ -54,7 +54,9 @@ def library(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("tokens", ["max", "mean"])
+@pytest.mark.parametrize(
+    "tokens", ["max", pytest.param("mean", marks=pytest.mark.long)]
+)
 def test_boxes_are_the_librarys_and_scores_those_of_a_names_own_tokens(
     kind: str, tokens: str, build: Build, frames: list[Frame], folders: dict[str, Path]
 ) -> None:

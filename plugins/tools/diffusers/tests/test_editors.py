@@ -35,11 +35,23 @@ def pixels(frame: Frame) -> np.ndarray:
     ("name", "kind", "pipeline", "options"),
     [
         ("sd-inpaint", Inpaint, "StableDiffusionInpaintPipeline", {}),
-        ("sdxl-inpaint", Inpaint, "StableDiffusionXLInpaintPipeline", {}),
+        pytest.param(
+            *("sdxl-inpaint", Inpaint, "StableDiffusionXLInpaintPipeline", {}),
+            marks=pytest.mark.long,
+        ),
         ("sd3", Inpaint, "StableDiffusion3InpaintPipeline", {"guidance": 3.0}),
-        ("flux-fill", Inpaint, "FluxFillPipeline", {"size": 32}),
-        ("qwen-image-edit", Inpaint, "QwenImageEditInpaintPipeline", {}),
-        ("kontext", Inpaint, "FluxKontextInpaintPipeline", {"size": 32}),
+        pytest.param(
+            *("flux-fill", Inpaint, "FluxFillPipeline", {"size": 32}),
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            *("qwen-image-edit", Inpaint, "QwenImageEditInpaintPipeline", {}),
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            *("kontext", Inpaint, "FluxKontextInpaintPipeline", {"size": 32}),
+            marks=pytest.mark.long,
+        ),
         ("kontext", Instruct, "FluxKontextPipeline", {"size": 32}),
         (
             "pix2pix",

@@ -43,9 +43,23 @@ EDITS: dict[str, Edit] = {
         modalities=frozenset({"video"}), size_term="multiply"
     ),
 }
-every_family = pytest.mark.parametrize("kind", FAMILIES)
-LATER = [pytest.param(kind, marks=pytest.mark.long) for kind in list(FAMILIES)[4:]]
-some_families = pytest.mark.parametrize("kind", [*list(FAMILIES)[:4], *LATER])
+# of each way to mix: tokens in a row of a video, of tiles, by cross-attention, with a prefix that
+# sees itself, and by an encoder
+SHORT = ("qwen2-vl", "internvl", "mllama", "paligemma", "florence2")
+every_family = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(name, marks=() if name in SHORT else pytest.mark.long)
+        for name in FAMILIES
+    ],
+)
+some_families = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(name, marks=() if name in SHORT[::2] else pytest.mark.long)
+        for name in FAMILIES
+    ],
+)
 
 
 def mixed(trial: MakeTrial, kind: str, edit: Edit | None = None) -> list[Trial]:

@@ -32,7 +32,22 @@ CASES = [
     ("mllama", 1, (16, 32), 4),
     ("mllama", 2, (16, 16), 4),
 ]
-every_case = pytest.mark.parametrize(("kind", "frames", "size", "cell"), CASES)
+# of each way to lay tokens one case: frames in time, one image, tiles, a prefix, cross-attention
+SHORT = {
+    ("qwen2-vl", 4),
+    ("llava", 1),
+    ("llava-next", 2),
+    ("llava-onevision", 3),
+    ("paligemma", 2),
+    ("mllama", 2),
+}
+every_case = pytest.mark.parametrize(
+    ("kind", "frames", "size", "cell"),
+    [
+        pytest.param(*case, marks=() if case[:2] in SHORT else pytest.mark.long)
+        for case in CASES
+    ],
+)
 
 
 def pixels(frames: int, size: tuple[int, int], seed: int = 0) -> np.ndarray:
