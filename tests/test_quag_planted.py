@@ -184,7 +184,6 @@ def lost(report: Report) -> dict[str, float]:
 # ------------------------------------------------------------------------- the three truths
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "questions",

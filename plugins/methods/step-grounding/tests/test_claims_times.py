@@ -7,7 +7,6 @@ from cuescope_step_grounding.claims.times import frames_meant
 
 TEN = Clock(10, tuple(float(second) for second in range(10)))
 BLIND = Clock(10)  # no times known
-PARSER = parser()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_a_clock_has_a_time_for_each_frame() -> None:
 
 
 def frames_of(step: str) -> dict[str, tuple[int, ...] | None]:
-    [read] = read_steps(PARSER, [step], TEN)
+    [read] = read_steps(parser(), [step], TEN)
     return {
         c.predicate or c.subject: c.frames for c in read.claims if c.kind != "entity"
     }
@@ -115,10 +114,10 @@ def test_each_clause_has_its_own_time_and_else_that_of_the_step() -> None:
     ],
 )
 def test_two_times_of_one_thing_contradict(step: str, contradictory: bool) -> None:
-    [read] = read_steps(PARSER, [step], TEN)
+    [read] = read_steps(parser(), [step], TEN)
     assert read.contradictory is contradictory
 
 
 def test_of_contradictory_times_all_are_meant() -> None:
-    [read] = read_steps(PARSER, ["At frame 2 the man sits at frame 9."], TEN)
+    [read] = read_steps(parser(), ["At frame 2 the man sits at frame 9."], TEN)
     assert {claim.frames for claim in read.claims} == {(1, 8)}
