@@ -111,7 +111,14 @@ def by_hand(
     "layout", ["video first", "text first", "interleaved", "each its own"]
 )
 @pytest.mark.parametrize(
-    "quadrants", [("VV", "TT"), ("VT", "TV"), ("VV", "TV"), ("TT",), ()]
+    "quadrants",
+    [
+        pytest.param(("VV", "TT"), marks=pytest.mark.long),
+        ("VT", "TV"),
+        ("VV", "TV"),
+        pytest.param(("TT",), marks=pytest.mark.long),
+        (),
+    ],
 )
 def test_both_forms_are_the_papers_average(
     kind: str, layout: str, quadrants: tuple[str, ...], draw: torch.Generator

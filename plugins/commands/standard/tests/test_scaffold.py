@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -200,8 +201,15 @@ def test_the_generated_method_says_what_misleads_the_fake_model(
     assert report.cost.conditions == {"baseline": 150, "hidden": 600}
 
 
-def test_generated_plugins_are_listed_once_installed(tmp_path: Path) -> None:
-    target, names = tmp_path / "site", {kind: f"my-own-{kind}" for kind in KINDS}
+@pytest.mark.parametrize(
+    "kinds",
+    [("method", "edit"), pytest.param(KINDS, marks=pytest.mark.long)],
+    ids=["two", "all"],
+)
+def test_generated_plugins_are_listed_once_installed(
+    tmp_path: Path, kinds: Sequence[str]
+) -> None:
+    target, names = tmp_path / "site", {kind: f"my-own-{kind}" for kind in kinds}
     packages = [str(write(kind, name, tmp_path)) for kind, name in names.items()]
     done = run(
         *installer(), "--no-deps", "--target", str(target), *packages, cwd=tmp_path

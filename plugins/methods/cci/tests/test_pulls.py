@@ -132,7 +132,7 @@ def found(tests: AssociationTests) -> bool:
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-@pytest.mark.parametrize("alike", [1, 10])
+@pytest.mark.parametrize("alike", [pytest.param(1, marks=pytest.mark.long), 10])
 def test_backgrounds_that_only_disturb_are_found_as_rarely_as_promised(
     alike: int, draws: int
 ) -> None:
