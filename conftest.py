@@ -33,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 # proofs of the contract.
 LONG_CHECKS = {
     "test_finds_nothing_where_there_is_nothing": "",
+    # batches are the engine's, whose own tests cut them
+    "test_finds_the_same_in_any_batch_size": "plugins/methods",
     # a Ray starts for each; `processes` holds them in seconds
     "test_can_be_left_early": "plugins/executors/ray",
     "test_hands_on_each_answer_at_once": "plugins/executors/ray",
