@@ -70,6 +70,7 @@ SPARED_AT_FIRST = (
         {
             "test_command_example.py",
             "test_command_investigate.py",
+            "test_examples.py",
             "test_locating.py",
         },
         "cuescope_sdk.locating._portraits.look_at",
