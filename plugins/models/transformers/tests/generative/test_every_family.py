@@ -32,7 +32,7 @@ QUICK = {
 HIDE = 77  # families that hide tokens
 
 
-# what no other of the first four has
+# the dearest, whose plan says of each thing what that of another says too
 LATER = {"qwen3_vl", "molmo2", "gemma3"}
 
 
