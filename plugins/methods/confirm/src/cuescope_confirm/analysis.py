@@ -23,7 +23,13 @@ from cuescope_confirm.scores import (
     rule,
 )
 from cuescope_confirm.study import Study, prepare, roots
-from cuescope_confirm.testimony.effects import Party, effect_of_party, is_tested
+from cuescope_confirm.testimony.effects import (
+    Party,
+    does_damage,
+    effect_of_party,
+    is_tested,
+    placebo_moves,
+)
 from cuescope_confirm.testimony.sizes import accuracy_lost, size_of
 from cuescope_confirm.testimony.votes import (
     Kind,
@@ -44,6 +50,7 @@ from cuescope_confirm.verdicts.undecided import (
     MORE_SAMPLES,
     NO_SAMPLES,
     NOTHING_TO_EXPLAIN,
+    ONLY_DAMAGE,
     OTHER_WAY,
     PERHAPS_ALL_ELSE,
     SAME_ELSEWHERE,
@@ -54,6 +61,7 @@ from cuescope_confirm.verdicts.undecided import (
     nowhere,
     own_look,
 )
+from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 Tested = TypeVar("Tested", Kind, Target, Kind | Target)
@@ -237,12 +245,23 @@ def measure(dossier: Dossier) -> Results:
     return Results(study, rows, len(parties), confidence)
 
 
+def _harm(study: Study, witness: Witness) -> str | None:
+    """Why it is no witness although it could be tested."""
+    if not is_tested(study, witness):
+        return None
+    moved = signed(100 * placebo_moves(witness), 0)
+    return f"its placebo alone moves answers ({moved} points)"
+
+
 def _tested(dossier: Dossier) -> dict[Target, list[Witness]]:
     """The witnesses of each finding: all tests are known before any is corrected."""
+    study = dossier.study
     tested: dict[Target, list[Witness]] = {target: [] for target in dossier.targets}
     for witness in dossier.witnesses:
         # placebos are no tests of their own, and cost no correction
-        if witness.target in tested and is_tested(dossier.study, witness):
+        if witness.target not in tested or not is_tested(study, witness):
+            continue
+        if not does_damage(study, witness):
             tested[witness.target].append(witness)
     return tested
 
@@ -321,9 +340,11 @@ def _row(
 ) -> Row:
     study = dossier.study
     asked = {testimony.spec for testimony in measured}
-    unmeasured = [
-        witness for witness in dossier.witnesses_of(target) if witness.spec not in asked
-    ]
+    unmeasured = []
+    for witness in dossier.witnesses_of(target):
+        if witness.spec not in asked:
+            reason = witness.reason or _harm(study, witness)
+            unmeasured.append(replace(witness, reason=reason))
     beside = _beside_all_else(dossier, target)
     ruling = _ruling(
         target,
@@ -494,9 +515,12 @@ def _ruling(
         return Ruling("cannot tell", missing=nowhere(target.reason))
     is_located = target.located.is_sure
     has_pairs = any(witness.answers.pairs for witness in unmeasured)
-    # pairs were made, but too few: no tool would help
+    # pairs were made, but too few, or harmful by themselves: no tool would help
     if has_pairs and is_located and not votes:
-        return Ruling("cannot tell", missing=NO_SAMPLES)
+        # of those with pairs only damage has a reason
+        harm = [witness.reason for witness in unmeasured if witness.answers.pairs]
+        missing = ONLY_DAMAGE if any(harm) else NO_SAMPLES
+        return Ruling("cannot tell", missing=missing)
     ruling = _by_decisions(votes, located=bool(votes) or is_located)
     # what goes both ways is a cause where the run has too few samples to show it, or to deny it
     goes_both_ways = ruling.necessary and ruling.sufficient

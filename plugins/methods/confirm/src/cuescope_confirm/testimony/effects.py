@@ -20,6 +20,7 @@ from cuescope_sdk.statistics import Groups
 
 EXACT = ("words", "name", "modality", "question", "pair")  # what nobody has to locate
 ALIKE = 2  # times as large is a region of the same size
+DAMAGE = 1 / 3  # of what a change does beyond its placebo, that the placebo does alone
 Party = Sequence[Witness]
 Part = tuple[Witness, Bool[np.ndarray, " pair"]]
 
@@ -139,6 +140,22 @@ def is_tested(study: Study, witness: Witness) -> bool:
     if witness.plugin.placebo == "none" or count < study.options.least:
         return False
     return is_placed(witness)
+
+
+def does_damage(study: Study, witness: Witness) -> bool:
+    """Whether the placebo alone moves answers: by more than nothing, and a third of the rest.
+
+    Then two damages are compared, which are never quite alike, and what is left is not the cue's.
+    """
+    damage = placebo_moves(witness)
+    beyond = np.abs(change_beyond(witness, PLACEBO)[witness.answers.with_cue].mean())
+    return bool(np.abs(damage) > max(study.options.margin, DAMAGE * beyond))
+
+
+def placebo_moves(witness: Witness) -> float:
+    """What the placebo alone does to the answers to a cue's samples, as a probability."""
+    values = witness.answers.values[witness.answers.with_cue]
+    return float((values[:, PLACEBO] - values[:, AS_IS]).mean())
 
 
 def is_placed(witness: Witness) -> bool:

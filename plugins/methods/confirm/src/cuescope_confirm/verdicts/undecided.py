@@ -42,6 +42,9 @@ NO_SAMPLES = Undecided(
     "too few samples that show it could be changed",
     SAMPLES_DECIDE,
 )
+ONLY_DAMAGE = Undecided(
+    "what was done to its samples moves answers wherever it is done: the placebos alone do"
+)
 NO_CHANGE = Undecided("no change of pictures takes all of it out, or puts it in")
 UNSURE_PLACE = Undecided("it is not known well enough where it is", PLACE_DECIDES)
 REGION = Undecided(
