@@ -29,9 +29,9 @@ def scale_between(own: Sequence[Frame], others: Sequence[Frame]) -> float:
     The move along pitches after which both spectra are alike, but for strength and slope: these are
     of contrast and sharpness. Bands weigh as many frequencies as they hold.
     """
-    apart = [np.log(sum(map(_power_of, frames)) + 1) for frames in (own, others)]
+    first, second = _spectrum(own), _spectrum(others)
     steps = int(np.log(MOST) / BAND)
-    unlike = [_unlike(*apart, step) for step in range(-steps, steps + 1)]
+    unlike = [_unlike(first, second, step) for step in range(-steps, steps + 1)]
     best = int(np.argmin(unlike))
     between = 0.0
     if 0 < best < 2 * steps:
@@ -40,6 +40,12 @@ def scale_between(own: Sequence[Frame], others: Sequence[Frame]) -> float:
         bend = before - 2 * least + after
         between = (before - after) / (2 * bend) if bend else 0.0
     return float((best + between - steps) * BAND)
+
+
+def _spectrum(frames: Sequence[Frame]) -> Power:
+    """The log of the power of each band, over all frames."""
+    power = np.sum(list(map(_power_of, frames)), axis=0)
+    return np.asarray(np.log(power + 1))
 
 
 def _unlike(own: Power, other: Power, step: int) -> float:
@@ -71,7 +77,7 @@ def _power_of(frame: Frame) -> Power:
     inside, bands = _bands()
     sums = np.bincount(bands, power[inside], minlength=PITCHES)
     sizes = np.bincount(bands, minlength=PITCHES)
-    return _smooth(sums) / np.maximum(_smooth(sizes), 1e-9)
+    return np.asarray(_smooth(sums) / np.maximum(_smooth(sizes), 1e-9))
 
 
 @cache
