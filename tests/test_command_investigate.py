@@ -171,7 +171,7 @@ def table(report: Report, title: str) -> list[dict[str, object]]:
 @pytest.fixture(scope="module")
 def dossier(place: Path) -> Report:
     methods = ("--methods", "halves,regions,needy,broken")
-    run(*line(place / "run", *methods, "-q", samples=240))
+    run(*line(place / "run", *methods, "-q", samples=360))
     return load_report(place / "run")
 
 
