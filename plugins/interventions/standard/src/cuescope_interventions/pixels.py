@@ -14,10 +14,6 @@ from cuescope_sdk import ImageEdit, Options, Requirements, Trial, Words
 from cuescope_sdk.interventions import Case, Intervention
 
 LEVELS = {"black": 0, "grey": 128, "white": 255}
-SOLVED = (
-    20_000  # pixels of a region; a larger one is filled in from every second, or third
-)
-BESIDE = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 class BlankOptions(Options):

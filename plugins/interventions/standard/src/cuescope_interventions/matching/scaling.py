@@ -53,8 +53,7 @@ def _unlike(own: Power, other: Power, step: int) -> float:
     count = PITCHES - abs(step)
     first = slice(max(step, 0), max(step, 0) + count)
     second = slice(max(-step, 0), max(-step, 0) + count)
-    sizes = _smooth(np.bincount(_bands()[1], minlength=PITCHES))
-    weights = np.sqrt(sizes[first] * sizes[second])
+    weights = np.sqrt(_sizes()[first] * _sizes()[second])
     apart = own[first] - other[second]
     bands = np.arange(count)
     line = np.polyfit(bands, apart, 1, w=np.sqrt(weights))
@@ -76,8 +75,13 @@ def _power_of(frame: Frame) -> Power:
     power = np.abs(np.fft.fft2(light * np.outer(fading, fading))).ravel() ** 2
     inside, bands = _bands()
     sums = np.bincount(bands, power[inside], minlength=PITCHES)
-    sizes = np.bincount(bands, minlength=PITCHES)
-    return np.asarray(_smooth(sums) / np.maximum(_smooth(sizes), 1e-9))
+    return np.asarray(_smooth(sums) / np.maximum(_sizes(), 1e-9))
+
+
+@cache
+def _sizes() -> Power:
+    """How many frequencies each band holds."""
+    return _smooth(np.bincount(_bands()[1], minlength=PITCHES))
 
 
 @cache
