@@ -1,5 +1,6 @@
 """What goes with a cue: which of the two moves answers, and what a change moves."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +31,7 @@ from cuescope_confirm.scores import NO_MORE, Effect, Ruling
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import Kind, Standing, Vote
-from cuescope_confirm.testimony.witnesses import Answers, Witness
+from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Witness
 from cuescope_confirm.verdicts.sentences import hanging_together
 from cuescope_confirm.verdicts.undecided import SECOND_CAUSE, Undecided
 from cuescope_sdk import Feature, Frame, Occurrence, Sample, Trial
@@ -383,34 +384,55 @@ def test_kinds_cost_the_test_of_all_together_no_power() -> None:
     )
 
 
-def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
+def size_by(
+    needs: str,
+    change: Sequence[float],
+    standing: Standing = "full",
+    purity: float = 1.0,
+) -> Estimate[float]:
+    """Of an effect by one change, which moves each sample by so much."""
     pairs: Any = [
         SimpleNamespace(
             control=False,
             case=SimpleNamespace(sample=SimpleNamespace(key=str(row), group=None)),
         )
-        for row in range(200)
+        for row in range(len(change))
     ]
-    # 30 points in three of four samples, none in the others
-    values = np.full((200, 3), 0.5)
-    values[:150, 1] += 0.3
+    values = np.full((len(change), 3), 0.5)
+    values[:, CHANGED] += change
     answers = Answers(pairs, [], values, values, {})
+    plugin: Any = SimpleNamespace(needs=needs, placebo="donor", effect="removes")
+    target: Any = SimpleNamespace(
+        direction=Direction(), located=SimpleNamespace(purity=purity)
+    )
+    witness = Witness(target, "change", plugin, answers=answers)
+    effect = Effect(0, 0, 0, 1, 1)
+    vote = Vote(standing, [witness], 1.0, effect=effect, decision="undecided")
+    study: Any = SimpleNamespace(options=OPTIONS)
+    return size_of([vote], study)
 
-    def size(needs: str) -> Estimate[float]:
-        plugin: Any = SimpleNamespace(needs=needs, placebo="donor", effect="removes")
-        target: Any = SimpleNamespace(
-            direction=Direction(), located=SimpleNamespace(purity=0.75)
-        )
-        witness = Witness(target, "swap", plugin, answers=answers)
-        vote = Vote(
-            "full", [witness], 1.0, effect=Effect(0, 0, 0, 1, 1), decision="undecided"
-        )
-        study: Any = SimpleNamespace(options=OPTIONS)
-        return size_of([vote], study)
 
-    assert size("region").value == pytest.approx(0.3)
+def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
+    # 30 points in three of four samples, none in the others
+    change = [0.3] * 150 + [0.0] * 50
+    assert size_by("region", change, purity=0.75).value == pytest.approx(0.3)
     # of pairs of the user's own each shows it
-    assert size("pair").value == pytest.approx(0.225)
+    assert size_by("pair", change, purity=0.75).value == pytest.approx(0.225)
+
+
+def test_what_an_embedding_loses_is_a_part_of_the_cue() -> None:
+    change = [0.05, 0.07] * 50
+    inside = size_by("inside", change, "inside")
+    # between all of the cue and a quarter of it
+    assert inside.low < 0.06 < inside.value < 0.24 < inside.high
+    assert size_by("still", change).value == pytest.approx(0.06)
+
+
+def test_an_interval_holds_what_changes_do_wrong_alike() -> None:
+    change = [0.19, 0.21] * 50
+    given = size_by("pair", change)
+    changed = size_by("region", change)
+    assert changed.low < 0.14 < given.low < given.high < 0.26 < changed.high
 
 
 def test_a_sample_that_the_cue_is_put_into_is_one_without_it() -> None:

@@ -22,7 +22,7 @@ from cuescope_confirm.testimony.votes import (
     Kind,
     jointly_telling,
     kinds_of,
-    left_out,
+    one_of_each_kind,
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Answers, Witness
@@ -104,18 +104,14 @@ class Fake(SimpleNamespace):
     __hash__ = object.__hash__
 
 
-def witness(spec: str, **plugin: Any) -> Any:
+def witness(spec: str, **plugin: Any) -> Witness:
     """Of a finding, with enough pairs to be tested."""
     traits = {"needs": "region", "placebo": "elsewhere", "effect": "removes"}
-    answers = SimpleNamespace(with_cue=np.ones(20, bool))
-    return Fake(
-        spec=spec,
-        plugin=SimpleNamespace(**{**traits, "partial": False, **plugin}),
-        target=FOUND,
-        answers=answers,
-        reason=None,
-        edits_model=False,
-    )
+    acting: Any = SimpleNamespace(**{**traits, "partial": False, **plugin})
+    pair: Any = SimpleNamespace(control=False)
+    trial: Any = SimpleNamespace(edit=None)
+    answers = Answers.unknown([pair] * 20, [(trial, trial, trial)] * 20)
+    return Witness(FOUND, spec, acting, answers=answers)
 
 
 def study(shares: Mapping[str, float | None]) -> Any:
@@ -126,7 +122,7 @@ def study(shares: Mapping[str, float | None]) -> Any:
     )
 
 
-FOUND = SimpleNamespace(located=SimpleNamespace(is_sure=True))
+FOUND: Any = SimpleNamespace(located=SimpleNamespace(is_sure=True))
 
 
 @pytest.mark.parametrize(("share", "asked"), [(0.3, 30), (0.2, 0), (None, 0)])
@@ -147,6 +143,15 @@ def test_only_what_takes_a_part_of_the_cue_is_asked_about(
     assert len(telling.answers.pairs) == asked
 
 
+def asked(witnesses: Sequence[Witness]) -> dict[str, list[str]]:
+    """What is asked about, and what may be asked about in its place."""
+    return {
+        chosen.spec: [other.spec for other in chosen.instead]
+        for chosen in witnesses
+        if chosen.reason is None
+    }
+
+
 def test_of_a_kind_one_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """The least change of those that take about as much of the cue as any."""
     levels = {"blank": 30.0, "heal": 12.0, "blur": 20.0, "swap": 9.0, "recolour": 9.0}
@@ -160,12 +165,18 @@ def test_of_a_kind_one_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
         witness("recolour", **donor, partial=True),
     ]
     shares = {"blank": 1.0, "heal": 0.7, "blur": 0.92, "swap": 0.6, "recolour": 0.8}
-    reasons = left_out(study(shares), witnesses)
     # two kinds take all of the cue: what takes a part is not needed
-    assert {left.spec for left in reasons} == {"blank", "heal", "recolour"}
-    reasons = left_out(study({**shares, "swap": 0.3, "heal": 0.91}), witnesses)
-    assert {left.spec for left in reasons} == {"blank", "blur", "swap"}
-    assert not left_out(study(dict.fromkeys(shares)), witnesses)
+    assert asked(one_of_each_kind(study(shares), witnesses)) == {
+        "blur": ["blank", "heal"],
+        "swap": [],
+    }
+    shares |= {"swap": 0.3, "heal": 0.91}
+    assert asked(one_of_each_kind(study(shares), witnesses)) == {
+        "heal": ["blur", "blank"],
+        "recolour": ["swap"],
+    }
+    chosen = one_of_each_kind(study(dict.fromkeys(shares)), witnesses)
+    assert list(asked(chosen)) == list(shares)
 
 
 def test_of_whole_pictures_the_least_change_that_takes_the_cue_is_asked_about(
@@ -181,9 +192,8 @@ def test_of_whole_pictures_the_least_change_that_takes_the_cue_is_asked_about(
     assert kinds == {"full": [tones, light], "partial": [grain]}
     levels = {"tones": 30.0, "light": 12.0, "grain": 5.0}
     monkeypatch.setattr(votes, "change_made", lambda witness: levels[witness.spec])
-    reasons = left_out(study(shares), witnesses)
-    assert tones in reasons
-    assert light not in reasons
+    chosen = one_of_each_kind(study(shares), witnesses)
+    assert asked(chosen) == {"light": ["tones"], "noise": [], "grain": []}
 
 
 def test_what_changes_a_part_is_heard_beside_one_full_change() -> None:

@@ -25,10 +25,9 @@ from cuescope_confirm.scores import (
 from cuescope_confirm.study import Study, prepare, roots
 from cuescope_confirm.testimony.effects import (
     Party,
-    does_damage,
     effect_of_party,
+    harm_of,
     is_tested,
-    placebo_moves,
 )
 from cuescope_confirm.testimony.sizes import accuracy_lost, size_of
 from cuescope_confirm.testimony.votes import (
@@ -61,7 +60,6 @@ from cuescope_confirm.verdicts.undecided import (
     nowhere,
     own_look,
 )
-from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 Tested = TypeVar("Tested", Kind, Target, Kind | Target)
@@ -245,14 +243,6 @@ def measure(dossier: Dossier) -> Results:
     return Results(study, rows, len(parties), confidence)
 
 
-def _harm(study: Study, witness: Witness) -> str | None:
-    """Why it is no witness although it could be tested."""
-    if not is_tested(study, witness):
-        return None
-    moved = signed(100 * placebo_moves(witness), 0)
-    return f"its placebo alone moves answers ({moved} points)"
-
-
 def _tested(dossier: Dossier) -> dict[Target, list[Witness]]:
     """The witnesses of each finding: all tests are known before any is corrected."""
     study = dossier.study
@@ -261,7 +251,7 @@ def _tested(dossier: Dossier) -> dict[Target, list[Witness]]:
         # placebos are no tests of their own, and cost no correction
         if witness.target not in tested or not is_tested(study, witness):
             continue
-        if not does_damage(study, witness):
+        if harm_of(study, witness) is None:
             tested[witness.target].append(witness)
     return tested
 
@@ -343,7 +333,7 @@ def _row(
     unmeasured = []
     for witness in dossier.witnesses_of(target):
         if witness.spec not in asked:
-            reason = witness.reason or _harm(study, witness)
+            reason = witness.reason or harm_of(study, witness)
             unmeasured.append(replace(witness, reason=reason))
     beside = _beside_all_else(dossier, target)
     ruling = _ruling(

@@ -9,21 +9,31 @@ moves answers: they can take such a verdict back, and nothing else.
 The error that is allowed is shared out over both looks (Bonferroni), so the rule keeps its level.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
 from cuescope_confirm.analysis import Results, Row, measure
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE
-from cuescope_confirm.testimony.witnesses import AS_IS, Answers, Dossier, Witness
-from cuescope_confirm.trials import ask, slots, with_answers
+from cuescope_confirm.testimony.effects import harm_of
+from cuescope_confirm.testimony.witnesses import AS_IS, Dossier, Witness
+from cuescope_confirm.trials import (
+    SEEN,
+    ask,
+    slots,
+    with_answers,
+    with_inside,
+    with_next,
+)
 from cuescope_confirm.verdicts.undecided import NOTHING_TO_EXPLAIN
 from cuescope_sdk import Audit, Outcome
 
 UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
+FEW = 30  # pairs that tell whether a placebo moves answers by itself
 LEAST = (
     4  # times the fewest samples that decide: with fewer pairs half of them is no look
 )
@@ -51,7 +61,9 @@ class Later:
 
 def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     """As `ask`, but of what the first half of each witness's pairs decides only this half."""
-    dossier = _within_budget(dossier)
+    # for the time left: what is read of the model's reasoning in the end
+    later = Later(dossier.study.audit.more_trials or 0)
+    dossier = _within_budget(_gentle(dossier, later))
     study = dossier.study
     # a plan counts what is asked at most; pairs of the user's own have no placebo cues
     if study.audit.context.planning or study.options.pairs is not None:
@@ -61,9 +73,7 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     )
     fewest = LEAST * study.options.least
     most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
-    # for the time left: what is read of the model's reasoning in the end
     audit = study.audit
-    later = Later(audit.more_trials or 0)
     if study.options.looks == 1 or most < fewest:
         return _ask_placebos_last(dossier, later)
     rest = _count(dossier) - _count(half)
@@ -90,6 +100,79 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     second = _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)
     later = replace(later, share_read=share_read)
     return _ask_placebos_last(second, later, asked=_count_placebos(first))
+
+
+def _gentle(dossier: Dossier, later: Later) -> Dossier:
+    """Of each kind a change whose placebo leaves answers as they are, as far as a few pairs tell.
+
+    The one that changes least in pictures, else another; where all that is done to the pictures of
+    a cue does damage, what is done inside the model. The few pairs are asked about anyway.
+    """
+    options = dossier.study.options
+    # what a user names is asked about in any case, and a budget has no place for what is in vain
+    if options.interventions or options.max_calls is not None:
+        return dossier
+    if dossier.study.audit.context.planning:
+        others = chain.from_iterable(first.instead for first in dossier.witnesses)
+        return replace(dossier, witnesses=[*dossier.witnesses, *map(_few, others)])
+    has_inside = {
+        witness.target for witness in dossier.witnesses if witness.reason == SEEN
+    }
+    trying = [
+        witness
+        for witness in dossier.witnesses
+        if witness.answers.pairs and (witness.instead or witness.target in has_inside)
+    ]
+    dossier, harmful = _try(dossier, trying, later)
+    lost = {
+        target
+        for target in has_inside
+        if harmful.keys() >= set(_asked(dossier, target))
+    }
+    witnesses = []
+    for witness in dossier.witnesses:
+        if witness in harmful and witness.target in lost:
+            witness = witness.unasked(harmful[witness])
+        # others of its kind are not kept any longer
+        witnesses.append(replace(witness, instead=()))
+    return with_inside(replace(dossier, witnesses=witnesses), lost)
+
+
+def _try(
+    dossier: Dossier,
+    trying: Sequence[Witness],
+    later: Later,
+) -> tuple[Dossier, Mapping[Witness, str]]:
+    """With the next of its kind in place of each that does damage, and those that have no next."""
+    study = dossier.study
+    last: dict[Witness, str] = {}
+    while trying:
+        replace(later, rest=_count(dossier)).say(study.audit)
+        few = replace(dossier, witnesses=list(map(_few, trying)))
+        told = with_answers(*ask(few)).witnesses
+        failed: dict[Witness, str] = {}
+        for witness, of_few in zip(trying, told, strict=True):
+            reason = of_few.reason or harm_of(study, of_few)
+            if reason is not None:
+                side = failed if witness.instead else last
+                side[witness] = reason
+        known = set(dossier.witnesses)
+        dossier = with_next(dossier, failed)
+        asked = chain.from_iterable(
+            _asked(dossier, target) for target in dossier.targets
+        )
+        trying = [witness for witness in asked if witness not in known]
+    return dossier, last
+
+
+def _asked(dossier: Dossier, target: Target) -> list[Witness]:
+    return [
+        witness for witness in dossier.witnesses_of(target) if witness.answers.pairs
+    ]
+
+
+def _few(witness: Witness) -> Witness:
+    return replace(witness, answers=witness.answers.first(FEW), instead=())
 
 
 def _count(dossier: Dossier) -> int:
@@ -142,7 +225,7 @@ def _only(dossier: Dossier, targets: Collection[Target]) -> Dossier:
     witnesses = [
         witness
         if witness.target in targets or not witness.answers.pairs
-        else replace(witness, reason=UNNEEDED, answers=Answers.unknown())
+        else witness.unasked(UNNEEDED)
         for witness in dossier.witnesses
     ]
     return replace(dossier, witnesses=witnesses)

@@ -1,7 +1,7 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -27,7 +27,7 @@ from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Cues, Study, prepare
 from cuescope_confirm.testimony.effects import is_held_against, is_placed
 from cuescope_confirm.testimony.manipulation import only_telling, share_taken
-from cuescope_confirm.testimony.votes import is_told_by_pictures, left_out
+from cuescope_confirm.testimony.votes import is_told_by_pictures, one_of_each_kind
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
     Answers,
@@ -158,6 +158,53 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     return dossier
 
 
+def with_next(dossier: Dossier, failed: Mapping[Witness, str]) -> Dossier:
+    """The next of its kind in place of each of these, which say why they are no witnesses."""
+    changed = []
+    for witness, reason in failed.items():
+        following, *others = witness.instead
+        changed.append(witness.unasked(reason))
+        changed.append(replace(following, instead=tuple(others)))
+    return _with_witnesses(dossier, changed)
+
+
+def with_inside(dossier: Dossier, targets: Collection[Target]) -> Dossier:
+    """For some cues what is done inside the model, where changes of pictures had seemed enough."""
+    changed: list[Witness] = []
+    for target in targets:
+        plugins = {
+            witness.spec: witness.plugin
+            for witness in dossier.witnesses_of(target)
+            if witness.reason == SEEN
+        }
+        changed += _witnesses(dossier.study, plugins, target)
+    return _with_witnesses(dossier, changed)
+
+
+def _with_witnesses(dossier: Dossier, changed: Sequence[Witness]) -> Dossier:
+    """With these in place of those of their names; the same is done to placebo cues."""
+    if not changed:
+        return dossier
+    study = dossier.study
+    by_name = {(witness.target, witness.spec): witness for witness in dossier.witnesses}
+    for witness in changed:
+        by_name[witness.target, witness.spec] = witness
+        if not witness.answers.pairs:
+            continue
+        plugins = {witness.spec: witness.plugin}
+        for placebo in witness.target.placebos.values():
+            if not isinstance(placebo, Target):
+                continue
+            # it may be asked about already, for another finding
+            known = by_name.get((placebo, witness.spec))
+            if known is None or not known.answers.pairs:
+                [of_placebo] = _witnesses(study, plugins, placebo)
+                by_name[placebo, witness.spec] = of_placebo
+    witnesses = [*by_name.values()]
+    witnesses = [_compared_or_not(study, witness, witnesses) for witness in witnesses]
+    return replace(dossier, witnesses=witnesses)
+
+
 def _expect_to_read(dossier: Dossier) -> None:
     """How many answers are read after the pairs, at most.
 
@@ -183,7 +230,7 @@ def _compared_or_not(
         has_pairs = is_owner and bool(owner.answers.pairs)
         if has_pairs and is_held_against(study, owner, witness):
             return witness
-    return replace(witness, reason=UNCOMPARED, answers=Answers.unknown())
+    return witness.unasked(UNCOMPARED)
 
 
 def _with_placebos(targets: Sequence[Target]) -> list[Target]:
@@ -291,13 +338,7 @@ def _witnesses(
 def _one_of_each_kind(study: Study, witnesses: Sequence[Witness]) -> list[Witness]:
     """The witnesses, those that need not be asked about with their reason."""
     witnesses = [_seen_or_not(study, witness) for witness in witnesses]
-    reasons = left_out(study, witnesses)
-    return [
-        replace(witness, reason=reasons[witness], answers=Answers.unknown())
-        if witness in reasons
-        else witness
-        for witness in witnesses
-    ]
+    return one_of_each_kind(study, witnesses)
 
 
 def _of_cue_alone(study: Study, witness: Witness) -> Witness:
@@ -308,7 +349,7 @@ def _of_cue_alone(study: Study, witness: Witness) -> Witness:
         moved = study.audit.once(moved_companion, study, witness)
         if moved is not None:
             reason = f"it moves {moved} as well, which goes with the cue"
-            return replace(witness, reason=reason, answers=Answers.unknown())
+            return witness.unasked(reason)
     return witness
 
 
@@ -338,7 +379,7 @@ def part_of(spec: str) -> str:
 def _without_answers(study: Study, witness: Witness) -> Witness:
     """The witness with the reason of its failure."""
     reason = study.audit.failures[part_of(witness.spec)]
-    return replace(witness, reason=f"it failed: {reason}", answers=Answers.unknown())
+    return witness.unasked(f"it failed: {reason}")
 
 
 def _ready(

@@ -16,6 +16,7 @@ from cuescope_confirm.testimony.witnesses import (
     Dossier,
     Witness,
 )
+from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Groups
 
 EXACT = ("words", "name", "modality", "question", "pair")  # what nobody has to locate
@@ -150,6 +151,14 @@ def does_damage(study: Study, witness: Witness) -> bool:
     damage = placebo_moves(witness)
     beyond = np.abs(change_beyond(witness, PLACEBO)[witness.answers.with_cue].mean())
     return bool(np.abs(damage) > max(study.options.margin, DAMAGE * beyond))
+
+
+def harm_of(study: Study, witness: Witness) -> str | None:
+    """Why it is no witness although it could be tested; None where it is one, or could not be."""
+    if not is_tested(study, witness) or not does_damage(study, witness):
+        return None
+    moved = signed(100 * placebo_moves(witness), 0)
+    return f"its placebo alone moves answers ({moved} points)"
 
 
 def placebo_moves(witness: Witness) -> float:

@@ -244,9 +244,7 @@ def most_taken(study: Study, witness: Witness) -> float | None:
     None where pictures do not tell the cue.
     """
     shares = []
-    with_cue = witness.answers.with_cue
-    few = with_cue & (np.cumsum(with_cue) <= AT_FIRST)
-    first = replace(witness, answers=witness.answers.unanswered(few.tolist()))
+    first = replace(witness, answers=witness.answers.first(AT_FIRST))
     for fold, part in by_fold(study, _changing(first)):
         recogniser = recogniser_of(fold, part.target)
         if recogniser is not None:

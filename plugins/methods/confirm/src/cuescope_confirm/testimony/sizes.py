@@ -19,8 +19,11 @@ from cuescope_confirm.testimony.witnesses import (
 )
 from cuescope_sdk.statistics import Estimate, change_interval
 
-# spread of what all interventions do wrong alike, as seen in worlds whose truth is known
-UNSEEN = 0.02
+# spread of what all interventions do wrong alike: with so much, 95% intervals of the cases in
+# worlds that were opened once hold as many truths as they say
+UNSEEN = 0.035
+# of a cue's use that an edit of the embedding takes: between a quarter, as seen there, and all
+INSIDE = 2 / (1 + 1 / 0.25)
 
 
 def size_of(
@@ -50,13 +53,16 @@ def _middle(
     """
     kinds = []
     for vote in votes:
+        part = INSIDE if vote.standing == "inside" else vote.part
         sizes = [
-            _size_by(witness, vote.part, figures(witness.answers), study)
+            _size_by(witness, part, figures(witness.answers), study)
             for witness in vote.party
         ]
         kinds.append(Estimate.pooled(sizes, [vote.removes] * len(sizes)))
     sets = [vote.removes for vote in votes]
-    return Estimate.pooled(kinds, sets, UNSEEN if len(kinds) > 1 else 0.0)
+    # pairs of the user's own are no intervention
+    is_given = all(vote.needs == "pair" for vote in votes)
+    return Estimate.pooled(kinds, sets, 0.0 if is_given else UNSEEN)
 
 
 def _size_by(

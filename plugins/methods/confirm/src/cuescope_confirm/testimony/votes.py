@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeVar
 
@@ -27,6 +27,7 @@ from cuescope_confirm.testimony.witnesses import Witness
 Standing = Literal["full", "partial", "inside", "coarse"]
 Taken = Mapping[Witness, float | None]
 ABOUT = 0.9  # of what another change of the same kind takes
+INSTEAD = 2  # others of a kind that may be asked about in place of its best
 NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pictures
 ENOUGH = "two kinds of change that take all of the cue are asked about"
 
@@ -176,11 +177,12 @@ def suffice(kinds: Sequence[Kind]) -> bool:
     return len(kinds) > 1 and (has_full or len(sides) > 1)
 
 
-def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
-    """The witnesses that need not be asked about, and why; told by pictures, before any answer.
+def one_of_each_kind(study: Study, witnesses: Party) -> list[Witness]:
+    """The witnesses; those that need not be asked about say why.
 
-    Of each kind one is asked about. Where two kinds change all of it, what changes a part, or all
-    of the frame, adds nothing. Where pictures do not tell the cue, none is left out.
+    Of each kind one is asked about, and a few others may be in its place. Where two kinds change
+    all of the cue, what changes a part, or all of the frame, adds nothing. Where pictures do not
+    tell the cue, none is left out. Told by pictures, before any answer.
     """
     able = [
         witness
@@ -189,20 +191,26 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
     ]
     # told by pictures alone, so that leaving out cannot depend on answers
     taken = shares_taken(study, able)
+    if all(share is None for share in taken.values()):
+        return list(witnesses)
     kinds = kinds_of(able, taken)
     is_enough = [kind.standing for kind in kinds].count("full") > 1
     reasons: dict[Witness, str] = {}
-    if all(share is None for share in taken.values()):
-        return reasons
+    instead: dict[Witness, tuple[Witness, ...]] = {}
     for kind in kinds:
         if is_enough and kind.standing != "full":
             reasons |= dict.fromkeys(kind.party, ENOUGH)
             continue
-        # the gentlest that still takes the cue, where whole pictures change
-        best = _best_of(kind, taken)
-        others = [witness for witness in kind.party if witness is not best]
+        best, *others = _best_first(kind, taken)
         reasons |= dict.fromkeys(others, f"{best.spec} changes as much in the same way")
-    return reasons
+        instead[best] = tuple(others[:INSTEAD])
+    chosen = []
+    for witness in witnesses:
+        if witness in reasons:
+            chosen.append(witness.unasked(reasons[witness]))
+        else:
+            chosen.append(replace(witness, instead=instead.get(witness, ())))
+    return chosen
 
 
 def is_told_by_pictures(study: Study, witnesses: Party) -> bool:
@@ -217,10 +225,10 @@ def is_told_by_pictures(study: Study, witnesses: Party) -> bool:
     return is_full or is_changed_both_ways(kinds)
 
 
-def _best_of(kind: Kind, taken: Taken) -> Witness:
-    """That which changes least besides, of those that take about as much of the cue as any.
+def _best_first(kind: Kind, taken: Taken) -> list[Witness]:
+    """First those that take about as much of the cue as any, the one that changes least first.
 
-    Of changes of whole pictures, of all that take it.
+    Of changes of whole pictures, all that take it.
     """
     # edits of the model leave pictures as they are
     shares = {
@@ -232,7 +240,9 @@ def _best_of(kind: Kind, taken: Taken) -> Witness:
     if kind.standing == "full" and kind.needs == "still":
         least = LEAST
     able = [witness for witness, share in shares.items() if share >= least]
-    return min(able, key=change_made)
+    others = [witness for witness in shares if witness not in able]
+    others.sort(key=lambda witness: -shares[witness])
+    return sorted(able, key=change_made) + others
 
 
 def _standing_of(witness: Witness, taken: Taken) -> Standing | None:

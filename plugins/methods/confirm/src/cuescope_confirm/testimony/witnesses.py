@@ -1,7 +1,7 @@
 """What is done for a cue, and what was answered: one witness an intervention."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -50,6 +50,11 @@ class Answers:
             list(compress(self.pairs, kept)), list(compress(self.trials, kept))
         )
 
+    def first(self, count: int) -> "Answers":
+        """The first pairs of samples that show the cue, before they are asked about."""
+        shows = self.with_cue
+        return self.unanswered((shows & (np.cumsum(shows) <= count)).tolist())
+
     @property
     def with_cue(self) -> Bool[np.ndarray, " pair"]:
         """The pairs of samples that show the cue."""
@@ -58,13 +63,22 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """One intervention for one cue; `reason` says why it does not apply."""
+    """One intervention for one cue; `reason` says why it does not apply.
+
+    `instead` are others of its kind, the best first: the next is asked about where this one does
+    damage.
+    """
 
     target: Target
     spec: str
     plugin: Intervention
     reason: str | None = None
     answers: Answers = field(default_factory=Answers.unknown, repr=False)
+    instead: tuple["Witness", ...] = field(default=(), repr=False)
+
+    def unasked(self, reason: str) -> "Witness":
+        """The same, which is not asked about, with the reason."""
+        return replace(self, reason=reason, answers=Answers.unknown(), instead=())
 
     @property
     def edits_model(self) -> bool:
