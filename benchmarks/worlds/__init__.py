@@ -18,6 +18,7 @@ MODULES = {
     "11": "worlds.slides",
     "12": "worlds.terrains",
     "13": "worlds.phantoms",
+    "14": "worlds.shapes",
 }
 
 
