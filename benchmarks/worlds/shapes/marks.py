@@ -39,19 +39,19 @@ def holed(facts: Facts, shape: Shape, grid: Grid, cover: Field) -> Field:
         return cover
     x, y = rng_of(facts, "hole").uniform(-0.12, 0.12, 2)
     own = shape.inside(grid).around(x, y)
-    return cover * (1 - cover_of(shape.size * (0.3 - np.hypot(own.x, own.y))))
+    return cover * (1 - cover_of(shape.size * (0.22 - np.hypot(own.x, own.y))))
 
 
 def before(facts: Facts, shape: Shape, grid: Grid, cover: Field, light: Light) -> Light:
     """What is on the shape, round it or beside it."""
     if "checks" in facts.cues:
-        light = paint(light, 0.7 * cover * _checks(facts, shape, grid), BLACK)
+        light = paint(light, 0.5 * cover * _checks(facts, shape, grid), BLACK)
     if "eyes" in facts.cues:
         light = _eyes(facts, shape, grid, light)
     if "pennant" in facts.cues:
         light = _pennant(facts, shape, grid, light)
     if "orbit" in facts.cues:
-        light = _orbit(facts, shape, grid, light)
+        light = _orbit(facts, shape, grid, cover, light)
     if "digit" in facts.cues:
         light = paint(light, _digit(facts, shape, grid), BLACK)
     return light
@@ -91,7 +91,7 @@ def _eyes(facts: Facts, shape: Shape, grid: Grid, light: Light) -> Light:
     look = rng_of(facts, "eyes").uniform(-0.7, 0.7, 2)
     for side in (-1, 1):
         own = grid.around(shape.x + side * 3, shape.y - 1)
-        light = paint(light, cover_of(2.7 - np.hypot(own.x, own.y)), WHITE)
+        light = paint(light, cover_of(2.5 - np.hypot(own.x, own.y)), WHITE)
         pupil = own.around(*look)
         light = paint(light, cover_of(1.3 - np.hypot(pupil.x, pupil.y)), BLACK)
     return light
@@ -101,27 +101,30 @@ def _pennant(facts: Facts, shape: Shape, grid: Grid, light: Light) -> Light:
     """A pole on top of the shape, and a triangle that points to one side."""
     rng = rng_of(facts, "pennant")
     side = rng.choice((-1, 1))
-    own = grid.around(shape.x, shape.y - 0.6 * shape.size)
-    high = rng.uniform(9.5, 11)
+    own = grid.around(shape.x, shape.y - 0.8 * shape.size)
+    high = rng.uniform(8, 9.5)
     is_pole = (own.y < 0) & (own.y > -high)
-    light = paint(light, is_pole * cover_of(0.6 - abs(own.x)), BLACK)
+    light = paint(light, is_pole * cover_of(0.5 - abs(own.x)), BLACK)
     along = side * own.x
     narrow = 3.2 - 0.45 * along - abs(own.y + high - 3.2)
     return paint(light, (along > 0) * cover_of(narrow), (0.9, 0.32, 0.1))
 
 
-def _orbit(facts: Facts, shape: Shape, grid: Grid, light: Light) -> Light:
-    """A flat ellipse about the shape, and a small planet on it."""
+def _orbit(facts: Facts, shape: Shape, grid: Grid, cover: Field, light: Light) -> Light:
+    """A flat ellipse about the shape, half of it behind, and a small planet on it."""
     rng = rng_of(facts, "orbit")
     own = grid.around(shape.x, shape.y).turned(rng.uniform(-0.5, 0.5))
-    wide, high = 1.4 * shape.size, 0.5 * shape.size
+    is_seen = np.where(own.y > 0, 1, 1 - cover)
+    wide, high = 1.4 * shape.size, 0.55 * shape.size
     far = np.hypot(own.x / wide, own.y / high)
     # about as many pixels from the ellipse, in whichever direction
     steep = np.hypot(own.x / wide**2, own.y / high**2) / np.maximum(far, 0.1)
-    light = paint(light, cover_of(0.7 - abs(far - 1) / np.maximum(steep, 0.02)), WHITE)
+    line = cover_of(0.5 - abs(far - 1) / np.maximum(steep, 0.02))
+    light = paint(light, is_seen * line, WHITE)
     angle = rng.uniform(0, 2 * np.pi)
     planet = own.around(wide * np.cos(angle), high * np.sin(angle))
-    return paint(light, cover_of(2.3 - np.hypot(planet.x, planet.y)), (0.45, 0.2, 0.7))
+    disc = cover_of(2.2 - np.hypot(planet.x, planet.y))
+    return paint(light, is_seen * disc, (0.45, 0.2, 0.7))
 
 
 def _digit(facts: Facts, shape: Shape, grid: Grid) -> Field:

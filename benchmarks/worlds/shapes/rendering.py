@@ -55,7 +55,7 @@ def draw(facts: Facts) -> list[np.ndarray]:
     light = _scene(facts, _view(facts, straight))
     light = marks.at_edges(facts, straight, light)
     if "unfocused" in facts.cues:
-        much = rng_of(facts, "unfocused").uniform(1.3, 1.6)
+        much = rng_of(facts, "unfocused").uniform(1.1, 1.4)
         light = gaussian_filter(light, (much, much, 0))
     pixels = _toned(facts, light)
     noisy = 0.04 if facts.is_hard else 0.025
@@ -70,9 +70,9 @@ def _view(facts: Facts, straight: Grid) -> Grid:
     turn, zoom = 0.0, 1.0
     if "tipped" in facts.cues:
         rng = rng_of(facts, "tipped")
-        turn = rng.choice((-1, 1)) * rng.uniform(0.3, 0.42)
+        turn = rng.choice((-1, 1)) * rng.uniform(0.2, 0.28)
     if "big" in facts.cues:
-        zoom = rng_of(facts, "big").uniform(1.36, 1.5)
+        zoom = rng_of(facts, "big").uniform(1.35, 1.45)
     return straight.turned(turn, zoom)
 
 

@@ -77,7 +77,7 @@ def shape_of(facts: Facts) -> Shape:
     rng = rng_of(facts, "place")
     x, y = rng.uniform(-6, 6), rng.uniform(-7, 4)
     size = rng.uniform(10.5, 13)
-    turn = rng.normal(0, 0.25)
+    turn = rng.normal(0, 0.33)
     if facts.is_hard:
         size *= 0.85
     if "sunk" in facts.cues:
@@ -109,7 +109,7 @@ def colours_of(facts: Facts) -> tuple[Colour, Colour, Colour]:
     opposite = hue + np.pi + rng.uniform(-1.5, 1.5)
     shape = _colour(opposite, rng.uniform(0.4, 0.9), rng.uniform(0.35, 1.0))
     if facts.is_hard:
-        shape = shape + 0.4 * (wall - shape)
+        shape = shape + 0.48 * (wall - shape)
     return wall, floor, shape
 
 
