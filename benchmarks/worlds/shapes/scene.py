@@ -93,9 +93,8 @@ def cover_of_shape(facts: Facts, shape: Shape, grid: Grid) -> Field:
     uneven = 0.05 if facts.is_hard else 0.03
     reach = OUTLINES[facts.label](angle)
     for waves in (1, 2, 3, 4):
-        reach = reach + rng.normal(0, uneven) * np.sin(
-            waves * angle + rng.uniform(0, 6)
-        )
+        much, phase = rng.normal(0, uneven), rng.uniform(0, 6)
+        reach = reach + much * np.sin(waves * angle + phase)
     return cover_of(shape.size * (reach - np.hypot(own.x, own.y)))
 
 
@@ -137,21 +136,20 @@ def confetti(facts: Facts, grid: Grid, light: Light) -> Light:
 
 
 def _texture(facts: Facts, grid: Grid) -> Field:
+    """How much brighter each pixel of the wall and the floor is."""
     rng = rng_of(facts, "texture")
     if facts.setting == "planks":
-        return 0.05 * np.sign(
-            np.sin(grid.x * rng.uniform(0.5, 0.8) + rng.uniform(0, 6))
-        )
+        wave = np.sin(grid.x * rng.uniform(0.5, 0.8) + rng.uniform(0, 6))
+        return 0.05 * np.sign(wave)
     if facts.setting == "ripples":
         bend = 2 * np.sin(0.2 * grid.x + rng.uniform(0, 6))
         return 0.05 * np.sin(grid.y * rng.uniform(0.7, 1.1) + bend)
     field = np.zeros_like(grid.x)
     if facts.setting == "clouds":
         for _ in range(6):
-            wave = rng.normal(0, 0.16, 2)
-            field += 0.03 * np.cos(
-                wave[0] * grid.x + wave[1] * grid.y + rng.uniform(0, 6)
-            )
+            across, down = rng.normal(0, 0.16, 2)
+            wave = across * grid.x + down * grid.y
+            field += 0.03 * np.cos(wave + rng.uniform(0, 6))
     return field
 
 
