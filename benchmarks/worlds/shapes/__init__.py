@@ -14,7 +14,7 @@ CASES = (
     Case("sprockets", "cause", 12),
     Case("checks", "cause", 16),
     Case("shadow", "cause", 20, goes_with_difficulty=True),
-    Case("string", "cause", 7),
+    Case("pennant", "cause", 7),
     Case("unfocused", "cause", 20, companion="border", together=0.95),
     Case("slope", "cause", 30),
     Case("green", "cause", 12, companion="digit", together=0.6),
