@@ -367,17 +367,16 @@ def test_pairs_of_the_users_own_are_not_mixed_with_samples_as_they_are() -> None
 
 
 def test_kinds_cost_the_test_of_all_together_no_power() -> None:
-    p_values = {"cue": (0.01, 0.30), "other cue": (0.03,)}
     effects = {}
-    for target, values in p_values.items():
-        witness: Any = SimpleNamespace(target=target)
-        for p_value in values:
-            kind = Kind("full", [witness], 1.0)
-            effects[kind] = Effect(0.2, 0.1, 0.3, 40, p_value)
-    joint: Any = {"cue": Effect(0.2, 0.1, 0.3, 40, 0.02)}
+    for p_value in (0.01, 0.30, 0.03):
+        kind = Kind("full", [], 1.0)
+        effects[kind] = Effect(0.2, 0.1, 0.3, 40, p_value)
+    first, second, _ = effects
+    # of one finding two are tested together, the third is of another
+    joint = {(first, second): Effect(0.2, 0.1, 0.3, 40, 0.02)}
     corrected, together = _correct_in_order(effects, joint)
     # two findings, each with its first test
-    assert together["cue"].corrected == pytest.approx(0.04)
+    assert together[first, second].corrected == pytest.approx(0.04)
     # no kind is surer than all of them; a second kind that does nothing stays so
     assert [effect.corrected for effect in corrected.values()] == pytest.approx(
         [0.04, 0.3, 0.04]

@@ -148,7 +148,7 @@ def test_where_no_sample_is_judged_there_is_no_pair() -> None:
 
 
 def vote(decision: Any, effect: str, needs: str = "inside") -> Vote:
-    plugin = SimpleNamespace(effect=effect, needs=needs)
+    plugin = SimpleNamespace(effect=effect, needs=needs, changes=None)
     witness: Any = SimpleNamespace(plugin=plugin)
     standing: Any = "inside" if needs == "inside" else "full"
     return Vote(
@@ -191,7 +191,7 @@ def test_the_inside_is_asked_where_no_picture_loses_the_cue() -> None:
 
     def spec(name: str, needs: str) -> Any:
         traits = {"effect": "removes", "placebo": "other donor", "partial": False}
-        return SimpleNamespace(name=name, needs=needs, **traits)
+        return SimpleNamespace(name=name, needs=needs, changes=None, **traits)
 
     plugins: Any = {"blank": spec("blank", "still"), "erase": spec("erase", "inside")}
     for share in (0.8, 0.3):
@@ -254,7 +254,11 @@ def _asked(plugins: Any, share: float) -> Any:
 
 def _witness_by(needs: str, effect: str) -> Any:
     plugin = SimpleNamespace(
-        needs=needs, effect=effect, placebo="other direction", partial=False
+        needs=needs,
+        effect=effect,
+        placebo="other direction",
+        partial=False,
+        changes=None,
     )
     return type("W", (SimpleNamespace,), {"__hash__": object.__hash__})(
         plugin=plugin, edits_model=True

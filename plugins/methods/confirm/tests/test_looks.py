@@ -1,6 +1,7 @@
 """What is asked about in which order, and what is not asked about at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -24,9 +25,10 @@ from cuescope_confirm.testimony.witnesses import (
     Dossier,
     Witness,
 )
-from cuescope_confirm.trials import UNCOMPARED
+from cuescope_confirm.trials import SEEN, UNCOMPARED
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES
 from cuescope_sdk import Context
+from cuescope_sdk.statistics import Estimate
 
 COUNT = 60  # pairs of a witness
 ADMITTED = 7  # trials that are read in the end
@@ -43,7 +45,9 @@ class Court:
         *,
         value: float = 0.2,
         standing: Standing = "full",
+        alike: float = 0.0,
     ) -> None:
+        self.alike: Any = SimpleNamespace(alike=Estimate(0.1, alike, 0.2))
         self.asked: list[tuple[int, int]] = []
         self.later: list[tuple[int, float]] = []
         self.p_values = list(p_values)
@@ -100,7 +104,7 @@ class Court:
             decision=self.decision,
         )
         ruling = Ruling("cannot tell", missing=MORE_SAMPLES)
-        rows = [Row(self.finding, [], [], [vote], ruling)]
+        rows = [Row(self.finding, [], [], [vote], ruling, beside=self.alike)]
         return SimpleNamespace(rows=rows, study=dossier.study)
 
 
@@ -170,6 +174,50 @@ def test_what_can_neither_convict_nor_acquit_is_not_asked_about_again(
     court = Court(monkeypatch, [1.0], value=value, standing=standing)
     ask_in_looks(court.dossier)
     assert court.asked[-1] == ((30, 0) if is_enough else (60, 0))
+
+
+@pytest.mark.parametrize(
+    ("needs", "p_value", "alike", "is_asked"),
+    [
+        ("still", 1.0, 0.02, True),
+        # samples as they are do not say that anything does
+        ("still", 1.0, -0.02, False),
+        ("still", 0.001, 0.02, False),
+        ("region", 1.0, 0.02, False),
+    ],
+)
+def test_where_no_property_moves_answers_the_embedding_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+    needs: str,
+    p_value: float,
+    alike: float,
+    is_asked: bool,
+) -> None:
+    court = Court(monkeypatch, [p_value], alike=alike)
+    [of_finding, _] = court.dossier.witnesses
+    plugin: Any = SimpleNamespace(needs=needs, effect="removes", changes="tones")
+    tones = replace(of_finding, plugin=plugin)
+    erase = replace(of_finding, spec="erase").unasked(SEEN)
+
+    def made(_: Study, plugins: Mapping[str, Any], about: Target) -> list[Witness]:
+        return [
+            Witness(about, spec, plugin, answers=_pairs(COUNT))
+            for spec, plugin in plugins.items()
+        ]
+
+    monkeypatch.setattr(trials, "_witnesses", made)
+    monkeypatch.setattr(trials, "_compared_or_not", lambda _, witness, __: witness)
+    asked: list[dict[str, int]] = []
+
+    def ask(dossier: Dossier) -> tuple[Dossier, Sequence[Any]]:
+        own = dossier.witnesses_of(court.finding)
+        asked.append({witness.spec: len(witness.answers.pairs) for witness in own})
+        return dossier, ()
+
+    monkeypatch.setattr(looks, "ask", ask)
+    monkeypatch.setattr(looks, "harm_of", lambda *_: None)
+    ask_in_looks(replace(court.dossier, witnesses=[tones, erase]))
+    assert asked[-1] == {"blank": COUNT, "erase": COUNT if is_asked else 0}
 
 
 @pytest.mark.parametrize(("area", "is_asked"), [(0.1, True), (0.3, False)])

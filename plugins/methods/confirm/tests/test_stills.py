@@ -20,6 +20,7 @@ from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
 from cuescope_confirm.testimony.votes import (
     Kind,
+    cases_of,
     jointly_telling,
     kinds_of,
     one_of_each_kind,
@@ -106,7 +107,8 @@ class Fake(SimpleNamespace):
 
 def witness(spec: str, **plugin: Any) -> Witness:
     """Of a finding, with enough pairs to be tested."""
-    traits = {"needs": "region", "placebo": "elsewhere", "effect": "removes"}
+    traits: dict[str, Any] = {"needs": "region", "placebo": "elsewhere"}
+    traits |= {"effect": "removes", "changes": None}
     acting: Any = SimpleNamespace(**{**traits, "partial": False, **plugin})
     pair: Any = SimpleNamespace(control=False)
     trial: Any = SimpleNamespace(edit=None)
@@ -179,27 +181,55 @@ def test_of_a_kind_one_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(asked(chosen)) == list(shares)
 
 
-def test_of_whole_pictures_the_least_change_that_takes_the_cue_is_asked_about(
+def still(spec: str, **plugin: Any) -> Witness:
+    """Of a change of whole pictures, as `match-light`, and of the property that it changes."""
+    direction, _, name = spec.partition("-")
+    effect = "inserts" if direction == "impose" else "removes"
+    traits = {"needs": "still", "placebo": "other donor", "changes": name}
+    return witness(spec, **traits, effect=effect, **plugin)
+
+
+def test_of_whole_pictures_the_properties_that_tell_most_are_asked_about(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    still = {"needs": "still", "placebo": "other donor"}
-    names = ("tones", "light", "noise", "grain")
-    witnesses = [witness(name, **still) for name in names]
-    shares = dict(zip(names, (0.8, 0.6, 0.1, 0.4), strict=True))
-    taken = {witness: shares[witness.spec] for witness in witnesses}
-    tones, light, _, grain = witnesses
-    kinds = {kind.standing: kind.party for kind in kinds_of(witnesses, taken)}
-    assert kinds == {"full": [tones, light], "partial": [grain]}
-    levels = {"tones": 30.0, "light": 12.0, "grain": 5.0}
-    monkeypatch.setattr(votes, "change_made", lambda witness: levels[witness.spec])
+    shares = {
+        "match-tones": 0.8,
+        "impose-tones": 0.3,
+        "match-light": 0.6,
+        "impose-grain": 0.9,
+        "match-scale": 0.4,
+        "match-blocks": 0.1,
+    }
+    witnesses = list(map(still, shares))
+    monkeypatch.setattr(votes, "change_made", lambda _: 0.0)
     chosen = one_of_each_kind(study(shares), witnesses)
-    assert asked(chosen) == {"light": ["tones"], "noise": [], "grain": []}
+    # what takes less than a quarter is no change of this cue, and is left out before
+    assert list(asked(chosen)) == [
+        "match-tones",
+        "impose-tones",
+        "match-light",
+        "impose-grain",
+        "match-blocks",
+    ]
+
+
+def test_each_property_of_whole_pictures_is_heard_by_itself() -> None:
+    shares = {"match-tones": 0.8, "impose-tones": 0.3, "match-light": 0.6}
+    witnesses = list(map(still, shares))
+    taken = {each: shares[each.spec] for each in witnesses}
+    tones, light = cases_of(kinds_of(witnesses, taken))
+    assert [kind.party[0].spec for kind in tones] == ["match-tones", "impose-tones"]
+    assert [kind.party[0].spec for kind in light] == ["match-light"]
+    assert jointly_telling(tones) == tones
+    # what is changed at a place has no properties
+    blank = witness("blank")
+    [alone] = cases_of(kinds_of([blank], {blank: None}))
+    assert [kind.party[0].spec for kind in alone] == ["blank"]
 
 
 def test_what_changes_a_part_is_heard_beside_one_full_change() -> None:
-    still = {"needs": "still", "placebo": "other donor"}
-    whole = witness("impose-blocks", **still, effect="inserts")
-    part = witness("match-blocks", **still)
+    whole = still("impose-blocks")
+    part = still("match-blocks")
     other = witness("swap", placebo="other donor")
     kinds = kinds_of([whole, part], {whole: 0.9, part: 0.4})
     assert len(jointly_telling(kinds)) == 2

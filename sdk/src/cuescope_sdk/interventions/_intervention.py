@@ -61,9 +61,10 @@ class Intervention(Plugin, ABC):
     of "other frames" of the same sample, with "other words", or a shift of equal length in an
     "other direction". What needs the "still" changes all of each frame that shows the cue, towards
     a donor of the same label: where in the frame the cue is need not be known, and it may be
-    nowhere. What needs the "inside" moves the model's embedding by the `shift` of a case, and
-    changes no picture. What is taken of a donor is taken
-    `in_place`, where the cue is in the sample; else where it is in the donor, or would be. What is
+    nowhere. It `changes` one property, by whose name the change that takes it out and the one that
+    puts it in are known as a pair. What needs the "inside" moves the model's embedding by the
+    `shift` of a case, and changes no picture. What is taken of a donor is taken `in_place`, where
+    the cue is in the sample; else where it is in the donor, or would be. What is
     `partial` leaves something of the cue: where it does nothing, that says nothing of the cue.
     """
 
@@ -73,6 +74,7 @@ class Intervention(Plugin, ABC):
     # by the same function: what it does wrong, its placebo does wrong too (docs/adr/0019)
     placebo: ClassVar[Placebo] = "elsewhere"
     in_place: ClassVar[bool] = True
+    changes: ClassVar[str | None] = None
     # what leaves a part of the cue counts only where it confirms
     partial: ClassVar[bool] = False
     requires: ClassVar[Requirements] = Requirements(outputs=frozenset())

@@ -1,7 +1,8 @@
 """From answers to verdicts: the effect of each kind of change, and what all of them say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from operator import itemgetter
 from typing import TypeVar
 
@@ -35,6 +36,7 @@ from cuescope_confirm.testimony.votes import (
     Taken,
     Testimony,
     Vote,
+    cases_of,
     jointly_telling,
     kinds_of,
     party_of,
@@ -62,7 +64,8 @@ from cuescope_confirm.verdicts.undecided import (
 )
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
-Tested = TypeVar("Tested", Kind, Target, Kind | Target)
+Case = tuple[Kind, ...]  # kinds that tell of one cue, of whole pictures by one property
+Tested = TypeVar("Tested", Kind, Case, Kind | Case)
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 
 
@@ -155,7 +158,11 @@ class Row:
     def decisive(self) -> Testimony | None:
         """The witness with the clearest effect; of whole frames where no finer one decides."""
         # the clearest by itself is what a table of one figure shows
-        return min(self.fine or self.measured, key=_clearness, default=None)
+        return min(
+            self.fine or self.measured,
+            key=lambda testimony: _clearness(testimony.effect),
+            default=None,
+        )
 
     @property
     def confirming(self) -> list[Testimony]:
@@ -179,9 +186,9 @@ class Row:
         return [testimony for testimony in able if testimony.effect.low > 0] or able
 
 
-def _clearness(testimony: Testimony) -> tuple[float, float]:
+def _clearness(effect: Effect) -> tuple[float, float]:
     # p-values have a least value: among many of these the size decides
-    return testimony.effect.corrected, -testimony.effect.least
+    return effect.corrected, -effect.least
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,14 +219,17 @@ def measure(dossier: Dossier) -> Results:
     tested = _tested(dossier)
     taken: dict[Witness, float | None] = {}
     kinds: list[Kind] = []
-    together: dict[Target, Party] = {}
+    cases: dict[Target, list[list[Kind]]] = {}
+    together: dict[Case, Party] = {}
     for target, witnesses in tested.items():
         taken |= shares_taken(study, witnesses)
         of_target = kinds_of(witnesses, taken)
-        joined = jointly_telling(of_target)
-        if joined:
-            together[target] = party_of(joined)
         kinds += of_target
+        cases[target] = cases_of(of_target)
+        for case in cases[target]:
+            joined = jointly_telling(case)
+            if joined:
+                together[tuple(case)] = party_of(joined)
     parties = [*(kind.party for kind in kinds), *together.values()]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
@@ -228,19 +238,35 @@ def measure(dossier: Dossier) -> Results:
         dict(zip(kinds, effects[: len(kinds)], strict=True)),
         dict(zip(together, effects[len(kinds) :], strict=True)),
     )
-    votes: dict[Target, list[Vote]] = {target: [] for target in tested}
-    for kind, effect in of_kinds.items():
-        votes[kind.target].append(_vote(study, kind, effect))
+    votes = {kind: _vote(study, kind, effect) for kind, effect in of_kinds.items()}
     rows = []
     for target, witnesses in tested.items():
-        own = votes[target]
+        case = min(
+            cases[target], key=lambda some: _clearness_of(some, of_kinds, of_all)
+        )
         measured = [
-            _testimony(dossier, witness, own, taken, confidence)
+            _testimony(dossier, witness, votes.values(), taken, confidence)
             for witness in witnesses
         ]
-        rows.append(_row(dossier, target, own, measured, of_all.get(target)))
+        own = [votes[kind] for kind in case]
+        rows.append(_row(dossier, target, own, measured, of_all.get(tuple(case))))
     rows.sort(key=_rank)
     return Results(study, rows, len(parties), confidence)
+
+
+def _clearness_of(
+    case: Sequence[Kind],
+    of_kinds: Mapping[Kind, Effect],
+    of_all: Mapping[Case, Effect],
+) -> tuple[float, float]:
+    """Of the effect of some kinds together, else of the clearest of them; the less the clearer.
+
+    Of whole pictures that property counts which moves answers most clearly. All of them are tests,
+    and are corrected for.
+    """
+    joint = of_all.get(tuple(case))
+    effects = [of_kinds[kind] for kind in case] if joint is None else [joint]
+    return min(map(_clearness, effects), default=(1.0, 0.0))
 
 
 def _tested(dossier: Dossier) -> dict[Target, list[Witness]]:
@@ -258,26 +284,26 @@ def _tested(dossier: Dossier) -> dict[Target, list[Witness]]:
 
 def _correct_in_order(
     of_kinds: Mapping[Kind, Effect],
-    together: Mapping[Target, Effect],
-) -> tuple[Mapping[Kind, Effect], Mapping[Target, Effect]]:
+    together: Mapping[Case, Effect],
+) -> tuple[Mapping[Kind, Effect], Mapping[Case, Effect]]:
     """The tests of kinds, and those of several together, corrected (Holm).
 
     What tells of a finding is tested first: its kinds together, or each where none are. What kinds
     that are tested together say by themselves comes after, and none is surer than all of them
     (serial gatekeeping; Dmitrienko and Tamhane, 2007). So they cost the first tests no power.
     """
-    alone = {
-        kind: effect for kind, effect in of_kinds.items() if kind.target not in together
-    }
+    joined = set(chain.from_iterable(together))
+    alone = {kind: effect for kind, effect in of_kinds.items() if kind not in joined}
     first = _correct({**together, **alone})
     corrected = {}
     for kind, effect in _correct(of_kinds).items():
         if kind in alone:
             corrected[kind] = first[kind]
         else:
-            gate = max(effect.corrected, first[kind.target].corrected)
+            gates = [first[case].corrected for case in together if kind in case]
+            gate = max(effect.corrected, min(gates))
             corrected[kind] = replace(effect, corrected=gate)
-    return corrected, {target: first[target] for target in together}
+    return corrected, {case: first[case] for case in together}
 
 
 def _correct(effects: Mapping[Tested, Effect]) -> dict[Tested, Effect]:
@@ -299,7 +325,7 @@ def _vote(study: Study, kind: Kind, effect: Effect) -> Vote:
 def _testimony(
     dossier: Dossier,
     witness: Witness,
-    votes: Sequence[Vote],
+    votes: Collection[Vote],
     taken: Taken,
     confidence: float,
 ) -> Testimony:

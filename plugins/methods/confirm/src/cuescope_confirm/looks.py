@@ -83,15 +83,23 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     results = measure(with_answers(first, outcomes))
     margin = study.options.margin
     decided = {row.target for row in results.rows if _is_decided(row, margin)}
+    asked_in_half = {
+        (witness.target, witness.spec): witness
+        for witness in half.witnesses
+        if witness.answers.pairs
+    }
+    dossier = with_inside(dossier, _unmoved(results))
     witnesses = []
-    for witness, in_half in zip(dossier.witnesses, half.witnesses, strict=True):
+    for witness in dossier.witnesses:
         # a placebo goes on as long as a finding that is held against it
         owners = {
             target
             for target in dossier.targets
             if witness.target in _with_placebos(target)
         }
-        witnesses.append(in_half if owners <= decided else witness)
+        in_half = asked_in_half.get((witness.target, witness.spec), witness)
+        is_half = owners <= decided or _is_of_other_property(results, witness)
+        witnesses.append(in_half if is_half else witness)
     audit.note(
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
@@ -113,8 +121,7 @@ def _gentle(dossier: Dossier, later: Later) -> Dossier:
     if options.interventions or options.max_calls is not None:
         return dossier
     if dossier.study.audit.context.planning:
-        others = chain.from_iterable(first.instead for first in dossier.witnesses)
-        return replace(dossier, witnesses=[*dossier.witnesses, *map(_few, others)])
+        return _with_all_that_may_follow(dossier)
     has_inside = {
         witness.target for witness in dossier.witnesses if witness.reason == SEEN
     }
@@ -136,6 +143,18 @@ def _gentle(dossier: Dossier, later: Later) -> Dossier:
         # others of its kind are not kept any longer
         witnesses.append(replace(witness, instead=()))
     return with_inside(replace(dossier, witnesses=witnesses), lost)
+
+
+def _with_all_that_may_follow(dossier: Dossier) -> Dossier:
+    """With a few pairs of others of each kind, and what is done inside where whole pictures are."""
+    others = chain.from_iterable(first.instead for first in dossier.witnesses)
+    whole = {
+        witness.target
+        for witness in dossier.witnesses
+        if witness.answers.pairs and witness.plugin.needs == "still"
+    }
+    dossier = with_inside(dossier, whole)
+    return replace(dossier, witnesses=[*dossier.witnesses, *map(_few, others)])
 
 
 def _try(
@@ -185,6 +204,33 @@ def _count(dossier: Dossier) -> int:
         else:
             changed += 1
     return len(plain) + changed
+
+
+def _unmoved(results: Results) -> set[Target]:
+    """The undecided cues of whole pictures of which no property that was changed moves answers.
+
+    They may be of another one: samples as they are, with all else alike, say that something does.
+    """
+    level = 1 - results.study.options.confidence
+    return {
+        row.target
+        for row in results.rows
+        if row.ruling.verdict == "cannot tell"
+        and row.beside is not None
+        and row.beside.alike.low > 0
+        and any(vote.needs == "still" for vote in row.votes)
+        and not row.moves(level)
+    }
+
+
+def _is_of_other_property(results: Results, witness: Witness) -> bool:
+    """Whether it changes whole pictures in another way than what tells most of a finding."""
+    if witness.plugin.needs != "still":
+        return False
+    for row in results.rows:
+        if row.target is witness.target:
+            return witness.plugin.changes not in {vote.changes for vote in row.votes}
+    return False
 
 
 def _count_placebos(dossier: Dossier) -> int:

@@ -59,6 +59,7 @@ class MatchTones(Matching):
     """Contrast, brightness and casts."""
 
     title = "its tones are those of a sample without it"
+    changes = "tones"
 
     def change(self, case: Case) -> Trial:
         """Each frame, by that of the donor that is nearest in number."""
@@ -76,6 +77,7 @@ class MatchLight(Matching):
     """Gradients and vignettes."""
 
     title = "light falls as in a sample without it"
+    changes = "light"
 
     def change(self, case: Case) -> Trial:
         """Each frame, by that of the donor that is nearest in number."""
@@ -93,6 +95,7 @@ class MatchSharpness(Matching):
     """Blur, grain and noise."""
 
     title = "it is as sharp and grainy as a sample without it"
+    changes = "sharpness"
 
     def change(self, case: Case) -> Trial:
         """Each frame, by that of the donor that is nearest in number."""
@@ -110,6 +113,7 @@ class MatchSpectrum(Matching):
     """Patterns all over the frame: waves, weaves, grids, grain."""
 
     title = "each frequency is as strong as in a sample without it"
+    changes = "spectrum"
 
     def change(self, case: Case) -> Trial:
         """Each frame, by that of the donor that is nearest in number."""
@@ -127,6 +131,7 @@ class MatchBlocks(Matching):
     """Blocks of compression."""
 
     title = "it is as blocky as a sample without it"
+    changes = "blocks"
 
     def change(self, case: Case) -> Trial:
         """Each frame, by that of the donor that is nearest in number."""
@@ -144,6 +149,7 @@ class MatchFringes(Matching):
     """Fringes of colour, as of a lens or a print."""
 
     title = "its colours meet as in a sample without it"
+    changes = "fringes"
 
     def change(self, case: Case) -> Trial:
         """Each frame, by that of the donor that is nearest in number."""
@@ -161,6 +167,7 @@ class MatchAcross(OfLayout):
     """Where the thing stands from left to right; all of the frame is moved, round the edges."""
 
     title = "it is moved across, to where the thing of a sample without it stands"
+    changes = "place from left to right"
     axis: ClassVar[Literal["row", "col"]] = "col"
 
     def step(self, case: Case) -> float:
@@ -187,6 +194,7 @@ class MatchHeight(MatchAcross):
     """How high the thing stands."""
 
     title = "it is moved up or down, to where the thing of a sample without it stands"
+    changes = "height"
     axis = "row"
 
 
@@ -201,6 +209,7 @@ class MatchZoom(OfLayout):
     """How large the thing is; all of the frame is magnified about it."""
 
     title = "it is magnified until its thing is as large as in a sample without it"
+    changes = "size"
 
     def step(self, case: Case) -> float:
         """The log of the scale."""
@@ -227,6 +236,7 @@ class MatchScale(OfLayout):
     """How near all of the frame is seen; it is magnified about its middle."""
 
     title = "it is seen as near as a sample without it"
+    changes = "scale"
 
     def step(self, case: Case) -> float:
         """The log of the scale."""
@@ -250,6 +260,7 @@ class MatchTurn(OfLayout):
     """How far all of the frame is turned, as by a camera that is held askew."""
 
     title = "it is turned until it is as upright as a sample without it"
+    changes = "direction"
 
     def step(self, case: Case) -> float:
         """In radians, at most an eighth of a turn."""
@@ -273,6 +284,7 @@ class MatchTempo(OfLayout):
     """How fast a clip moves."""
 
     title = "it runs as fast as a sample without it"
+    changes = "tempo"
 
     def step(self, case: Case) -> float:
         """The log of the tempo."""

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -27,9 +27,21 @@ from cuescope_confirm.testimony.witnesses import Witness
 Standing = Literal["full", "partial", "inside", "coarse"]
 Taken = Mapping[Witness, float | None]
 ABOUT = 0.9  # of what another change of the same kind takes
+PROPERTIES = 3  # of whole pictures that are asked about
 INSTEAD = 2  # others of a kind that may be asked about in place of its best
 NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pictures
+OTHERS = "changes of other properties take more of the cue"
 ENOUGH = "two kinds of change that take all of the cue are asked about"
+
+
+class Sort(NamedTuple):
+    """What witnesses of one kind have in common; `changes` is a property of whole pictures."""
+
+    standing: Standing
+    needs: str
+    changes: str | None
+    placebo: str
+    effect: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +64,11 @@ class Kind:
     def needs(self) -> str:
         """What it changes."""
         return self.party[0].plugin.needs
+
+    @property
+    def changes(self) -> str | None:
+        """The property of whole pictures that it changes."""
+        return self.party[0].plugin.changes
 
     @property
     def removes(self) -> bool:
@@ -124,19 +141,43 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
     A change of whole pictures that takes less than a quarter of the cue is about something else,
     and has none.
     """
-    by_kind = defaultdict[tuple[Standing, str, str, str], list[Witness]](list)
+    by_kind = defaultdict[Sort, list[Witness]](list)
     for witness in witnesses:
         standing = _standing_of(witness, taken)
         if standing is not None:
             plugin = witness.plugin
-            sort = (standing, plugin.needs, plugin.placebo, plugin.effect)
+            sort = Sort(
+                standing,
+                plugin.needs,
+                plugin.changes,
+                plugin.placebo,
+                plugin.effect,
+            )
             by_kind[sort].append(witness)
     # witnesses of one sort share a vote: three ways to blank a place are one opinion
     kinds = []
-    for (standing, *_), party in by_kind.items():
+    for sort, party in by_kind.items():
         part = float(np.mean([part_taken(taken[witness]) for witness in party]))
-        kinds.append(Kind(standing, party, part))
+        kinds.append(Kind(sort.standing, party, part))
     return kinds
+
+
+def cases_of(kinds: Sequence[AnyKind]) -> list[list[AnyKind]]:
+    """The kinds that tell of a cue together: of those of whole pictures one property at a time.
+
+    Which property a cue is of, nobody knows before: what changes another one says nothing of it.
+    Nor does it say what is done inside the model, which is a case by itself there.
+    """
+    stills = [kind for kind in kinds if kind.needs == "still"]
+    if not stills:
+        return [list(kinds)]
+    inside = [kind for kind in kinds if kind.standing == "inside"]
+    others = [kind for kind in kinds if kind not in (*stills, *inside)]
+    names = dict.fromkeys(kind.changes for kind in stills)
+    cases = [
+        others + [kind for kind in stills if kind.changes == name] for name in names
+    ]
+    return [*cases, inside] if inside else cases
 
 
 def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
@@ -180,9 +221,10 @@ def suffice(kinds: Sequence[Kind]) -> bool:
 def one_of_each_kind(study: Study, witnesses: Party) -> list[Witness]:
     """The witnesses; those that need not be asked about say why.
 
-    Of each kind one is asked about, and a few others may be in its place. Where two kinds change
-    all of the cue, what changes a part, or all of the frame, adds nothing. Where pictures do not
-    tell the cue, none is left out. Told by pictures, before any answer.
+    Of each kind one is asked about, and a few others may be in its place; of whole pictures the
+    properties that tell most of the cue. Where two kinds change all of the cue, what changes a
+    part, or all of the frame, adds nothing. Where pictures do not tell the cue, none is left out.
+    Told by pictures, before any answer.
     """
     able = [
         witness
@@ -194,11 +236,17 @@ def one_of_each_kind(study: Study, witnesses: Party) -> list[Witness]:
     if all(share is None for share in taken.values()):
         return list(witnesses)
     kinds = kinds_of(able, taken)
-    is_enough = [kind.standing for kind in kinds].count("full") > 1
+    is_enough = any(
+        [kind.standing for kind in case].count("full") > 1 for case in cases_of(kinds)
+    )
+    properties = _most_telling(kinds, taken)
     reasons: dict[Witness, str] = {}
     instead: dict[Witness, tuple[Witness, ...]] = {}
     for kind in kinds:
-        if is_enough and kind.standing != "full":
+        if kind.needs == "still" and kind.changes not in properties:
+            reasons |= dict.fromkeys(kind.party, OTHERS)
+            continue
+        if is_enough and kind.standing != "full" and kind.needs != "still":
             reasons |= dict.fromkeys(kind.party, ENOUGH)
             continue
         best, *others = _best_first(kind, taken)
@@ -222,23 +270,27 @@ def is_told_by_pictures(study: Study, witnesses: Party) -> bool:
     ]
     kinds = kinds_of(able, shares_taken(study, able))
     is_full = any(kind.standing == "full" for kind in kinds)
-    return is_full or is_changed_both_ways(kinds)
+    return is_full or any(map(is_changed_both_ways, cases_of(kinds)))
+
+
+def _most_telling(kinds: Sequence[Kind], taken: Taken) -> list[str | None]:
+    """The properties of whole pictures by which most of the cue goes, or comes."""
+    shares: dict[str | None, float] = {}
+    for kind in kinds:
+        if kind.needs == "still":
+            of_kind = [taken[witness] or 0.0 for witness in kind.party]
+            shares[kind.changes] = max([*of_kind, shares.get(kind.changes, 0.0)])
+    return sorted(shares, key=lambda name: -shares[name])[:PROPERTIES]
 
 
 def _best_first(kind: Kind, taken: Taken) -> list[Witness]:
-    """First those that take about as much of the cue as any, the one that changes least first.
-
-    Of changes of whole pictures, all that take it.
-    """
+    """First those that take about as much of the cue as any, the one that changes least first."""
     # edits of the model leave pictures as they are
     shares = {
         witness: 0.0 if witness.edits_model else taken[witness] or 0.0
         for witness in kind.party
     }
-    most = max(shares.values())
-    least = ABOUT * most
-    if kind.standing == "full" and kind.needs == "still":
-        least = LEAST
+    least = ABOUT * max(shares.values())
     able = [witness for witness, share in shares.items() if share >= least]
     others = [witness for witness in shares if witness not in able]
     others.sort(key=lambda witness: -shares[witness])
