@@ -125,14 +125,26 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def confirmed(place: Path) -> Made:
-    """The dossier of a model; kept for other tests of this module."""
+def audited(place: Path) -> Callable[..., Path]:
+    """The folder of an audit of a model; kept for other tests of this module."""
 
-    def report(model: str = "fake", lean: float = 1.0) -> Report:
+    def folder_of(model: str = "fake", lean: float = 1.0) -> Path:
         folder = place / f"{model}-{lean}"
-        if not (folder.with_name(f"{folder.name}-confirmed") / "report.json").exists():
+        if not (folder / "report.json").exists():
             unfound = ("-O", "unfound=true") if model == "pixels" else ()
             run(*audit_of(folder, model, lean, *unfound))
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture
+def confirmed(audited: Callable[..., Path]) -> Made:
+    """The dossier of such an audit; kept for other tests of this module."""
+
+    def report(model: str = "fake", lean: float = 1.0) -> Report:
+        folder = audited(model, lean)
+        if not (folder.with_name(f"{folder.name}-confirmed") / "report.json").exists():
             some = ("blank", "transplant", "hide")[
                 : 3 if (model, lean) == ("fake", 1.0) else 2
             ]
@@ -146,6 +158,21 @@ def confirmed(place: Path) -> Made:
         return load_report(folder.with_name(f"{folder.name}-confirmed"))
 
     return report
+
+
+@pytest.fixture
+def paired(audited: Callable[..., Path], scenes: Path) -> Callable[..., Path]:
+    """The folder of a dossier by pairs of the user's own; kept for other tests of this module."""
+
+    def folder_of(lean: float = 1.0) -> Path:
+        found = audited(lean=lean)
+        folder = found.with_name(f"{found.name}-paired")
+        if not (folder / "report.json").exists():
+            words = ("--feature", "red", "--pairs", str(scenes), "--out", str(folder))
+            run("confirm", str(found), "-q", *words)
+        return folder
+
+    return folder_of
 
 
 def audit_of(folder: Path, model: str, lean: float, *words: str) -> tuple[str, ...]:
@@ -180,6 +207,7 @@ def verdicts(report: Report) -> dict[str, object]:
     return {str(row["cue"]): row["verdict"] for row in table.rows}
 
 
+@pytest.mark.long
 def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     report = confirmed()
     assert verdicts(report)["red"] == "causes"
@@ -239,6 +267,7 @@ def test_few_samples_serve_both_jobs(
     run_refused(capsys, "confirm", str(found), *twice, said=both)
 
 
+@pytest.mark.long
 def test_what_half_of_the_samples_decide_is_not_asked_about_in_the_others(
     confirmed: Made,
 ) -> None:
@@ -286,13 +315,12 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
 
 
 @pytest.mark.long
-def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None:
+def test_a_feature_of_each_method_is_taken(place: Path) -> None:
     """Frames, a region, a modality, an object's name and a thing that reasoning names.
 
     What a method brings that nobody knows is located by what it carries: frames, regions, a name.
     """
     folder = place / "sorts"
-    confirmed()
     run(*audit_of(folder, "fake", 1.0, "-O", "sorts=true"))
     words = (
         "--with",
@@ -327,6 +355,7 @@ def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None
     )
 
 
+@pytest.mark.long
 def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) -> None:
     report = confirmed()
     found = load_report(place / "fake-1.0-confirmed" / "found")
@@ -356,13 +385,13 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
 )
 def test_what_cannot_be_is_one_line(
     place: Path,
-    confirmed: Made,
+    audited: Callable[..., Path],
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     words: tuple[str, ...],
     said: str,
 ) -> None:
-    confirmed()
+    audited()
     run_refused(
         capsys,
         "confirm",
@@ -387,12 +416,12 @@ def test_what_cannot_be_is_one_line(
 )
 def test_a_wrong_option_is_told_before_anything_else(
     place: Path,
-    confirmed: Made,
+    audited: Callable[..., Path],
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     option: str,
 ) -> None:
-    confirmed()
+    audited()
     capsys.readouterr()
     out = ("--out", str(tmp_path / "x"))
     run("confirm", str(place / "fake-1.0"), *option.split(), *out, code=2)
@@ -426,18 +455,10 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [(1.0, "causes"), pytest.param(0.0, "accompanies", marks=pytest.mark.long)],
 )
 def test_pairs_of_the_users_own_decide_alone(
-    place: Path,
-    confirmed: Made,
-    scenes: Path,
-    tmp_path: Path,
-    lean: float,
-    verdict: str,
+    paired: Callable[..., Path], lean: float, verdict: str
 ) -> None:
     """For a model that leans on the cue, and for one that does not."""
-    confirmed(lean=lean)
-    words = ("--feature", "red", "--pairs", str(scenes), "--out", str(tmp_path / "out"))
-    run("confirm", str(place / f"fake-{lean}"), "-q", *words)
-    report = load_report(tmp_path / "out")
+    report = load_report(paired(lean))
     assert verdicts(report) == {"red": verdict}
     [table] = [t for t in report.tables if t.title.startswith("Each witness beside")]
     [witness] = table.rows
@@ -452,12 +473,12 @@ def test_pairs_of_the_users_own_decide_alone(
 
 def test_pairs_that_cannot_be_read_are_told_in_a_line(
     place: Path,
-    confirmed: Made,
+    audited: Callable[..., Path],
     scenes: Path,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    confirmed()
+    audited()
     alone, unlike, few = (tmp_path / name for name in ("alone", "unlike", "few"))
     shutil.copytree(scenes / "with", alone / "with")
     shutil.copytree(scenes, unlike)
@@ -481,9 +502,13 @@ def test_pairs_that_cannot_be_read_are_told_in_a_line(
 
 
 def test_runs_that_cannot_be_tested_are_told_in_a_line(
-    place: Path, confirmed: Made, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    place: Path,
+    audited: Callable[..., Path],
+    paired: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    confirmed()
+    audited()
     names = ("bare", "all", "old", "changed", "gone")
     bare, whole, old, changed, gone = (tmp_path / name for name in names)
     clips = tmp_path / "clips"
@@ -510,7 +535,7 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         (gone, str(clips)),
         (whole, "the run looked at part 1/1"),
         (tmp_path / "nothing", "no report at"),
-        (place / "fake-1.0-confirmed", "which tests what other runs found"),
+        (paired(), "which tests what other runs found"),
     ):
         run_refused(
             capsys, "confirm", str(folder), "--out", str(tmp_path / "x"), said=said
@@ -522,9 +547,9 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
 
 
 def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
-    place: Path, confirmed: Made, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    place: Path, audited: Callable[..., Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    confirmed()
+    audited()
     mail, out = tmp_path / "mail", str(tmp_path / "out")
     shutil.copytree(place / "fake-1.0", mail)
     stored = json.loads((mail / "report.json").read_text())

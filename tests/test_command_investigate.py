@@ -193,6 +193,24 @@ def test_what_two_methods_found_stands_once(dossier: Report) -> None:
     assert lost.value == pytest.approx(0.18, abs=0.05)
 
 
+def test_no_sample_that_found_or_decided_is_asked_about(
+    place: Path, dossier: Report
+) -> None:
+    found = load_report(place / "run" / "found" / "halves")
+    assert (found.provenance.part, dossier.provenance.part) == ("1/2", "2/2")
+    seen = {o.sample for f in found.features for o in f.occurrences}
+    tested = {o.sample for f in dossier.features for o in f.occurrences}
+    assert seen
+    assert tested
+    assert not seen & tested
+    assert "cues decided by half of the samples" in dossier.notes["looks"]
+    witnesses = table(dossier, "Each witness beside")
+    counts = [row["samples"] for row in witnesses if row["cue"] == "red corner"]
+    # 60 are changed at most, and half of these decide whether the others are
+    assert counts
+    assert max(map(int, map(str, counts))) <= 30
+
+
 def test_the_page_says_where_the_cause_is(dossier: Report) -> None:
     [portrait] = dossier.portraits
     assert portrait.where == "top left"
