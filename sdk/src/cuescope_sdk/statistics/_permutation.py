@@ -1,6 +1,5 @@
 """Tests that permute what was drawn together: whole groups, within strata."""
 
-from functools import partial
 from itertools import permutations, product
 from math import factorial, prod
 
@@ -11,7 +10,7 @@ from numpy.random import Generator
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._resampling import (
     monte_carlo_p_value,
-    permutation_p_value,
+    portions,
     stratified_orders,
 )
 from cuescope_sdk.statistics._shapes import (
@@ -189,14 +188,19 @@ class Permutation:
             return Overlap.p_value(is_yes, given == 1), Overlap.p_value(is_yes, is_yes)
         # Each label weighs as much as in the mean, less the constant number of strata.
         weight = 1 / np.bincount(stratum)[stratum]
-
-        def agreement(answers: IntPerSample, order: IntPerSample) -> float:
-            return float(weight[order][answers == label[order]].sum())
-
-        # the same orders for the answers and for the best
-        orders = [rng.permutation(len(label)) for _ in range(resamples)]
-        p_value = permutation_p_value(partial(agreement, given), orders)
-        return p_value, permutation_p_value(partial(agreement, label), orders)
+        answers = np.stack([given, label])
+        agreement = np.where(answers == label, weight, 0.0).sum(axis=1)
+        reached = np.zeros(2, dtype=int)
+        for count in portions(resamples, len(label)):
+            # the same orders for the answers and for the best
+            orders = np.stack([rng.permutation(len(label)) for _ in range(count)])
+            dealt = label.take(orders)
+            weights = weight.take(orders)
+            for row, own in enumerate(answers):
+                agreed = np.where(own == dealt, weights, 0.0).sum(axis=1)
+                reached[row] += int((agreed >= agreement[row] - TIE).sum())
+        p_value, best = (monte_carlo_p_value(int(n), resamples) for n in reached)
+        return p_value, best
 
     @staticmethod
     def chance_accuracy(
