@@ -48,8 +48,12 @@ class PerClass(Generic[T]):
     def of(self, owner: type) -> T:
         """The value of a class."""
         if owner not in self._made:
-            self._made[owner] = self._make(owner)
+            self.renew(owner)
         return self._made[owner]
+
+    def renew(self, owner: type) -> None:
+        """Make the value of a class anew, whether or not it has one."""
+        self._made[owner] = self._make(owner)
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,8 @@ class FakeModel(Plugin):
         self.facts = {"reliance on the red corner": str(options.lean)}
         # by the key of a frame: methods show a frame many times, and each is read once
         self._pixels: dict[str, Float[np.ndarray, "row col 3"]] = {}
+        # of each choice, for every trial is read out by them
+        self._weights: dict[str, Float[np.ndarray, " dim"]] = {}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Whatever each trial asks for."""
@@ -148,6 +150,11 @@ class FakeModel(Plugin):
 
     def readout(self, choice: str) -> Float[np.ndarray, " dim"]:
         """The weights of a choice."""
+        if choice not in self._weights:
+            self._weights[choice] = self._weights_of(choice)
+        return self._weights[choice]
+
+    def _weights_of(self, choice: str) -> Float[np.ndarray, " dim"]:
         # a choice by any name has weights, drawn from the name alone
         random = _random_readout(choice)
         if choice not in LABELS:
