@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
+from PIL import Image
 
 pytest_plugins = ["shape_checks"]
 
@@ -33,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 # proofs of the contract.
 LONG_CHECKS = {
     "test_finds_nothing_where_there_is_nothing": "",
-    # batches are the engine's, whose own tests cut them
+    # batches are the engine's, whose own tests cut them; the cheapest methods keep it
     "test_finds_the_same_in_any_batch_size": "plugins/methods",
     # a Ray starts for each; `processes` holds them in seconds
     "test_can_be_left_early": "plugins/executors/ray",
@@ -41,6 +42,7 @@ LONG_CHECKS = {
     "test_leaves_global_randomness_alone": "plugins/executors/ray",
     "test_names_a_batch_that_kills_workers": "plugins/executors/ray",
 }
+CHEAP = ("plugins/methods/answers", "plugins/methods/quag")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -48,7 +50,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks checks of the contract suites that take long, where a plugin of ours inherits them."""
     for item in items:
         folder = LONG_CHECKS.get(item.name)
-        if folder is not None and item.nodeid.startswith(folder):
+        if folder is None or not item.nodeid.startswith(folder):
+            continue
+        # an empty folder stands for all, with no exception
+        if not folder or not item.nodeid.startswith(CHEAP):
             item.add_marker(pytest.mark.long)
 
 
@@ -63,9 +68,14 @@ SPARED = (
     # dots an inch of the charts in reports
     ({"test_figures.py"}, "cuescope_sdk.report._figures.DENSITY", 40),
 )
-# And outside of `make test-all`: where the cue of a finding is, which takes longer than all else of
-# an audit on fakes.
+# And outside of `make test-all`: the drawing of charts, and where the cue of a finding is, which
+# takes longer than all else of an audit on fakes.
 SPARED_AT_FIRST = (
+    (
+        {"test_figures.py", "test_simulation.py"},
+        "cuescope_sdk.report._figures._render",
+        lambda figure: Image.new("RGB", (8, 8)),
+    ),
     (
         {
             "test_command_example.py",

@@ -7,4 +7,4 @@ from cuescope_sdk.testing import MethodContract
 class TestContract(MethodContract):
     plugin = CCI
     options = {"faithfulness": 0, "pictures": 0}
-    data_options = {"frames": 1}
+    data_options = {"frames": 1, "samples": 90}

@@ -1,6 +1,7 @@
 """A kitchen whose truth is planted: cups give themselves away by tables, and nothing else does."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -78,23 +79,35 @@ class Kitchen(Plugin):
         pixels = self.grain[index].copy()
         for name in here:
             pixels[NAMES.index(name)] += 150
-        outlines = {name: np.zeros((SIDE, SIDE, 3), np.uint8) for name in here}
-        for name, outline in outlines.items():
-            outline[NAMES.index(name)] = 255
         return Sample(
             key=f"kitchen-{index:03d}",
             frames=(Frame.from_array(pixels),),
             annotations={
                 "objects": tuple(name for name in here if name in CLASSES),
-                "masks": {name: Frame.from_array(o) for name, o in outlines.items()},
+                "masks": {name: outline_of(name) for name in here},
                 "cues": {"table beside cup": ("table" in here,)},
             },
         )
 
 
+@cache
+def outline_of(name: str) -> Frame:
+    """The row of a name, in white."""
+    outline = np.zeros((SIDE, SIDE, 3), np.uint8)
+    outline[NAMES.index(name)] = 255
+    return Frame.from_array(outline)
+
+
 def names_in(pixels: np.ndarray) -> set[str]:
     """What the rows say is there."""
-    return {name for name, row in zip(NAMES, pixels, strict=False) if row.mean() > 120}
+    means = pixels.mean(axis=(1, 2)).tolist()
+    return {name for name, mean in zip(NAMES, means, strict=False) if mean > 120}
+
+
+@cache
+def luck(key: str) -> float:
+    """0 to 1, for a question about an image; drawn once in all audits."""
+    return float(generator(0, "eyes", key).random())
 
 
 class EyesOptions(Options):
@@ -135,7 +148,7 @@ class Eyes(Plugin):
         ]
         asked = classes[-1] if classes else None  # what is asked comes last
         key = digest(sample.frames[0].key, asked, digest(trial.edit))
-        wrong = generator(0, "eyes", key).random() < self.options.errs
+        wrong = luck(key) < self.options.errs
         yes = (asked in here) != wrong or (asked == "cup" and self.options.cue in here)
         word = "yes" if yes else "no"
         return Response(

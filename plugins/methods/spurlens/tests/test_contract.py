@@ -22,3 +22,4 @@ class Asked(FakeModel):
 class TestContract(MethodContract):
     plugin = SpurLens
     model = Asked
+    data_options = {"samples": 100}

@@ -28,15 +28,18 @@ class TestCLIP(_Tiny):
     family = "clip"
 
 
+@pytest.mark.long
 class TestHalfPrecision(_Tiny):
     family = "clip"
     dtype = "bfloat16"
 
 
+@pytest.mark.long
 class TestSigLIP(_Tiny):
     family = "siglip"
 
 
+@pytest.mark.long
 class TestSigLIP2(_Tiny):
     family = "siglip2"
     data_options: ClassVar[dict[str, Any]] = {"frames": 1}

@@ -57,6 +57,7 @@ class TestAllInOne(_Small):
     name, plugin = "all-in-one", PLUGINS["all-in-one"]
 
 
+@pytest.mark.long
 class TestHalfPrecision(_Small):
     name, plugin = "all-in-one", PLUGINS["all-in-one"]
     dtype = "bfloat16"

@@ -29,6 +29,7 @@ class TestVideo(_Tiny):
     family = "llava-next-video"
 
 
+@pytest.mark.long
 class TestImage(_Tiny):
     family = "paligemma"
     data_options: ClassVar[dict[str, Any]] = {"frames": 1}

@@ -52,6 +52,7 @@ class TestCrossAttention(_Tiny):
     edits = (*AVERAGES, HideTokens.from_mask(CORNER))
 
 
+@pytest.mark.long
 class TestEncoderDecoder(_Tiny):
     family = "florence2"
     data_options: ClassVar[dict[str, Any]] = {"frames": 1}

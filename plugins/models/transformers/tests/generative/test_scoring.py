@@ -137,7 +137,12 @@ def test_half_precision_is_near(
 
 @pytest.mark.parametrize(
     ("kind", "frames"),
-    [("qwen2-vl", 1), ("qwen2.5-vl", 1), ("llava-onevision", 3), ("idefics3", 1)],
+    [
+        ("qwen2-vl", 1),
+        pytest.param("qwen2.5-vl", 1, marks=pytest.mark.long),
+        ("llava-onevision", 3),
+        pytest.param("idefics3", 1, marks=pytest.mark.long),
+    ],
 )
 def test_many_questions_of_one_image_look_at_it_once(
     build: Build,
