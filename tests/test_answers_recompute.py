@@ -282,7 +282,16 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"open-clip:{folder}"
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = ("quag", "step-grounding/SGR", "step-grounding")  # of which `make test` asks
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.long)
+        for name in CASES
+    ],
+)
 def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) -> None:
     case, method = CASES[name], name.partition("/")[0]
     shelf = {

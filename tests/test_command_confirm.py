@@ -547,7 +547,10 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
 
 
 def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
-    place: Path, audited: Callable[..., Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    place: Path,
+    audited: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     audited()
     mail, out = tmp_path / "mail", str(tmp_path / "out")

@@ -417,7 +417,9 @@ def test_a_killed_build_whose_pictures_were_changed(
 
 
 @pytest.mark.filterwarnings("default:images that it lists")
-@pytest.mark.parametrize("damage", ["edited", "without a seal"])
+@pytest.mark.parametrize(
+    "damage", ["edited", pytest.param("without a seal", marks=pytest.mark.long)]
+)
 def test_a_table_that_is_not_as_it_was_written_is_written_again(
     cuescope: Line, tmp_path: Path, damage: str
 ) -> None:

@@ -517,7 +517,7 @@ def test_rows_of_a_repository_name_its_own_files(
     assert shown(hub(folder, tmp_path))[1][2] == 40  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.mark.long)])
 def test_rows_of_a_repository_name_nothing_else(
     tmp_path: Path, servers: tuple[Server, Server], step: int
 ) -> None:

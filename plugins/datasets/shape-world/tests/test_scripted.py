@@ -129,7 +129,7 @@ def test_beliefs_are_kept_while_they_hold_and_else_revised(drawn: Drawn) -> None
             )
 
 
-@pytest.mark.parametrize("split", ["val", "ood"])
+@pytest.mark.parametrize("split", ["val", pytest.param("ood", marks=pytest.mark.long)])
 def test_accuracy_is_the_chance_of_the_right_answer(drawn: Drawn, split: str) -> None:
     samples = drawn(split, COUNT)
     dials = {"accuracy": 0.8, "ood_accuracy": 0.3}

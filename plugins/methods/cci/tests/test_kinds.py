@@ -15,7 +15,14 @@ def test_kinds_that_are_apart_are_found() -> None:
     assert np.array_equal(kinds, truth)  # the largest is the first
 
 
-@pytest.mark.parametrize("shape", [pytest.param(1, marks=pytest.mark.long), 3, 40])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(1, marks=pytest.mark.long),
+        pytest.param(3, marks=pytest.mark.long),
+        40,
+    ],
+)
 def test_mere_noise_has_no_kinds(shape: int) -> None:
     """1 in 20 draws may be as clear; more than 5 of 20 come up three times in ten thousand."""
     wrong = sum(

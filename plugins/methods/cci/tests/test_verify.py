@@ -253,7 +253,7 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
 # --------------------------------------------------------------------------------- whole audits
 
 
-@pytest.mark.parametrize("starts", [1, 3])
+@pytest.mark.parametrize("starts", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_each_trial_passes_respond_once(starts: int) -> None:
     """With the maps of the faithfulness check, which are about images asked before."""
     passed: Counter[tuple[str, str, bytes]] = Counter()
@@ -439,7 +439,7 @@ def test_the_true_class_of_unlabelled_images(changing: Callable[..., Any]) -> No
     [
         {"starts": 1},
         pytest.param({"starts": 4}, marks=pytest.mark.long),
-        {"target": "text", "text": "a pond"},
+        pytest.param({"target": "text", "text": "a pond"}, marks=pytest.mark.long),
     ],
 )
 def test_a_plan_is_bounded_and_not_by_much(given: dict[str, Any]) -> None:

@@ -106,7 +106,7 @@ def test_words_tell_a_cue_and_whether_it_has_a_place(
         assert np.mean(masks) < 3 * np.mean(changes[:FRAMES]) + 0.05
 
 
-@pytest.mark.parametrize("together", [0.6, 0.75])
+@pytest.mark.parametrize("together", [pytest.param(0.6, marks=pytest.mark.long), 0.75])
 def test_what_only_goes_with_a_cue_is_not_in_its_place(together: float) -> None:
     """A badge that stands beside a strip in most frames, and alone in some."""
     frames = []
@@ -141,7 +141,7 @@ def test_what_only_goes_with_a_cue_is_not_in_its_place(together: float) -> None:
     [
         (_strip, slice(-6, None), True),
         (_strip, slice(0, 6), False),
-        (_smooth, slice(-12, None), False),
+        pytest.param(_smooth, slice(-12, None), False, marks=pytest.mark.long),
     ],
 )
 def test_a_place_that_is_filled_must_take_the_cue_along(

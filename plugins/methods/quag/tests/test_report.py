@@ -76,11 +76,12 @@ def by_kind(reader: type[Any]) -> type[Any]:
             "fuses",
             "On quiz questions (168 of 252), the only ones in which",
         ),
-        (
+        pytest.param(
             "both",
             "apart",
             "fuses by means",
             "by their means at most, or outside of this attention",
+            marks=pytest.mark.long,
         ),
         pytest.param(
             "video",
@@ -333,7 +334,9 @@ def test_the_balanced_loss_stands_beside(audited: Audited) -> None:
     assert "of balanced accuracy" in str(report.sentence(report.findings[1]))
 
 
-@pytest.mark.parametrize("name", ["NExT-QA", "ATP-Hard"])
+@pytest.mark.parametrize(
+    "name", ["NExT-QA", pytest.param("ATP-Hard", marks=pytest.mark.long)]
+)
 def test_the_papers_figures_stand_beside_on_its_data_sets(
     audited: Audited, quiz: type[Any], name: str
 ) -> None:
@@ -356,7 +359,7 @@ def test_the_papers_figures_stand_beside_on_its_data_sets(
     assert f"JustAsk on {name} in the paper" in report.tables[0].notes[0]
 
 
-@pytest.mark.parametrize("name", [None, "STAR"])
+@pytest.mark.parametrize("name", [pytest.param(None, marks=pytest.mark.long), "STAR"])
 def test_of_other_data_the_paper_has_no_figures(
     audited: Audited, quiz: type[Any], name: str | None
 ) -> None:

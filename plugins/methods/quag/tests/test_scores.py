@@ -251,7 +251,15 @@ def p_chance(given: np.ndarray, measure: Measure, draws: np.random.Generator) ->
 
 
 @pytest.mark.parametrize("audits", [50, pytest.param(200, marks=pytest.mark.long)])
-@pytest.mark.parametrize("often", [0.05, 0.5, 0.63, 0.95])
+@pytest.mark.parametrize(
+    "often",
+    [
+        0.05,
+        pytest.param(0.5, marks=pytest.mark.long),
+        pytest.param(0.63, marks=pytest.mark.long),
+        0.95,
+    ],
+)
 def test_answers_that_know_nothing_are_at_chance(often: float, audits: int) -> None:
     """Yes or no in the ratio of 6 to 13, so often yes is said: few are called able."""
     alarms = np.zeros(2)

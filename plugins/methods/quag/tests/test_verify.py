@@ -160,7 +160,9 @@ def by_check(report: Report) -> dict[str, Evidence]:
     ("model", "verdicts"),
     [
         ({}, ("supported", "supported")),
-        ({"causal": True}, ("supported", "inconclusive")),
+        pytest.param(
+            {"causal": True}, ("supported", "inconclusive"), marks=pytest.mark.long
+        ),
         ({"broken": True}, ("refuted", "refuted")),
     ],
 )

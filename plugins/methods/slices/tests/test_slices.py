@@ -70,7 +70,7 @@ def ranking(slices: list[Slice], label: int) -> np.ndarray:
     ("slicer", "options"),
     [
         (domino, DominoOptions()),
-        (george, GeorgeOptions()),
+        pytest.param(george, GeorgeOptions(), marks=pytest.mark.long),
         (distilling_failures, DistillingFailuresOptions()),
     ],
 )

@@ -12,7 +12,9 @@ from cuescope_sdk import Report, UserError
 from cuescope_spurlens import figures
 
 
-@pytest.mark.parametrize("speaks", ["{}", "{}, I think so"])
+@pytest.mark.parametrize(
+    "speaks", ["{}", pytest.param("{}, I think so", marks=pytest.mark.long)]
+)
 def test_a_finding_shows_images_with_the_cue_and_without(
     audited: Callable[..., Report], speaks: str
 ) -> None:

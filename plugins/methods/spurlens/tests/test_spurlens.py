@@ -264,7 +264,13 @@ def test_more_cues_than_wanted_are_kept_with_the_reason(audited: Audited) -> Non
     }
 
 
-@pytest.mark.parametrize("speaks", ["**{}**, there is.", "Let me look.\nAnswer: {}"])
+@pytest.mark.parametrize(
+    "speaks",
+    [
+        "**{}**, there is.",
+        pytest.param("Let me look.\nAnswer: {}", marks=pytest.mark.long),
+    ],
+)
 def test_answers_are_read_in_a_models_own_manner(audited: Audited, speaks: str) -> None:
     report = audited(model_options={"speaks": speaks}, classes=("cup",))
     assert len(report.findings) == 2
@@ -372,7 +378,7 @@ def test_groups_may_miss_and_may_be_in_several_classes(setup: Making) -> None:
     assert report.findings
 
 
-@pytest.mark.parametrize("speaks", ["yes", "no"])
+@pytest.mark.parametrize("speaks", ["yes", pytest.param("no", marks=pytest.mark.long)])
 def test_answers_that_are_all_alike_find_nothing_and_say_so(
     setup: Making, speaks: str
 ) -> None:

@@ -167,7 +167,7 @@ def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(
     assert not report.findings
 
 
-@pytest.mark.parametrize("clip", [10, 0.5])
+@pytest.mark.parametrize("clip", [10, pytest.param(0.5, marks=pytest.mark.long)])
 def test_a_reliance_that_is_clipped_has_no_interval(
     audited: Audited, clip: float
 ) -> None:

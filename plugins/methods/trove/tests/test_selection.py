@@ -71,7 +71,10 @@ def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.nda
 
 @pytest.mark.parametrize("audits", AUDITS)
 @pytest.mark.parametrize("discover", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
-@pytest.mark.parametrize("null", ["10 clips of a source", "5% label noise"])
+@pytest.mark.parametrize(
+    "null",
+    ["10 clips of a source", pytest.param("5% label noise", marks=pytest.mark.long)],
+)
 def test_a_null_has_few_cues(
     null: str, discover: float, audits: tuple[int, int]
 ) -> None:
@@ -216,7 +219,9 @@ def test_pairs_that_could_not_pass_are_not_tested() -> None:
     assert p[~kept].min() > 0.05 / (kept.sum() + 1)
 
 
-@pytest.mark.parametrize("kept", [TOGETHER, SPLIT])
+@pytest.mark.parametrize(
+    "kept", [TOGETHER, pytest.param(SPLIT, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("discover", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
 def test_the_limit_of_detection_is_that_of_the_plan(
     discover: float, kept: Kept

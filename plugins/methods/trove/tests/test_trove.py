@@ -91,7 +91,10 @@ def test_both_readings_of_the_static_bias_are_offered_and_named() -> None:
     assert "eq. 2" in reports[1].notes["static bias"]
 
 
-@pytest.mark.parametrize("name", ["red corner", "blue corner", "green corner"])
+@pytest.mark.parametrize(
+    "name",
+    ["red corner", "blue corner", pytest.param("green corner", marks=pytest.mark.long)],
+)
 def test_a_detector_tells_the_cue_from_the_decoy(name: str) -> None:
     tools = {"detector": FAKE_TOOLS["detector"]}
     report = Setup(TRoVe, tools=tools, options={"feature_name": name}).report()
