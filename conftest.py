@@ -38,6 +38,7 @@ LONG_CHECKS = {
     "test_finds_the_same_in_any_batch_size": "plugins/methods",
     # a Ray starts for each; `processes` holds them in seconds
     "test_can_be_left_early": "plugins/executors/ray",
+    "test_goes_on_where_a_worker_is_killed": "plugins/executors/ray",
     "test_hands_on_each_answer_at_once": "plugins/executors/ray",
     "test_leaves_global_randomness_alone": "plugins/executors/ray",
     "test_names_a_batch_that_kills_workers": "plugins/executors/ray",

@@ -130,6 +130,7 @@ def test_a_second_detector_that_sees_at_random_does_not(setup: Making) -> None:
     assert verdicts <= {"inconclusive", "refuted"}
 
 
+@pytest.mark.long
 def test_a_second_detector_that_sees_nothing_is_inconclusive(setup: Making) -> None:
     report = with_second(setup, lambda *_: iter(())).report()
     evidence = checks(report, "second detector")

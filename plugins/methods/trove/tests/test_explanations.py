@@ -186,7 +186,9 @@ def test_one_group_proves_nothing_and_says_so() -> None:
         run_audit(TRoVe, Leaning, OneGroup)
 
 
-@pytest.mark.parametrize("data", [SomeGroups, AcrossLabels])
+@pytest.mark.parametrize(
+    "data", [pytest.param(SomeGroups, marks=pytest.mark.long), AcrossLabels]
+)
 def test_groups_of_some_and_across_labels_are_taken_as_they_are(
     data: type[Clips],
 ) -> None:

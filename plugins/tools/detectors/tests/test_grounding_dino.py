@@ -53,7 +53,10 @@ def library(
     return boxes["boxes"].numpy(), said.logits[0].sigmoid().numpy(), places
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    ["grounding-dino", pytest.param("mm-grounding-dino", marks=pytest.mark.long)],
+)
 @pytest.mark.parametrize(
     "tokens", ["max", pytest.param("mean", marks=pytest.mark.long)]
 )

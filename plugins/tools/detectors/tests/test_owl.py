@@ -76,7 +76,9 @@ def test_boxes_are_the_librarys_in_pixels_of_the_image(
     assert 0 < np.mean(counts) < 16  # of the 16 cells some pass, some do not
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param("owlv2", marks=pytest.mark.long), "owlvit"]
+)
 def test_a_name_and_an_image_are_judged_by_themselves(
     kind: str, build: Build, frames: list[Frame]
 ) -> None:
