@@ -171,13 +171,15 @@ def with_next(dossier: Dossier, failed: Mapping[Witness, str]) -> Dossier:
 def with_inside(dossier: Dossier, targets: Collection[Target]) -> Dossier:
     """For some cues what is done inside the model, where changes of pictures had seemed enough."""
     changed: list[Witness] = []
-    for target in targets:
-        plugins = {
-            witness.spec: witness.plugin
-            for witness in dossier.witnesses_of(target)
-            if witness.reason == SEEN
-        }
-        changed += _witnesses(dossier.study, plugins, target)
+    # in the order of the findings, whatever the order of the given ones
+    for target in dossier.targets:
+        if target in targets:
+            plugins = {
+                witness.spec: witness.plugin
+                for witness in dossier.witnesses_of(target)
+                if witness.reason == SEEN
+            }
+            changed += _witnesses(dossier.study, plugins, target)
     return _with_witnesses(dossier, changed)
 
 
