@@ -15,6 +15,7 @@ from cuescope_confirm.analysis import (
     _by_all,
     _by_all_else,
     _by_companion,
+    _clearness_of,
     _correct_in_order,
     _ruling,
 )
@@ -381,6 +382,22 @@ def test_kinds_cost_the_test_of_all_together_no_power() -> None:
     assert [effect.corrected for effect in corrected.values()] == pytest.approx(
         [0.04, 0.3, 0.04]
     )
+
+
+def test_the_property_that_moves_answers_most_clearly_is_taken() -> None:
+    kinds = [Kind("full", [], 1.0) for _ in range(3)]
+    p_values = (0.2, 0.3, 0.1)
+    of_kinds = {
+        kind: Effect(0.2, 0.1, 0.3, 40, p_value, corrected=p_value)
+        for kind, p_value in zip(kinds, p_values, strict=True)
+    }
+    both, alone = tuple(kinds[:2]), tuple(kinds[2:])
+    for p_value, clearest in ((0.01, both), (0.4, alone)):
+        joint = Effect(0.2, 0.1, 0.3, 40, p_value, corrected=p_value)
+        told = {
+            case: _clearness_of(case, of_kinds, {both: joint}) for case in (both, alone)
+        }
+        assert min(told, key=told.__getitem__) == clearest
 
 
 def size_by(

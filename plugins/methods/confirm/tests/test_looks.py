@@ -197,6 +197,8 @@ def test_where_no_property_moves_answers_the_embedding_is_asked(
     [of_finding, _] = court.dossier.witnesses
     plugin: Any = SimpleNamespace(needs=needs, effect="removes", changes="tones")
     tones = replace(of_finding, plugin=plugin)
+    lit: Any = SimpleNamespace(needs=needs, effect="removes", changes="light")
+    light = replace(of_finding, spec="light", plugin=lit)
     erase = replace(of_finding, spec="erase").unasked(SEEN)
 
     def made(_: Study, plugins: Mapping[str, Any], about: Target) -> list[Witness]:
@@ -216,8 +218,13 @@ def test_where_no_property_moves_answers_the_embedding_is_asked(
 
     monkeypatch.setattr(looks, "ask", ask)
     monkeypatch.setattr(looks, "harm_of", lambda *_: None)
-    ask_in_looks(replace(court.dossier, witnesses=[tones, erase]))
-    assert asked[-1] == {"blank": COUNT, "erase": COUNT if is_asked else 0}
+    ask_in_looks(replace(court.dossier, witnesses=[tones, light, erase]))
+    assert asked[-1] == {
+        "blank": COUNT,
+        # another property of whole pictures than the clearest stays at its half
+        "light": COUNT // 2 if needs == "still" else COUNT,
+        "erase": COUNT if is_asked else 0,
+    }
 
 
 @pytest.mark.parametrize(("area", "is_asked"), [(0.1, True), (0.3, False)])

@@ -219,17 +219,17 @@ def measure(dossier: Dossier) -> Results:
     tested = _tested(dossier)
     taken: dict[Witness, float | None] = {}
     kinds: list[Kind] = []
-    cases: dict[Target, list[list[Kind]]] = {}
+    cases: dict[Target, list[Case]] = {}
     together: dict[Case, Party] = {}
     for target, witnesses in tested.items():
         taken |= shares_taken(study, witnesses)
         of_target = kinds_of(witnesses, taken)
         kinds += of_target
-        cases[target] = cases_of(of_target)
+        cases[target] = list(map(tuple, cases_of(of_target)))
         for case in cases[target]:
             joined = jointly_telling(case)
             if joined:
-                together[tuple(case)] = party_of(joined)
+                together[case] = party_of(joined)
     parties = [*(kind.party for kind in kinds), *together.values()]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
@@ -249,13 +249,13 @@ def measure(dossier: Dossier) -> Results:
             for witness in witnesses
         ]
         own = [votes[kind] for kind in case]
-        rows.append(_row(dossier, target, own, measured, of_all.get(tuple(case))))
+        rows.append(_row(dossier, target, own, measured, of_all.get(case)))
     rows.sort(key=_rank)
     return Results(study, rows, len(parties), confidence)
 
 
 def _clearness_of(
-    case: Sequence[Kind],
+    case: Case,
     of_kinds: Mapping[Kind, Effect],
     of_all: Mapping[Case, Effect],
 ) -> tuple[float, float]:
@@ -264,7 +264,7 @@ def _clearness_of(
     Of whole pictures that property counts which moves answers most clearly. All of them are tests,
     and are corrected for.
     """
-    joint = of_all.get(tuple(case))
+    joint = of_all.get(case)
     effects = [of_kinds[kind] for kind in case] if joint is None else [joint]
     return min(map(_clearness, effects), default=(1.0, 0.0))
 
