@@ -215,7 +215,8 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     [cause] = report.findings
     assert cause.feature == "red"
     sentence = str(report.sentence(cause))
-    assert "causes wrong answers. Taking it out mends them: with " in sentence
+    assert "causes wrong answers, by +" in sentence
+    assert "Taking it out mends them: with " in sentence
     assert "Putting it in brings them: with transplant by +" in sentence
     checks = {(e.check, e.feature): e.verdict for e in report.evidence}
     for witness in ("hide", "blank", "transplant"):

@@ -284,3 +284,25 @@ def test_wide_tables_scroll_in_their_box_and_pictures_keep_their_size(
     assert small == 1
     assert large < 0.5
     assert seen["shapes"] == pytest.approx([3, 6], rel=0.02)
+
+
+def test_a_long_name_of_several_rows_stands_above_them() -> None:
+    name = "brighter at the left and more contrast"
+    rows = [
+        {"cue": name, "intervention": "swap", "samples": 34},
+        {"cue": name, "intervention": "heal", "samples": 50},
+        {"cue": "a red corner", "intervention": "swap", "samples": 8},
+    ]
+    columns = ("cue", "intervention", "samples")
+    words = printed(Table(title="Each", columns=columns, rows=tuple(rows)), 60)
+    assert words.count(name) == 1
+    lines = [line.split() for line in words.splitlines() if line.strip()]
+    assert lines[0] == name.split()
+    assert lines[1] == ["intervention", "samples"]
+    assert ["swap", "34"] in lines
+    assert lines.index(["a", "red", "corner"]) == len(lines) - 4
+    # short names stay beside their figures
+    short = tuple(row | {"cue": "red"} for row in rows)
+    assert (
+        printed(Table(title="Each", columns=columns, rows=short), 60).count("red") == 3
+    )

@@ -1,7 +1,8 @@
 """Tables of a method or bench: our figures, and a paper's own faint beside them."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import starmap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, starmap
+from operator import itemgetter
 from typing import Literal
 
 from rich import box
@@ -24,18 +25,35 @@ def render_table(table: Table) -> Group:
     notes = [Text(note, "dim") for note in table.notes]
     if not (table.rows or table.paper):
         return Group(*notes)
-    gap = 1 if len(table.columns) < MANY else 0
+    rows = list(beside(table))
+    names = [name for name, _ in rows]
+    # a long name of several rows stands above them, and leaves the figures their room
+    if len(set(names)) < len(names) and max(map(len, names)) > LONG_NAME:
+        parts: list[Text | Grid] = []
+        for name, of_name in groupby(rows, key=itemgetter(0)):
+            grid = _grid(table, table.columns[1:])
+            for _, cells in of_name:
+                grid.add_row(*starmap(_beside, cells))
+            parts += [Text(name, "bold"), grid]
+        return Group(*parts, *notes)
+    grid = _grid(table, table.columns)
+    for name, cells in rows:
+        grid.add_row(Text(name), *starmap(_beside, cells))
+    return Group(grid, *notes)
+
+
+def _grid(table: Table, columns: Sequence[str]) -> Grid:
+    """With these columns of the table, and no row."""
+    gap = 1 if len(columns) < MANY else 0
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
-    first, *others = table.columns
+    first, *others = columns
     whole = all(
-        len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper)
+        len(str(row.get(first, ""))) <= LONG_NAME for row in (*table.rows, *table.paper)
     )
     grid.add_column(Text(first), overflow="fold", no_wrap=whole)
     for column in others:
         grid.add_column(Text(column), justify=side(table, column), overflow="fold")
-    for name, cells in beside(table):
-        grid.add_row(Text(name), *starmap(_beside, cells))
-    return Group(grid, *notes)
+    return grid
 
 
 def table_cells(tables: Iterable[Table]) -> list[tuple[Table, list[Row], list[str]]]:

@@ -53,13 +53,15 @@ def test_a_cause_by_single_kinds_has_a_sentence_for_each_way() -> None:
         witness("swap"),
         witness("blank"),
         witness("transplant", removes=False),
+        effect=Estimate(0.15, 0.06, 0.24),
         lost=Estimate(0.047, 0.032, 0.094),
     )
     assert statement(told, OPTIONS) == (
-        "{feature} on 'cow' causes wrong answers. Taking it out mends them: with swap by +20 (+10 "
-        "to +30) points of probability, beyond its placebo; also with blank. Putting it in brings "
-        "them: with transplant by +20 (+10 to +30) points of probability, beyond its placebo. It "
-        "costs 4.7 points of accuracy over all samples (3.2 to 9.4)."
+        "{feature} on 'cow' causes wrong answers, by +15 (+6 to +24) points of probability. It "
+        "costs 4.7 points of accuracy over all samples (3.2 to 9.4). Taking it out mends them: "
+        "with swap by +20 (+10 to +30) points of probability, beyond its placebo; also with blank. "
+        "Putting it in brings them: with transplant by +20 (+10 to +30) points of probability, "
+        "beyond its placebo."
     )
 
 
@@ -78,11 +80,11 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
         ),
     )
     assert statement(told, OPTIONS) == (
-        "{feature} on 'cow' causes wrong answers. All evidence together: +15 (+1 to +71) points "
-        "of probability. erase surely moves answers, by +20 (+10 to +30) more than its placebo; it "
-        "does not decide alone. It may cost 3.0 points of accuracy over all samples (-0.2 to "
-        "11.1). Pictures that nothing was changed in agree: with the cue, beside pictures without "
-        f"it that are alike in all else, +26 (+16 to +37). {INSIDE}"
+        "{feature} on 'cow' causes wrong answers, by +15 (+1 to +71) points of probability. It may "
+        "cost 3.0 points of accuracy over all samples (-0.2 to 11.1). erase surely moves answers, "
+        "by +20 (+10 to +30) more than its placebo; it does not decide alone. Pictures that "
+        "nothing was changed in agree: with the cue, beside pictures without it that are alike in "
+        f"all else, +26 (+16 to +37). {INSIDE}"
     )
 
 

@@ -47,7 +47,13 @@ def statement(row: Row, options: ConfirmOptions) -> str:
 
 def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     answers, without, with_cue = _verbs(row)
-    yield f"{where} causes {answers}."
+    by = ""
+    if row.effect is not None:
+        by = f", by {with_interval(row.effect)} points of probability"
+    # first what it does and what that costs, then how it is known
+    yield f"{where} causes {answers}{by}."
+    yield from _cost(row)
+    yield from answer_drawn(row)
     if row.ruling.together:
         yield from _of_all_evidence(row)
     if row.ruling.necessary and not row.ruling.together:
@@ -55,8 +61,6 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     if row.ruling.sufficient and not row.ruling.together:
         yield f"Putting it in {with_cue}: {_clearest(row, removes=False)}."
     yield from _of_whole_picture(row)
-    yield from answer_drawn(row)
-    yield from _cost(row)
     yield from _as_they_are(row, options)
     # of what embeddings alone tell, how far that goes
     if row.ruling.inside:
@@ -90,8 +94,6 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
 
 
 def _of_all_evidence(row: Row) -> Iterator[str]:
-    if row.effect is not None:
-        yield f"All evidence together: {with_interval(row.effect)} points of probability."
     names = [witness.spec for witness in party_of(row.telling)]
     move, whose, ending = "together surely move", "their placebos", "none decides alone"
     if len(names) == 1:
