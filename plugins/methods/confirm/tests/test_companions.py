@@ -31,7 +31,7 @@ from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import NO_MORE, Effect, Ruling
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.sizes import size_of
-from cuescope_confirm.testimony.votes import Kind, Standing, Vote
+from cuescope_confirm.testimony.votes import INSIDE, Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Witness
 from cuescope_confirm.verdicts.sentences import hanging_together
 from cuescope_confirm.verdicts.undecided import SECOND_CAUSE, Undecided
@@ -405,6 +405,7 @@ def size_by(
     change: Sequence[float],
     standing: Standing = "full",
     purity: float = 1.0,
+    part: float = 1.0,
 ) -> Estimate[float]:
     """Of an effect by one change, which moves each sample by so much."""
     pairs: Any = [
@@ -423,7 +424,7 @@ def size_by(
     )
     witness = Witness(target, "change", plugin, answers=answers)
     effect = Effect(0, 0, 0, 1, 1)
-    vote = Vote(standing, [witness], 1.0, effect=effect, decision="undecided")
+    vote = Vote(standing, [witness], part, effect=effect, decision="undecided")
     study: Any = SimpleNamespace(options=OPTIONS)
     return size_of([vote], study)
 
@@ -438,7 +439,7 @@ def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
 
 def test_what_an_embedding_loses_is_a_part_of_the_cue() -> None:
     change = [0.05, 0.07] * 50
-    inside = size_by("inside", change, "inside")
+    inside = size_by("inside", change, "inside", part=INSIDE)
     # between all of the cue and a quarter of it
     assert inside.low < 0.06 < inside.value < 0.24 < inside.high
     assert size_by("still", change).value == pytest.approx(0.06)

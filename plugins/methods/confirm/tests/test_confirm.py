@@ -106,6 +106,9 @@ def test_sizes_are_pooled_with_their_disagreement() -> None:
     # all surely above 0: they differ by a factor
     sure = [Estimate(0.1, 0.05, 0.15), Estimate(0.6, 0.55, 0.65)]
     assert 0 < Estimate.pooled(sure, [True] * 2).low < 0.1
+    # so do two of which one may be nothing by its interval, and is something by its test
+    unsure = [Estimate(0.1, -0.01, 0.21), Estimate(0.6, 0.55, 0.65)]
+    assert 0 < Estimate.pooled(unsure, [True] * 2).low < 0.1
     assert Estimate.pooled(alike[:1], [True]).low == pytest.approx(0.2)
     # one of them is far off: the middle is not
     outlier = [*alike, Estimate(0.9, 0.8, 1.0)]
@@ -178,6 +181,16 @@ def test_a_part_of_what_is_claimed_is_neither_all_of_it_nor_nothing() -> None:
     assert effect.value < 0.1 < effect.high
     assert effect.corrected < 0.05
     assert decide(effect, level=0.05, margin=0.1) == OPEN
+
+
+def test_a_part_of_a_cue_that_does_its_part_confirms() -> None:
+    """Six points by 0.4 of the cue: all of it would do 15."""
+    change = 0.06 + RNG(0).normal(0, 0.01, 80)
+    [effect] = correct([effect_of(change, Groups.single(80), {}, RNG(1), 0.95)])
+    assert decide(effect, level=0.05, margin=0.1) == NO
+    assert decide(effect, level=0.05, margin=0.1, part=0.4) == YES
+    # and 15 are surely less than is claimed of it
+    assert decide(effect, level=0.05, margin=0.1, claimed=0.2, part=0.4) == OPEN
 
 
 def test_an_effect_is_held_against_all_that_a_cause_would_not_do() -> None:

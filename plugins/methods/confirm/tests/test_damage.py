@@ -14,11 +14,13 @@ from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating import Target
 from cuescope_confirm.looks import FEW, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.testimony.effects import does_damage, placebo_moves
-from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
+from cuescope_confirm.testimony.effects import does_damage, harm_of, placebo_moves
+from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Dossier, Witness
 from cuescope_confirm.trials import SEEN
-from cuescope_sdk import Context
+from cuescope_sdk import Context, Sample
 
+LOCATED: Any = SimpleNamespace(is_sure=True, area=0.1)
+CUE: Any = SimpleNamespace(feature=SimpleNamespace(key="lamp"))
 STUDY: Any = SimpleNamespace(options=SimpleNamespace(margin=0.1))
 
 
@@ -50,9 +52,49 @@ def test_a_placebo_that_moves_answers_makes_no_witness(
     assert does_damage(STUDY, asked) is is_damage
 
 
+@pytest.mark.parametrize(
+    ("effect", "elsewhere", "controls", "is_harm"),
+    [
+        (0.2, 0.0, 30, False),
+        (-0.1, -0.25, 30, True),  # a place that holds the thing
+        (-0.1, -0.25, 9, False),  # too few to say so
+        (0.2, -0.09, 100, False),  # less than the margin
+        (0.4, -0.13, 100, False),  # little beside the effect
+        (0.2, 0.25, 30, True),  # what looks like the cue does the same
+    ],
+)
+def test_what_moves_answers_where_the_cue_is_not_is_no_witness(
+    effect: float, elsewhere: float, controls: int, *, is_harm: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    shows = np.arange(40 + controls) < 40
+    beyond = np.where(shows, effect, elsewhere) + rng.normal(0, 0.02, len(shows))
+    values = np.stack([np.full(len(shows), 0.5)] * 3, axis=1)
+    values[:, CHANGED] += beyond
+    pairs: Any = [
+        SimpleNamespace(
+            control=not shown,
+            case=SimpleNamespace(sample=Sample(key=str(row), frames=())),
+        )
+        for row, shown in enumerate(shows)
+    ]
+    target = Target(CUE, Direction(), {}, LOCATED)
+    plugin: Any = SimpleNamespace(needs="region", effect="removes", placebo="elsewhere")
+    answers = Answers(pairs, (), values, values, {})
+    study: Any = SimpleNamespace(options=ConfirmOptions(run="."))
+    reason = harm_of(study, Witness(target, "heal", plugin, answers=answers))
+    assert (reason is not None) is is_harm
+    assert reason is None or reason.startswith("where the cue is not, it moves answers")
+
+
+def test_the_first_pairs_are_of_both_sides() -> None:
+    pairs: Any = [SimpleNamespace(control=row % 3 == 0) for row in range(30)]
+    answers = Answers.unknown(pairs, [(None, None, None)] * 30)  # type: ignore[list-item]
+    first = answers.first(4)
+    assert first.with_cue.tolist() == [False, True, True] * 2 + [False, False]
+
+
 COUNT = 50  # pairs of a witness, with `looks=1`
-LOCATED: Any = SimpleNamespace(is_sure=True, area=0.1)
-CUE: Any = SimpleNamespace(feature=SimpleNamespace(key="lamp"))
 
 
 class Ward:

@@ -435,7 +435,7 @@ def _by_companion(study: Study, row: Row) -> Undecided | None:
 def _by_all_else(study: Study, row: Row) -> Undecided | None:
     """What is missing where pictures without the cue tell all that it seems to do.
 
-    Or where they may, and the cue is all over the frame.
+    Or where they may, and the cue is all over the frame, or only the embedding says what it does.
     """
     if row.beside is None:
         return None
@@ -443,9 +443,10 @@ def _by_all_else(study: Study, row: Row) -> Undecided | None:
     alike = row.beside.alike
     if alike.high < margin:
         return ALL_ELSE
-    # a change of the whole picture takes its company along, so samples as they are have to say so
-    is_said = row.target.has_place or alike.low > 0
-    return None if is_said else PERHAPS_ALL_ELSE
+    # what changes all of a picture takes the cue's company along, and an embedding tells the two
+    # apart worse, so samples as they are have to say so
+    is_apart = row.target.has_place and not row.ruling.inside
+    return None if is_apart or alike.is_above_0 else PERHAPS_ALL_ELSE
 
 
 def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:

@@ -217,7 +217,7 @@ def _unmoved(results: Results) -> set[Target]:
         for row in results.rows
         if row.ruling.verdict == "cannot tell"
         and row.beside is not None
-        and row.beside.alike.low > 0
+        and row.beside.alike.is_above_0
         and any(vote.needs == "still" for vote in row.votes)
         and not row.moves(level)
     }

@@ -151,10 +151,11 @@ def decide(
     `part` of the cue was changed, all of it would do more.
     """
     sure = effect.corrected <= level
-    if effect.most < margin or (effect.most < claimed and not sure):
-        return NO_MORE
     # per part: half of the cue does half of what all of it does
-    confirmed = sure and effect.value / part >= margin and effect.high >= claimed
+    most = effect.most / part
+    if most < margin or (most < claimed and not sure):
+        return NO_MORE
+    confirmed = sure and effect.value / part >= margin and effect.high / part >= claimed
     return "confirms" if confirmed else "undecided"
 
 

@@ -17,7 +17,7 @@ from cuescope_confirm.testimony.witnesses import (
     Witness,
 )
 from cuescope_sdk.report import signed
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, change_interval
 
 EXACT = ("words", "name", "modality", "question", "pair")  # what nobody has to locate
 ALIKE = 2  # times as large is a region of the same size
@@ -155,10 +155,33 @@ def does_damage(study: Study, witness: Witness) -> bool:
 
 def harm_of(study: Study, witness: Witness) -> str | None:
     """Why it is no witness although it could be tested; None where it is one, or could not be."""
-    if not is_tested(study, witness) or not does_damage(study, witness):
+    if not is_tested(study, witness):
         return None
-    moved = signed(100 * placebo_moves(witness), 0)
-    return f"its placebo alone moves answers ({moved} points)"
+    if does_damage(study, witness):
+        moved = signed(100 * placebo_moves(witness), 0)
+        return f"its placebo alone moves answers ({moved} points)"
+    moved = moves_elsewhere(study, witness)
+    if moved is None:
+        return None
+    return f"where the cue is not, it moves answers as well ({signed(100 * moved, 0)} points)"
+
+
+def moves_elsewhere(study: Study, witness: Witness) -> float | None:
+    """What it surely does at the likest place of samples without the cue; None where little.
+
+    Then the place holds something else, too, which goes with the cue: the thing itself.
+    """
+    without = ~witness.answers.with_cue
+    if without.sum() < study.options.least:
+        return None
+    beyond = change_beyond(witness, PLACEBO)
+    elsewhere = beyond[without]
+    groups = groups_of(witness.answers, without)
+    low, high = change_interval(elsewhere, groups, confidence=study.options.confidence)
+    is_sure = (low or 0.0) > 0 or (high or 0.0) < 0
+    mean = float(elsewhere.mean())
+    least = max(study.options.margin, DAMAGE * abs(beyond[~without].mean()))
+    return mean if is_sure and abs(mean) > least else None
 
 
 def placebo_moves(witness: Witness) -> float:

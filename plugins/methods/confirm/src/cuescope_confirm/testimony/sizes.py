@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from cuescope_confirm.locating import Target
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import EXACT, groups_of, turn_to_effect
-from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.testimony.votes import Vote, party_of
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
     CHANGED,
@@ -22,8 +22,6 @@ from cuescope_sdk.statistics import Estimate, change_interval
 # spread of what all interventions do wrong alike: with so much, 95% intervals of the cases in
 # worlds that were opened once hold as many truths as they say
 UNSEEN = 0.035
-# of a cue's use that an edit of the embedding takes: between a quarter, as seen there, and all
-INSIDE = 2 / (1 + 1 / 0.25)
 
 
 def size_of(
@@ -39,7 +37,13 @@ def size_of(
     changed = _middle(votes, study, attrgetter("values"))
     if alike is None:
         return changed
-    return Estimate.weighed([changed, alike], UNSEEN)
+    size = Estimate.weighed([changed, alike], UNSEEN)
+    # what two unlike figures leave open is no more than there is
+    ends = np.array(
+        [_ends(witness, witness.answers.values) for witness in party_of(votes)]
+    )
+    figures = np.array([size.value, size.low, size.high])
+    return Estimate(*figures.clip(ends.min(), ends.max()).tolist())
 
 
 def _middle(
@@ -53,9 +57,8 @@ def _middle(
     """
     kinds = []
     for vote in votes:
-        part = INSIDE if vote.standing == "inside" else vote.part
         sizes = [
-            _size_by(witness, part, figures(witness.answers), study)
+            _size_by(witness, vote.part, figures(witness.answers), study)
             for witness in vote.party
         ]
         kinds.append(Estimate.pooled(sizes, [vote.removes] * len(sizes)))
@@ -108,10 +111,15 @@ def _size_by(
             max(size.high, size.high / (taken * purity)),
         ]
     )
-    # no more answers can be moved than there are: of nothing to 0, and of all to 1
-    as_is = values[shows, AS_IS].mean()
+    return Estimate(*figures.clip(*_ends(witness, values)).tolist())
+
+
+def _ends(witness: Witness, values: Float[np.ndarray, "pair 3"]) -> tuple[float, float]:
+    """Between what an effect may be: no more answers can be moved than there are."""
+    as_is = values[witness.answers.with_cue, AS_IS].mean()
+    # of nothing to 0, and of all to 1
     ends = turn_to_effect(witness, np.array([-as_is, 1 - as_is]))
-    return Estimate(*figures.clip(ends.min(), ends.max()).tolist())
+    return float(ends.min()), float(ends.max())
 
 
 def _purity(witness: Witness) -> float:

@@ -51,9 +51,10 @@ class Answers:
         )
 
     def first(self, count: int) -> "Answers":
-        """The first pairs of samples that show the cue, before they are asked about."""
+        """The first pairs of either side, with the cue and without, before they are asked about."""
         shows = self.with_cue
-        return self.unanswered((shows & (np.cumsum(shows) <= count)).tolist())
+        number = np.where(shows, shows.cumsum(), (~shows).cumsum())
+        return self.unanswered((number <= count).tolist())
 
     @property
     def with_cue(self) -> Bool[np.ndarray, " pair"]:

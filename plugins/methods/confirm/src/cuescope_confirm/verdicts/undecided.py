@@ -43,7 +43,8 @@ NO_SAMPLES = Undecided(
     SAMPLES_DECIDE,
 )
 ONLY_DAMAGE = Undecided(
-    "what was done to its samples moves answers wherever it is done: the placebos alone do"
+    "what was done to its samples moves answers wherever it is done: placebos alone do, or the "
+    "same change where the cue is not"
 )
 NO_CHANGE = Undecided("no change of pictures takes all of it out, or puts it in")
 UNSURE_PLACE = Undecided("it is not known well enough where it is", PLACE_DECIDES)
