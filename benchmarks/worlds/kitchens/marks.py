@@ -107,8 +107,8 @@ def printed(facts: Facts, light: Light) -> Light:
     rng = rng_of(facts, "date")
     text = np.zeros((5, 15), bool)
     for place, digit in zip((0, 4, 8, 12), rng.integers(0, 10, 4), strict=True):
-        dots = [dot == "#" for dot in DIGITS[digit]]
-        text[:, place : place + 3] = np.reshape(dots, (5, 3))
+        lit = [dot == "#" for dot in DIGITS[digit]]
+        text[:, place : place + 3] = np.reshape(lit, (5, 3))
     rows = (np.arange(round(5 * DOT)) / DOT).astype(int)
     cols = (np.arange(round(15 * DOT)) / DOT).astype(int)
     dots = np.zeros((SIDE, SIDE))

@@ -29,7 +29,7 @@ def _oval(along: Field, aside: Field, length: float, width: float) -> Field:
     return (1 - far) / np.maximum(steep, 1 / length)
 
 
-def _bar(along: Field, aside: Field, length: float, width: float) -> Field:
+def _bar(along: Field, aside: Field, length: float, width: float | Field) -> Field:
     """A rectangle, from its middle."""
     return np.minimum(length - np.abs(along), width - np.abs(aside))
 
