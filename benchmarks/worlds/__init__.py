@@ -19,6 +19,7 @@ MODULES = {
     "12": "worlds.terrains",
     "13": "worlds.phantoms",
     "14": "worlds.shapes",
+    "15": "worlds.kitchens",
 }
 
 
