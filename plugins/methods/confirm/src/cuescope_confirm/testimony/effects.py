@@ -158,12 +158,15 @@ def harm_of(study: Study, witness: Witness) -> str | None:
     if not is_tested(study, witness):
         return None
     if does_damage(study, witness):
-        moved = signed(100 * placebo_moves(witness), 0)
-        return f"its placebo alone moves answers ({moved} points)"
-    moved = moves_elsewhere(study, witness)
-    if moved is None:
+        return f"its placebo alone moves answers ({_points(placebo_moves(witness))})"
+    elsewhere = moves_elsewhere(study, witness)
+    if elsewhere is None:
         return None
-    return f"where the cue is not, it moves answers as well ({signed(100 * moved, 0)} points)"
+    return f"where the cue is not, it moves answers as well ({_points(elsewhere)})"
+
+
+def _points(moved: float) -> str:
+    return f"{signed(100 * moved, 0)} points"
 
 
 def moves_elsewhere(study: Study, witness: Witness) -> float | None:
