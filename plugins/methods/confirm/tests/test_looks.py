@@ -183,10 +183,11 @@ def test_what_can_neither_convict_nor_acquit_is_not_asked_about_again(
         # samples as they are do not say that anything does
         ("still", 1.0, -0.02, False),
         ("still", 0.001, 0.02, False),
-        ("region", 1.0, 0.02, False),
+        ("region", 1.0, 0.02, True),
+        ("region", 0.001, 0.02, False),
     ],
 )
-def test_where_no_property_moves_answers_the_embedding_is_asked(
+def test_where_no_change_of_pictures_moves_answers_the_embedding_is_asked(
     monkeypatch: pytest.MonkeyPatch,
     needs: str,
     p_value: float,

@@ -44,12 +44,6 @@ class Estimate(Generic[Figure]):
             raise ValueError("expected one value or more, got none")
         return Estimate(float(values.mean()), low, high)
 
-    @property
-    def is_above_0(self: "Estimate[float]") -> bool:
-        """Whether it is surely more than nothing: a question of one side, at 5%."""
-        low, _ = self.at_error(0.05)
-        return low > 0
-
     def at_error(self: "Estimate[float]", error: float) -> tuple[float, float]:
         """The ends of this interval (95%), where each is missed with chance `error`.
 
@@ -83,7 +77,7 @@ class Estimate(Generic[Figure]):
         highs = np.array([estimate.high for estimate in estimates])
         middle = float(np.median(values))
         errors = (highs - lows) / 2 / NORMAL
-        if all(estimate.is_above_0 for estimate in estimates):
+        if lows.min() > 0:
             ends = _by_factor(middle, _error_beyond(np.log(values), errors / values))
         else:
             ends = _by_sum(middle, _error_beyond(values, errors))
@@ -111,7 +105,7 @@ class Estimate(Generic[Figure]):
         widths = np.array([estimate.high - estimate.low for estimate in estimates])
         errors = (widths / 2 / NORMAL).clip(min=1e-5)
         value, error = _mean_of_unlike(values, errors)
-        if all(estimate.is_above_0 for estimate in estimates):
+        if all(estimate.low > 0 for estimate in estimates):
             _, of_logs = _mean_of_unlike(np.log(values), errors / values)
             ends = _by_factor(value, of_logs)
         else:

@@ -446,7 +446,7 @@ def _by_all_else(study: Study, row: Row) -> Undecided | None:
     # what changes all of a picture takes the cue's company along, and an embedding tells the two
     # apart worse, so samples as they are have to say so
     is_apart = row.target.has_place and not row.ruling.inside
-    return None if is_apart or alike.is_above_0 else PERHAPS_ALL_ELSE
+    return None if is_apart or alike.low > 0 else PERHAPS_ALL_ELSE
 
 
 def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:

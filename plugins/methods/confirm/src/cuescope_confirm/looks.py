@@ -146,14 +146,9 @@ def _gentle(dossier: Dossier, later: Later) -> Dossier:
 
 
 def _with_all_that_may_follow(dossier: Dossier) -> Dossier:
-    """With a few pairs of others of each kind, and what is done inside where whole pictures are."""
+    """With a few pairs of others of each kind, and what is done inside the model."""
     others = chain.from_iterable(first.instead for first in dossier.witnesses)
-    whole = {
-        witness.target
-        for witness in dossier.witnesses
-        if witness.answers.pairs and witness.plugin.needs == "still"
-    }
-    dossier = with_inside(dossier, whole)
+    dossier = with_inside(dossier, dossier.targets)
     return replace(dossier, witnesses=[*dossier.witnesses, *map(_few, others)])
 
 
@@ -207,9 +202,10 @@ def _count(dossier: Dossier) -> int:
 
 
 def _unmoved(results: Results) -> set[Target]:
-    """The undecided cues of whole pictures of which no property that was changed moves answers.
+    """The undecided cues of which nothing that was done to pictures surely moves answers.
 
-    They may be of another one: samples as they are, with all else alike, say that something does.
+    It may have been done to something else, or harm both: samples as they are, with all else alike,
+    say that something does.
     """
     level = 1 - results.study.options.confidence
     return {
@@ -217,8 +213,7 @@ def _unmoved(results: Results) -> set[Target]:
         for row in results.rows
         if row.ruling.verdict == "cannot tell"
         and row.beside is not None
-        and row.beside.alike.is_above_0
-        and any(vote.needs == "still" for vote in row.votes)
+        and row.beside.alike.low > 0
         and not row.moves(level)
     }
 
