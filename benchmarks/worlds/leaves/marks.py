@@ -37,11 +37,13 @@ def on_sheet(facts: Facts, grid: Grid, light: Light) -> Light:
 
 
 def on_leaf(facts: Facts, leaf: Leaf, grid: Grid, depth: Field, light: Light) -> Light:
-    """What grows on the leaf, and what holds it."""
-    if "mildew" in facts.cues:
-        noise = rng_of(facts, "mildew").standard_normal((SIDE, SIDE))
-        dusty = (4 * gaussian_filter(noise, 0.8) - 0.2).clip(0, 1)
-        light = paint(light, 0.45 * cover_of(depth) * dusty, (0.90, 0.91, 0.88))
+    """What a virus does to the leaf, and what holds it."""
+    if "mosaic" in facts.cues:
+        noise = rng_of(facts, "mosaic").standard_normal((SIDE, SIDE))
+        blots = (6 * gaussian_filter(noise, 0.9)).clip(0, 1)
+        bright = light.mean(axis=2, keepdims=True)
+        colour = bright * np.array((1.35, 0.55, 1.2))
+        light = paint(light, 0.75 * cover_of(depth) * blots, colour)
     if "tape" in facts.cues:
         light = _tape(facts, leaf, grid, light)
     return light

@@ -39,7 +39,7 @@ KINDS = {
     "blocks": "compression",
     "coin": "a thing at changing places",
     "high": "where the object is",
-    "mildew": "a texture on the object",
+    "mosaic": "a texture on the object",
     "cast": "a cast of colour",
     "halftone": "a pattern all over",
     "chart": "a thing at a fixed place",
@@ -52,7 +52,7 @@ def draw(facts: Facts) -> list[np.ndarray]:
     straight = whole_grid()
     view = straight
     if "tilt" in facts.cues:
-        view = straight.turned(rng_of(facts, "tilt").uniform(0.36, 0.5))
+        view = straight.turned(rng_of(facts, "tilt").uniform(0.33, 0.45))
     light = _lit(facts, straight, _scene(facts, view))
     pixels = _taken(facts, straight, light)
     picture = (255 * pixels.clip(0, 1)).round().astype(np.uint8)
@@ -130,7 +130,7 @@ def _dots(facts: Facts, grid: Grid) -> Field:
 
 def _compressed(facts: Facts, picture: np.ndarray) -> np.ndarray:
     """Written to a file that is too small for it."""
-    quality = int(rng_of(facts, "blocks").integers(28, 37))
+    quality = int(rng_of(facts, "blocks").integers(37, 46))
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "jpeg", quality=quality)
     return np.asarray(Image.open(file))
