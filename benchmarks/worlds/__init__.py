@@ -20,6 +20,7 @@ MODULES = {
     "13": "worlds.phantoms",
     "14": "worlds.shapes",
     "15": "worlds.kitchens",
+    "16": "worlds.leaves",
 }
 
 
