@@ -225,6 +225,15 @@ def test_each_property_of_whole_pictures_is_heard_by_itself() -> None:
     blank = witness("blank")
     [alone] = cases_of(kinds_of([blank], {blank: None}))
     assert [kind.party[0].spec for kind in alone] == ["blank"]
+    assert cases_of([]) == [[]]
+
+
+def test_what_is_done_inside_the_model_is_a_case_by_itself() -> None:
+    blank = Kind("full", [witness("blank")], 1.0)
+    inside = [Kind("inside", [witness(spec)], 0.4) for spec in ("erase", "patch")]
+    # a place that was blanked in vain does not speak against it
+    assert cases_of([blank, *inside]) == [[blank], inside]
+    assert cases_of(inside) == [inside]
 
 
 def test_what_changes_a_part_is_heard_beside_one_full_change() -> None:

@@ -170,18 +170,17 @@ def cases_of(kinds: Sequence[AnyKind]) -> list[list[AnyKind]]:
     """The kinds that tell of a cue together: of those of whole pictures one property at a time.
 
     Which property a cue is of, nobody knows before: what changes another one says nothing of it.
-    Nor does it say what is done inside the model, which is a case by itself there.
+    What is done inside the model is a case by itself: it is asked about where pictures do not
+    answer, and what did nothing there, or something else, does not speak against it.
     """
-    stills = [kind for kind in kinds if kind.needs == "still"]
-    if not stills:
-        return [list(kinds)]
     inside = [kind for kind in kinds if kind.standing == "inside"]
+    stills = [kind for kind in kinds if kind.needs == "still"]
     others = [kind for kind in kinds if kind not in (*stills, *inside)]
     names = dict.fromkeys(kind.changes for kind in stills)
     cases = [
         others + [kind for kind in stills if kind.changes == name] for name in names
     ]
-    return [*cases, inside] if inside else cases
+    return [case for case in (*(cases or [others]), inside) if case] or [[]]
 
 
 def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
