@@ -179,8 +179,10 @@ def cases_of(kinds: Sequence[AnyKind]) -> list[list[AnyKind]]:
     names = dict.fromkeys(kind.changes for kind in stills)
     cases = [
         others + [kind for kind in stills if kind.changes == name] for name in names
-    ]
-    return [case for case in (*(cases or [others]), inside) if case] or [[]]
+    ] or [others]
+    if not inside:
+        return cases
+    return [*filter(None, cases), inside]
 
 
 def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
