@@ -306,3 +306,8 @@ def test_a_long_name_of_several_rows_stands_above_them() -> None:
     assert (
         printed(Table(title="Each", columns=columns, rows=short), 60).count("red") == 3
     )
+    # nor does one stand above each row where names take turns, or where there is nothing else
+    turns = Table(title="Each", columns=columns, rows=(rows[0], rows[2], rows[1]))
+    assert printed(turns, 60).count("intervention") == 1
+    alone = Table(title="Each", columns=("cue",), rows=({"cue": name}, {"cue": name}))
+    assert printed(alone, 60).count(name) == 2

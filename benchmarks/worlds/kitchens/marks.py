@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from worlds.canvas import Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
-from worlds.kitchens.scene import SIDE, Grid, Light, Utensil, cover_of, paint, rng_of
-from worlds.kitchens.utensils import NECK, Field
+from worlds.kitchens.scene import SIDE, Utensil, rng_of
+from worlds.kitchens.utensils import NECK
 
 HALF = SIDE / 2
 BLACK = (0.06, 0.06, 0.07)

@@ -3,26 +3,22 @@
 import numpy as np
 from scipy.ndimage import convolve, gaussian_filter
 
+from worlds.canvas import Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
 from worlds.kitchens import marks
 from worlds.kitchens.scene import (
     LABELS,
     SETTINGS,
     SIDE,
-    Grid,
-    Light,
     Utensil,
     colours_of,
-    cover_of,
     depth_of,
     food,
-    paint,
     rng_of,
     utensil_of,
-    whole_grid,
     worktop,
 )
-from worlds.kitchens.utensils import NECK, Field
+from worlds.kitchens.utensils import NECK
 
 __all__ = ["KINDS", "LABELS", "SETTINGS", "SIDE", "draw"]
 KINDS = {
@@ -48,7 +44,7 @@ TONES = 5
 
 def draw(facts: Facts) -> list[np.ndarray]:
     """One picture, uint8 (row, col, 3); what is random is drawn alike with a cue and without."""
-    straight = whole_grid()
+    straight = Grid.whole(SIDE)
     view = straight
     if "close" in facts.cues:
         view = straight.nearer(rng_of(facts, "close").uniform(1.27, 1.35))

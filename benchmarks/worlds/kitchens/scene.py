@@ -10,36 +10,14 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from cuescope_sdk import generator
+from worlds.canvas import Colour, Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
-from worlds.kitchens.utensils import HEADS, Field, handle
+from worlds.kitchens.utensils import HEADS, handle
 
 SIDE = 64
 LABELS = tuple(HEADS)
 HEAD = 5.0  # sizes from the middle of a utensil to that of its head
 LEAST = 0.2  # between how bright worktop and utensil are, where that is not hard
-Light = np.ndarray  # float (row, col, 3), 0 to 1
-Colour = np.ndarray  # float (3,)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What place each pixel shows."""
-
-    x: Field
-    y: Field
-
-    def around(self, x: float, y: float) -> "Grid":
-        """The same places, from another middle."""
-        return Grid(self.x - x, self.y - y)
-
-    def turned(self, angle: float) -> "Grid":
-        """The same places, from axes that are turned."""
-        cos, sin = np.cos(angle), np.sin(angle)
-        return Grid(self.x * cos + self.y * sin, self.y * cos - self.x * sin)
-
-    def nearer(self, zoom: float) -> "Grid":
-        """The places that are seen from nearer."""
-        return Grid(self.x / zoom, self.y / zoom)
 
 
 @dataclass(frozen=True)
@@ -62,23 +40,6 @@ class Utensil:
 def rng_of(facts: Facts, part: str) -> np.random.Generator:
     """Each part of a picture has its own, so that no cue moves another part."""
     return generator(facts.seed, "kitchens", part)
-
-
-def whole_grid() -> Grid:
-    """The picture as the camera has it."""
-    along = np.arange(SIDE, dtype=np.float32) + 0.5 - SIDE / 2
-    x, y = np.meshgrid(along, along)
-    return Grid(x, y)
-
-
-def paint(light: Light, cover: Field, colour: Colour | tuple | Light) -> Light:
-    """A colour over what is there, as far as each pixel is covered."""
-    return light + cover[:, :, None] * (np.asarray(colour, np.float32) - light)
-
-
-def cover_of(depth: Field) -> Field:
-    """From 0 to 1 over one pixel, of places that are so deep inside, in pixels."""
-    return (depth + 0.5).clip(0, 1)
 
 
 def utensil_of(facts: Facts) -> Utensil:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-Field = np.ndarray  # float (row, col)
+from worlds.canvas import Field
+
 NECK = -8.5  # where a head ends and its handle begins
 TINES = (-4.4, 0.0, 4.4)
 LOOPS = (6.6, 3.3)  # how wide those of a whisk are

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 
+from worlds.canvas import Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
-from worlds.leaves.outlines import Field
-from worlds.leaves.scene import SIDE, Grid, Leaf, Light, cover_of, paint, rng_of
+from worlds.leaves.scene import SIDE, Leaf, rng_of
 
 BLACK = (0.06, 0.06, 0.07)
 WHITE = (0.97, 0.97, 0.95)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-Field = np.ndarray  # float (row, col)
+from worlds.canvas import Field
+
 LOBES = np.radians((-105, -52, 0, 52, 105))  # of a maple, from its tip
 LONG = (0.62, 0.92, 1.1, 0.92, 0.62)  # how far each lobe goes
 PAIRS = (-0.62, -0.18, 0.26)  # where leaflets of an ash stand

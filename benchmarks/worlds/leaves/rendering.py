@@ -6,25 +6,20 @@ import numpy as np
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
+from worlds.canvas import Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
 from worlds.leaves import marks
-from worlds.leaves.outlines import Field
 from worlds.leaves.scene import (
     LABELS,
     SETTINGS,
     SIDE,
-    Grid,
     Leaf,
-    Light,
     colours_of,
-    cover_of,
     crumbs,
     depth_of,
     leaf_of,
-    paint,
     rng_of,
     sheet,
-    whole_grid,
     writing,
 )
 
@@ -49,7 +44,7 @@ KINDS = {
 
 def draw(facts: Facts) -> list[np.ndarray]:
     """One picture, uint8 (row, col, 3); what is random is drawn alike with a cue and without."""
-    straight = whole_grid()
+    straight = Grid.whole(SIDE)
     view = straight
     if "tilt" in facts.cues:
         view = straight.turned(rng_of(facts, "tilt").uniform(0.33, 0.45))

@@ -10,15 +10,14 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from cuescope_sdk import generator
+from worlds.canvas import Colour, Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
-from worlds.leaves.outlines import OUTLINES, Field, stem
+from worlds.leaves.outlines import OUTLINES, stem
 
 SIDE = 56
 HALF = SIDE / 2
 LABELS = tuple(OUTLINES)
 LEAST = 0.2  # between how bright paper and leaf are, where that is not hard
-Light = np.ndarray  # float (row, col, 3), 0 to 1
-Colour = np.ndarray  # float (3,)
 DRIED = (  # colours of leaves
     (0.22, 0.40, 0.13),
     (0.45, 0.52, 0.18),
@@ -29,23 +28,6 @@ DRIED = (  # colours of leaves
     (0.70, 0.55, 0.40),
     (0.16, 0.28, 0.26),
 )
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What place each pixel shows."""
-
-    x: Field
-    y: Field
-
-    def around(self, x: float, y: float) -> "Grid":
-        """The same places, from another middle."""
-        return Grid(self.x - x, self.y - y)
-
-    def turned(self, angle: float) -> "Grid":
-        """The same places, from axes that are turned."""
-        cos, sin = np.cos(angle), np.sin(angle)
-        return Grid(self.x * cos + self.y * sin, self.y * cos - self.x * sin)
 
 
 @dataclass(frozen=True)
@@ -70,23 +52,6 @@ class Leaf:
 def rng_of(facts: Facts, part: str) -> np.random.Generator:
     """Each part of a picture has its own, so that no cue moves another part."""
     return generator(facts.seed, "leaves", part)
-
-
-def whole_grid() -> Grid:
-    """The picture as the camera has it."""
-    along = np.arange(SIDE, dtype=np.float32) + 0.5 - HALF
-    x, y = np.meshgrid(along, along)
-    return Grid(x, y)
-
-
-def paint(light: Light, cover: Field, colour: Colour | tuple | Light) -> Light:
-    """A colour over what is there, as far as each pixel is covered."""
-    return light + cover[:, :, None] * (np.asarray(colour, np.float32) - light)
-
-
-def cover_of(depth: Field) -> Field:
-    """From 0 to 1 over one pixel, of places that are so deep inside, in pixels."""
-    return (depth + 0.5).clip(0, 1)
 
 
 def leaf_of(facts: Facts) -> Leaf:

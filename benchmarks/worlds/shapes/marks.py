@@ -2,18 +2,9 @@
 
 import numpy as np
 
+from worlds.canvas import Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
-from worlds.shapes.outlines import Field
-from worlds.shapes.scene import (
-    SIDE,
-    Grid,
-    Light,
-    Shape,
-    cover_of,
-    cover_of_shape,
-    paint,
-    rng_of,
-)
+from worlds.shapes.scene import SIDE, Shape, cover_of_shape, rng_of
 
 HALF = SIDE / 2
 BLACK = (0.06, 0.06, 0.08)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-Field = np.ndarray  # float (row, col)
+from worlds.canvas import Field
+
 POINTS = 5  # of a star
 TEETH = 7  # of a cog
 TIP = 1.3  # of a drop

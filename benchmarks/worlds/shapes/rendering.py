@@ -3,23 +3,19 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter, uniform_filter
 
+from worlds.canvas import Grid, Light, cover_of, paint
 from worlds.design import Facts
 from worlds.shapes import marks
 from worlds.shapes.scene import (
     LABELS,
     SETTINGS,
     SIDE,
-    Grid,
-    Light,
     background,
     colours_of,
     confetti,
-    cover_of,
     cover_of_shape,
-    paint,
     rng_of,
     shape_of,
-    whole_grid,
 )
 
 __all__ = ["KINDS", "LABELS", "SETTINGS", "SIDE", "draw"]
@@ -51,7 +47,7 @@ BLOCK = 3  # pixels a side
 
 def draw(facts: Facts) -> list[np.ndarray]:
     """One picture, uint8 (row, col, 3); what is random is drawn alike with a cue and without."""
-    straight = whole_grid()
+    straight = Grid.whole(SIDE)
     light = _scene(facts, _view(facts, straight))
     light = marks.at_edges(facts, straight, light)
     if "unfocused" in facts.cues:

@@ -8,31 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_sdk import generator
+from worlds.canvas import Colour, Field, Grid, Light, cover_of, paint
 from worlds.design import Facts
-from worlds.shapes.outlines import OUTLINES, Field
+from worlds.shapes.outlines import OUTLINES
 
 SIDE = 48
 LABELS = tuple(OUTLINES)
 SETTINGS = ("plain", "clouds", "planks", "ripples")
-Light = np.ndarray  # float (row, col, 3), 0 to 1
-Colour = np.ndarray  # float (3,)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Where each pixel of the picture lies."""
-
-    x: Field
-    y: Field
-
-    def turned(self, angle: float, zoom: float = 1.0) -> "Grid":
-        """The places that are seen where the view is turned and nearer."""
-        cos, sin = np.cos(angle) / zoom, np.sin(angle) / zoom
-        return Grid(self.x * cos + self.y * sin, self.y * cos - self.x * sin)
-
-    def around(self, x: float, y: float) -> "Grid":
-        """The same places, from another middle."""
-        return Grid(self.x - x, self.y - y)
 
 
 @dataclass(frozen=True)
@@ -53,23 +35,6 @@ class Shape:
 def rng_of(facts: Facts, part: str) -> np.random.Generator:
     """Each part of a picture has its own, so that no cue moves another part."""
     return generator(facts.seed, "shapes", part)
-
-
-def whole_grid() -> Grid:
-    """The picture as it is looked at straight."""
-    along = np.arange(SIDE, dtype=np.float32) + 0.5 - SIDE / 2
-    x, y = np.meshgrid(along, along)
-    return Grid(x, y)
-
-
-def paint(light: Light, cover: Field, colour: Colour | tuple) -> Light:
-    """A colour over what is there, as far as each pixel is covered."""
-    return light + cover[:, :, None] * (np.asarray(colour, np.float32) - light)
-
-
-def cover_of(depth: Field) -> Field:
-    """From 0 to 1 over one pixel, of places that are so deep inside, in pixels."""
-    return (depth + 0.5).clip(0, 1)
 
 
 def shape_of(facts: Facts) -> Shape:

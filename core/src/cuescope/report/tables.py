@@ -26,16 +26,17 @@ def render_table(table: Table) -> Group:
     if not (table.rows or table.paper):
         return Group(*notes)
     rows = list(beside(table))
-    names = [name for name, _ in rows]
+    parts = [(name, list(some)) for name, some in groupby(rows, key=itemgetter(0))]
+    is_long = max(len(name) for name, _ in rows) > LONG_NAME
     # a long name of several rows stands above them, and leaves the figures their room
-    if len(set(names)) < len(names) and max(map(len, names)) > LONG_NAME:
-        parts: list[Text | Grid] = []
-        for name, of_name in groupby(rows, key=itemgetter(0)):
+    if is_long and len(parts) < len(rows) and len(table.columns) > 1:
+        shown: list[Text | Grid] = []
+        for name, of_name in parts:
             grid = _grid(table, table.columns[1:])
             for _, cells in of_name:
                 grid.add_row(*starmap(_beside, cells))
-            parts += [Text(name, "bold"), grid]
-        return Group(*parts, *notes)
+            shown += [Text(name, "bold"), grid]
+        return Group(*shown, *notes)
     grid = _grid(table, table.columns)
     for name, cells in rows:
         grid.add_row(Text(name), *starmap(_beside, cells))

@@ -331,6 +331,15 @@ def test_what_all_else_explains_is_no_cause(
     assert (_by_all_else(study, row) is None) is is_cause
 
 
+@pytest.mark.parametrize(("low", "is_cause"), [(-0.02, False), (0.02, True)])
+def test_what_the_embedding_alone_tells_has_to_be_said_by_samples_as_they_are(
+    low: float, *, is_cause: bool
+) -> None:
+    study, row = undecided([], said(0.1, low, 0.22), has_place=True)
+    row = replace(row, ruling=Ruling("causes", inside=True))
+    assert (_by_all_else(study, row) is None) is is_cause
+
+
 @pytest.mark.parametrize(
     ("least", "alike", "excess"),
     [(0.2, 0.2, 0.2), (0.01, 0.25, 0.05), (-0.1, 0.2, -0.1), (0.2, -0.05, -0.05)],
@@ -406,6 +415,7 @@ def size_by(
     standing: Standing = "full",
     purity: float = 1.0,
     part: float = 1.0,
+    alike: Estimate[float] | None = None,
 ) -> Estimate[float]:
     """Of an effect by one change, which moves each sample by so much."""
     pairs: Any = [
@@ -426,7 +436,7 @@ def size_by(
     effect = Effect(0, 0, 0, 1, 1)
     vote = Vote(standing, [witness], part, effect=effect, decision="undecided")
     study: Any = SimpleNamespace(options=OPTIONS)
-    return size_of([vote], study)
+    return size_of([vote], study, alike)
 
 
 def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
@@ -435,6 +445,15 @@ def test_samples_that_do_not_show_the_cue_dilute_its_effect() -> None:
     assert size_by("region", change, purity=0.75).value == pytest.approx(0.3)
     # of pairs of the user's own each shows it
     assert size_by("pair", change, purity=0.75).value == pytest.approx(0.225)
+
+
+def test_no_more_answers_are_moved_than_there_are() -> None:
+    # as they are, half of the probability is right: changes take 45 points, and samples say 5
+    change = [0.45] * 100
+    alone = size_by("region", change)
+    beside = size_by("region", change, alike=Estimate(0.05, 0.01, 0.09))
+    assert alone.value == pytest.approx(0.45)
+    assert beside.high == pytest.approx(0.5)
 
 
 def test_what_an_embedding_loses_is_a_part_of_the_cue() -> None:

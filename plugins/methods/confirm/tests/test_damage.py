@@ -89,8 +89,8 @@ def test_what_moves_answers_where_the_cue_is_not_is_no_witness(
 
 def test_the_first_pairs_are_of_both_sides() -> None:
     pairs: Any = [SimpleNamespace(control=row % 3 == 0) for row in range(30)]
-    answers = Answers.unknown(pairs, [(None, None, None)] * 30)  # type: ignore[list-item]
-    first = answers.first(4)
+    trials: Any = [(None, None, None)] * 30
+    first = Answers.unknown(pairs, trials).first(4)
     assert first.with_cue.tolist() == [False, True, True] * 2 + [False, False]
 
 
