@@ -11,7 +11,7 @@ import pytest
 from cuescope_confirm import companions
 from cuescope_confirm.analysis import (
     Row,
-    _beside_all_else,
+    _as_they_are,
     _by_all,
     _by_all_else,
     _by_companion,
@@ -111,7 +111,8 @@ class World:
         target: Any = SimpleNamespace(
             **vars(self.target), by_label=False, located=located
         )
-        return unnamed.beside_all_else(dossier, target)
+        plain = unnamed.as_they_are(dossier, target)
+        return plain and unnamed.beside_all_else(self.study, target, plain)
 
     def compare(self, monkeypatch: pytest.MonkeyPatch) -> Discordant:
         """What the run's answers say of the one companion."""
@@ -373,7 +374,7 @@ def test_pairs_of_the_users_own_are_not_mixed_with_samples_as_they_are() -> None
     # nothing else of the study is looked at
     dossier: Any = SimpleNamespace(study=SimpleNamespace(options=options))
     target: Any = SimpleNamespace()
-    assert _beside_all_else(dossier, target) is None
+    assert _as_they_are(dossier, target) == (None, None)
 
 
 def test_kinds_cost_the_test_of_all_together_no_power() -> None:

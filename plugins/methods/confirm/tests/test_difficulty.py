@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from cuescope_confirm.analysis import _by_embedding_alone
-from cuescope_confirm.asking import Direction
-from cuescope_confirm.companions import difficulty
+from cuescope_confirm.asking import Direction, answers_of
 from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
+from cuescope_confirm.companions.unnamed import AsTheyAre
 from cuescope_confirm.scores import Ruling
 from cuescope_confirm.study import Cue
 from cuescope_confirm.verdicts.sentences import answer_drawn
@@ -19,6 +19,7 @@ from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
 
 CHOICES = ("cup", "fork", "knife", "plate", "spoon")
 COUNT = 200
+MARGIN = 0.1
 FEATURE = Feature(key="cluster-00", kind="cluster")
 
 
@@ -42,32 +43,37 @@ def answered(choices: tuple[str, ...], drawn_to: str | None) -> Any:
 
 
 def ask(
-    monkeypatch: pytest.MonkeyPatch,
     *,
     choices: tuple[str, ...] = CHOICES,
     drawn_to: str | None = None,
     direction: Direction | None = None,
 ) -> Drawn | None:
-    given = answered(choices, drawn_to)
-    monkeypatch.setattr(difficulty, "held_out_answers", lambda *_: given)
     cue = Cue(FEATURE, "blue mark")
-    target: Any = type("Target", (), {})()
-    target.cue = cue
-    target.direction = direction or Direction(gap=-0.4, z=-5.0)
-    dossier: Any = None
-    return drawn_answer(dossier, target)
+    outcomes, shows = answered(choices, drawn_to)
+    answers = answers_of(cue, outcomes, shows)
+    # pictures that tell nothing of the answers
+    looks = np.random.default_rng(1).normal(size=(COUNT, 3))
+    plain = AsTheyAre(answers, looks, answers.present, np.ones(COUNT, bool))
+    target: Any = SimpleNamespace(
+        cue=cue, direction=direction or Direction(gap=-0.4, z=-5.0)
+    )
+    study: Any = SimpleNamespace(rng=lambda *_: np.random.default_rng(2))
+    return drawn_answer(study, target, plain)
 
 
-def test_a_cue_stands_for_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = ask(monkeypatch, drawn_to="fork")
+def test_a_cue_stands_for_one_answer() -> None:
+    drawn = ask(drawn_to="fork")
     assert drawn is not None
     assert drawn.answer == "fork"
     assert drawn.share > 0.9
     assert drawn.is_one
+    assert drawn.alike is not None
+    assert drawn.alike.low < 0.34 < drawn.alike.high
+    assert drawn.stands_out(MARGIN)
 
 
-def test_what_is_hard_to_see_is_taken_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = ask(monkeypatch)
+def test_what_is_hard_to_see_is_taken_for_many() -> None:
+    drawn = ask()
     assert drawn is not None
     assert drawn.many == 4
     assert drawn.share < 0.5
@@ -84,9 +90,9 @@ def test_what_is_hard_to_see_is_taken_for_many(monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_where_nothing_can_be_told_nothing_is_said(
-    monkeypatch: pytest.MonkeyPatch, given: Any
+    given: Any,
 ) -> None:
-    assert ask(monkeypatch, **given) is None
+    assert ask(**given) is None
 
 
 @pytest.mark.parametrize(("share", "is_one"), [(0.9, True), (0.3, False)])
@@ -108,10 +114,10 @@ def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
         ("supported", True) if is_one else ("inconclusive", False)
     )
     assert any("'fork'" in words for words in answer_drawn(row)) is is_one
-    assert _by_embedding_alone(row) == (None if is_one else HARD_TO_SEE)
+    assert _by_embedding_alone(row, MARGIN) == (None if is_one else HARD_TO_SEE)
     # a change of pictures decides: what is hard to see is a cause, in doubt
     row.ruling = Ruling("causes", necessary=True)
-    assert _by_embedding_alone(row) is None
+    assert _by_embedding_alone(row, MARGIN) is None
 
 
 @pytest.mark.parametrize("draws_answers", [True, False])
@@ -135,6 +141,6 @@ def test_what_a_label_looks_like_is_no_cause_by_the_embedding_alone(
         draws_answers=draws_answers,
         target=SimpleNamespace(cue=cue, located=located, samples=samples),
     )
-    assert _by_embedding_alone(row) == (own_look("fork") if is_look else None)
+    assert _by_embedding_alone(row, MARGIN) == (own_look("fork") if is_look else None)
     row.ruling = Ruling("causes", necessary=True)
-    assert _by_embedding_alone(row) is None
+    assert _by_embedding_alone(row, MARGIN) is None

@@ -33,11 +33,13 @@ class Fitting:
     least_unit: float = 1e-3  # what hardly varies would be blown up to noise
     FEW: ClassVar["Fitting"]
     MANY: ClassVar["Fitting"]  # features, of which each is weak
+    LOOKS: ClassVar["Fitting"]  # of whole pictures: a thousand features, and alike
     NEAR_ONE_UNIT: ClassVar["Fitting"]
 
 
 Fitting.FEW = Fitting(0.1)
 Fitting.MANY = Fitting(0.03)
+Fitting.LOOKS = Fitting(0.005)
 Fitting.NEAR_ONE_UNIT = Fitting(0.03, 0.5)
 
 

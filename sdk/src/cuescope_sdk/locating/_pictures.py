@@ -11,11 +11,13 @@ from PIL import Image
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import Grid, Rows
-from cuescope_sdk.locating._visual_words import Vocabulary, bags, learn_vocabulary
+from cuescope_sdk.locating._visual_words import Vocabulary, learn_vocabulary
 
 SIDE = 64  # pixels, to which a picture is brought
 CELLS = 8  # along a side
 RINGS = 12  # of spatial frequency
+KINDS = 400  # of patches, by which whole pictures are described
+MOST_DRAWN_FROM = 200  # frames, whose patches these are learned from
 BLOCK = 8  # pixels along a block of JPEG, H.264 and most others
 LARGEST = 256  # pixels along a side, of which detail is read; a multiple of BLOCK
 BANDS = 6  # of pitch
@@ -32,7 +34,6 @@ class PixelPatches:
     side: int
     step: int
     FINE: ClassVar["PixelPatches"]
-    COARSE: ClassVar["PixelPatches"]
 
     @property
     def overlap(self) -> int:
@@ -57,25 +58,35 @@ class PixelPatches:
 
 
 PixelPatches.FINE = PixelPatches(6, 2)
-PixelPatches.COARSE = PixelPatches(8, 4)
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """How whole pictures are described: colours by place, detail, power, kinds of patches."""
+    """How whole pictures are described: colours by place, detail, power, kinds of patches.
+
+    Of each kind how much of it there is in all of the frame, and at the place that is likest: a
+    small mark is next to nothing of the one, and all of the other.
+    """
 
     vocabulary: Vocabulary
 
     @classmethod
     def learn(cls, frames: Sequence[Frame], rng: Generator) -> "Look":
-        """With patches that are larger than those that tell places, and of another draw."""
-        return cls(learn_vocabulary(PixelPatches.COARSE.of(frames), rng))
+        """With more kinds of patches than tell places, and of another draw."""
+        some = rng.permutation(len(frames))[:MOST_DRAWN_FROM].tolist()
+        grids = PixelPatches.FINE.of([frames[number] for number in some])
+        return cls(learn_vocabulary(grids, rng, KINDS))
 
     def read(self, frames: Sequence[Frame]) -> Rows:
         """A row for each frame."""
-        words = map(self.vocabulary.read, PixelPatches.COARSE.of(frames))
-        figures = np.stack(list(map(_kept_figures, frames)))
-        return np.concatenate([figures, bags(list(words))], axis=1)
+        return np.stack([self._read(frame) for frame in frames])
+
+    def _read(self, frame: Frame) -> Float[np.ndarray, " figure"]:
+        [grid] = PixelPatches.FINE.of([frame])
+        nearness = self.vocabulary.nearness(grid)
+        return np.concatenate(
+            [_kept_figures(frame), nearness.mean(axis=0), nearness.max(axis=0)]
+        )
 
 
 def _kept_figures(frame: Frame) -> Float[np.ndarray, " figure"]:

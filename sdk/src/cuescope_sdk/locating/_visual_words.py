@@ -5,6 +5,7 @@ Coates and Ng, 2011), a frame is how much of each kind it has, and a linear mode
 the cue from others. As it only adds, each patch has its own share in what it says.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -38,28 +39,52 @@ class Vocabulary:
 
     def read(self, grid: Grid) -> Words:
         """The word that each patch is."""
-        patches = (grid.reshape(-1, grid.shape[-1]) - self.centre) @ self.whitening
-        # the nearest one; the patch's own length is the same for all words
-        patches *= 2
-        likeness = patches @ self.words.T
-        # in place: a second table of every patch and word costs as much as the product
-        distances = np.subtract((self.words**2).sum(axis=1), likeness, out=likeness)
+        # the patch's own length is the same for all words
+        distances = self._distances(self._whitened(grid))
         return np.asarray(distances.argmin(axis=1).reshape(grid.shape[:2]))
 
+    def nearness(self, grid: Grid) -> Float[np.ndarray, "patch word"]:
+        """By how much each patch is nearer to a word than to the middling one; 0 where it is not.
 
-def learn_vocabulary(grids: Sequence[Grid], rng: Generator) -> Vocabulary:
+        The triangle code of Coates and Ng (2011): a patch between words is a part of each.
+        """
+        patches = self._whitened(grid)
+        distances = self._distances(patches)
+        distances += (patches**2).sum(axis=1, keepdims=True)
+        # rounding may take what lies on a word below zero
+        np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
+        nearer = np.subtract(
+            distances.mean(axis=1, keepdims=True), distances, out=distances
+        )
+        return np.asarray(np.maximum(nearer, 0, out=nearer))
+
+    def _whitened(self, grid: Grid) -> Float[np.ndarray, "patch kept"]:
+        patches = grid.reshape(-1, grid.shape[-1]) - self.centre
+        return np.asarray(patches @ self.whitening)
+
+    def _distances(
+        self, patches: Float[np.ndarray, "patch kept"]
+    ) -> Float[np.ndarray, "patch word"]:
+        """Squared, less the patch's own length."""
+        likeness = (2 * patches) @ self.words.T
+        # in place: a second table of every patch and word costs as much as the product
+        lengths = (self.words**2).sum(axis=1)
+        return np.asarray(np.subtract(lengths, likeness, out=likeness))
+
+
+def learn_vocabulary(
+    grids: Sequence[Grid], rng: Generator, words: int = WORDS
+) -> Vocabulary:
     """From a draw of the patches of all frames."""
     from sklearn.cluster import MiniBatchKMeans
 
-    patches = np.concatenate([grid.reshape(-1, grid.shape[-1]) for grid in grids])
-    some = rng.choice(len(patches), min(len(patches), DRAWN), replace=False)
-    patches = patches[some].astype(np.float64)
+    patches = _drawn(grids, rng).astype(np.float64)
     centre = patches.mean(axis=0)
     variances, axes = np.linalg.eigh(np.cov(patches, rowvar=False))
     variances = variances[-KEPT:]
     whitening = axes[:, -KEPT:] / np.sqrt(variances + FLAT * variances[-1] + 1e-12)
     kinds = MiniBatchKMeans(
-        min(WORDS, len(patches)),
+        min(words, len(patches)),
         n_init=1,
         batch_size=2048,
         max_iter=30,
@@ -67,6 +92,19 @@ def learn_vocabulary(grids: Sequence[Grid], rng: Generator) -> Vocabulary:
     )
     kinds.fit((patches - centre) @ whitening)
     return Vocabulary(centre, whitening, kinds.cluster_centers_)
+
+
+def _drawn(grids: Sequence[Grid], rng: Generator) -> Float[np.ndarray, "patch dim"]:
+    """Some patches, each as likely; not all together, of which there may be a million."""
+    ends = np.cumsum([math.prod(grid.shape[:2]) for grid in grids])
+    count = min(int(ends[-1]), DRAWN)
+    some = np.sort(rng.choice(ends[-1], count, replace=False))
+    of_grids = np.split(some, np.searchsorted(some, ends[:-1]))
+    starts = [0, *ends[:-1].tolist()]
+    drawn = []
+    for grid, rows, start in zip(grids, of_grids, starts, strict=True):
+        drawn.append(grid.reshape(-1, grid.shape[-1])[rows - start])
+    return np.concatenate(drawn)
 
 
 @dataclass(frozen=True, eq=False)

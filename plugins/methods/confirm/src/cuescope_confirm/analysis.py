@@ -11,7 +11,7 @@ import numpy as np
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.companions import Discordant, discordant
 from cuescope_confirm.companions.difficulty import Drawn, drawn_answer, is_own_look
-from cuescope_confirm.companions.unnamed import beside_all_else
+from cuescope_confirm.companions.unnamed import as_they_are, beside_all_else
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import (
     NO_MORE,
@@ -133,10 +133,17 @@ class Row:
         if self.beside is None:
             return changed
         alike = self.beside.alike.value
+        # samples of all labels are more
+        if self.drawn is not None and self.drawn.alike is not None:
+            alike = min(alike, self.drawn.alike.value)
         if min(changed, alike) <= 0:
             return min(changed, alike)
         # the geometric mean: where one says next to nothing, the other is no reason to believe it
         return float(np.sqrt(changed * alike))
+
+    def stands_for_one(self, margin: float) -> bool:
+        """Whether one answer surely comes with the cue in samples of all labels, all else alike."""
+        return self.drawn is not None and self.drawn.stands_out(margin)
 
     def moves(self, level: float) -> bool:
         """Whether a kind of change, or several together, surely move answers."""
@@ -361,7 +368,7 @@ def _row(
         if witness.spec not in asked:
             reason = witness.reason or harm_of(study, witness)
             unmeasured.append(replace(witness, reason=reason))
-    beside = _beside_all_else(dossier, target)
+    beside, drawn = _as_they_are(dossier, target)
     ruling = _ruling(
         target,
         votes,
@@ -378,6 +385,7 @@ def _row(
         together=together,
         discordant=_come_apart(study, target),
         beside=beside,
+        drawn=drawn,
     )
     if not votes:
         return row
@@ -394,18 +402,19 @@ def _row(
     explained = _by_companion(study, row) or _by_all_else(study, row)
     if explained is not None:
         return replace(row, ruling=Ruling("cannot tell", missing=explained))
-    row = replace(row, drawn=_drawn(dossier, target))
-    doubted = _by_embedding_alone(row)
+    doubted = _by_embedding_alone(row, study.options.margin)
     if doubted is not None:
         return replace(row, ruling=Ruling("cannot tell", missing=doubted))
     # what is not shown to cause answers has cost none
     return replace(row, lost=accuracy_lost(target, row.fullest, study))
 
 
-def _by_embedding_alone(row: Row) -> Undecided | None:
+def _by_embedding_alone(row: Row, margin: float) -> Undecided | None:
     """What is missing where the embedding alone decides, and what it tells may be no cue.
 
     In any embedding there is a direction of pictures that are hard to see, and one of each label.
+    It tells a cue from its company worse than pictures do, so samples of all labels, all else
+    alike, have to say that one answer comes with the cue.
     """
     if not row.ruling.inside:
         return None
@@ -413,6 +422,8 @@ def _by_embedding_alone(row: Row) -> Undecided | None:
     if row.drawn is not None:
         if not row.drawn.is_one:
             return HARD_TO_SEE
+        if row.drawn.alike is not None and not row.drawn.stands_out(margin):
+            return PERHAPS_ALL_ELSE
         answer = row.drawn.answer
     if answer is not None and is_own_look(row.target, answer):
         return own_look(answer)
@@ -446,7 +457,8 @@ def _by_all_else(study: Study, row: Row) -> Undecided | None:
     # what changes all of a picture takes the cue's company along, and an embedding tells the two
     # apart worse, so samples as they are have to say so
     is_apart = row.target.has_place and not row.ruling.inside
-    return None if is_apart or alike.low > 0 else PERHAPS_ALL_ELSE
+    is_said = alike.low > 0 or row.stands_for_one(study.options.margin)
+    return None if is_apart or is_said else PERHAPS_ALL_ELSE
 
 
 def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
@@ -462,22 +474,22 @@ def _come_apart(study: Study, target: Target) -> Sequence[Discordant]:
     return found
 
 
-def _beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
+def _as_they_are(
+    dossier: Dossier, target: Target
+) -> tuple[PrognosticGap | None, Drawn | None]:
+    """What samples as they are say of a cue: of right answers, and of the one that it brings."""
+    study = dossier.study
     # pairs of the user's own decide alone, on the size as well
-    if dossier.study.options.pairs is not None:
-        return None
-    with dossier.study.audit.spare(f"what else goes with {target.cue.name}"):
-        return beside_all_else(dossier, target)
-    return None
-
-
-def _drawn(dossier: Dossier, target: Target) -> Drawn | None:
-    # pairs of the user's own decide alone
-    if dossier.study.options.pairs is not None:
-        return None
-    with dossier.study.audit.spare(f"which answers {target.cue.name} brings"):
-        return drawn_answer(dossier, target)
-    return None
+    if study.options.pairs is not None:
+        return None, None
+    beside: PrognosticGap | None = None
+    drawn: Drawn | None = None
+    with study.audit.spare(f"what else goes with {target.cue.name}"):
+        plain = as_they_are(dossier, target)
+        if plain is not None:
+            beside = beside_all_else(study, target, plain)
+            drawn = drawn_answer(study, target, plain)
+    return beside, drawn
 
 
 def _by_all(study: Study, row: Row, effect: Estimate[float]) -> Ruling:
@@ -493,8 +505,11 @@ def _by_all(study: Study, row: Row, effect: Estimate[float]) -> Ruling:
     is_sure = row.tested.corrected <= 1 - options.confidence
     if kinds[0].standing == "coarse" or not is_sure:
         return row.ruling
-    # an embedding tells a cue from its company worse: it takes what goes out and what comes in
-    is_seconded = row.beside is not None and kinds[0].standing != "inside"
+    is_seconded = row.beside is not None
+    if kinds[0].standing == "inside":
+        # an embedding tells a cue from its company worse: it takes what goes out and what comes
+        # in, or samples of all labels
+        is_seconded = row.stands_for_one(options.margin)
     are_unlike = is_seconded or suffice(kinds)
     if not are_unlike or not _is_shown(row.target, row.beside):
         return row.ruling

@@ -46,9 +46,10 @@ def evidence(results: Results) -> Iterator[Evidence]:
         with audit.spare(f"checks of the witnesses of {name}"):
             for testimony in row.measured:
                 yield _check(results, row, testimony)
-        if row.ruling.verdict == "causes" and row.ruling.inside:
+        is_cause = row.ruling.verdict == "causes"
+        if is_cause and row.ruling.inside:
             yield company_check(results, row)
-        if row.drawn is not None:
+        if is_cause and row.drawn is not None:
             yield difficulty_check(results, row, row.drawn)
         with audit.spare(f"check of where {name} is"):
             planted = planted_check(audit, row)

@@ -5,14 +5,16 @@ taken for this and that, by any model, and whatever makes them so is a cause of 
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cuescope_confirm.asking import MOST_ANSWERS, SHOWN, RunAnswers, answers_of
-from cuescope_confirm.companions.unnamed import held_out_answers
+from cuescope_confirm.asking import MOST_ANSWERS, SHOWN, RunAnswers
+from cuescope_confirm.companions.unnamed import AsTheyAre
 from cuescope_confirm.locating import Target
-from cuescope_confirm.testimony.witnesses import Dossier
+from cuescope_confirm.scores import BoolPerSample
+from cuescope_confirm.study import Study
+from cuescope_sdk.statistics import Estimate
 
 # times as often as elsewhere, that samples of a label show what they themselves look like
 OWN_LOOK = 3.0
@@ -23,13 +25,16 @@ FEWEST = 3  # wrong answers that there may be: of two one always has half
 class Drawn:
     """The wrong answer that is more often given with a cue, and its `share` of all that are.
 
-    There are so `many` that may be given; `n` samples show the cue.
+    There are so `many` that may be given; `n` samples show the cue. `alike` is by how much likelier
+    it is with the cue in samples of all labels, all else in their pictures held alike; None where
+    that was not measured.
     """
 
     answer: str
     share: float
     many: int
     n: int
+    alike: Estimate[float] | None = None
 
     @property
     def least(self) -> float:
@@ -41,9 +46,16 @@ class Drawn:
         """Whether most of what is gained is this answer."""
         return self.share >= self.least
 
+    def stands_out(self, margin: float) -> bool:
+        """Whether it is one answer, and surely likelier by half of a margin, all else alike.
 
-def drawn_answer(dossier: Dossier, target: Target) -> Drawn | None:
-    """By held-out samples as they are, label by label.
+        Half: some of the samples that are taken for the cue's do not show it.
+        """
+        return self.is_one and self.alike is not None and self.alike.low > margin / 2
+
+
+def drawn_answer(study: Study, target: Target, plain: AsTheyAre) -> Drawn | None:
+    """By samples as they are, label by label.
 
     None where a finding is about something else than wrong answers, where fewer than `FEWEST`
     others may be given, or where it is not sure that any is given more often.
@@ -51,27 +63,35 @@ def drawn_answer(dossier: Dossier, target: Target) -> Drawn | None:
     direction = target.direction
     if direction.toward != "the right answer" or not direction.harms:
         return None
-    outcomes, shows = held_out_answers(dossier, target)
-    answers = answers_of(target.cue, outcomes, shows)
-    everything = np.ones(len(answers.present), bool)
-    total, z = answers.gap(everything, 1 - answers.probability)
+    answers = plain.answers
+    total, z = answers.gap(plain.known, 1 - answers.probability)
     if total is None or z < SHOWN:
         return None
-    return drawn_in(answers)
-
-
-def drawn_in(answers: RunAnswers) -> Drawn | None:
-    """The same of any answers, whether or not it is sure that one is given more often."""
-    if not answers.present.any() or answers.present.all():
+    drawn = drawn_in(answers, plain.known)
+    if drawn is None:
         return None
-    gained = _gains(answers)
+    gap = plain.gap(
+        answers.probability_of(drawn.answer),
+        np.asarray(answers.labels != drawn.answer),
+        study.rng("drawn", target.cue.id),
+    )
+    return drawn if gap is None else replace(drawn, alike=gap.alike)
+
+
+def drawn_in(answers: RunAnswers, among: BoolPerSample | None = None) -> Drawn | None:
+    """The same of any answers, whether or not it is sure that one is given more often."""
+    among = np.ones(len(answers.present), bool) if among is None else among
+    shows = answers.present[among]
+    if not shows.any() or shows.all():
+        return None
+    gained = _gains(answers, among)
     many = len(gained) - 1
     if many < FEWEST:
         return None
     positive = {answer: max(gain, 0.0) for answer, gain in gained.items()}
     answer = max(positive, key=lambda name: (positive[name], name))
     share = positive[answer] / max(sum(positive.values()), 1e-9)
-    return Drawn(answer, share, many, int(answers.present.sum()))
+    return Drawn(answer, share, many, int(shows.sum()))
 
 
 def is_own_look(target: Target, answer: str) -> bool:
@@ -92,7 +112,7 @@ def is_own_look(target: Target, answer: str) -> bool:
     return shown[answer] / own >= OWN_LOOK * elsewhere
 
 
-def _gains(answers: RunAnswers) -> dict[str, float]:
+def _gains(answers: RunAnswers, among: BoolPerSample) -> dict[str, float]:
     """By how much likelier each answer is with the cue, where it is wrong; {} of open answers."""
     choices = {frozenset(outcome.trial.sample.choices) for outcome in answers.outcomes}
     if len(choices) != 1:
@@ -102,7 +122,7 @@ def _gains(answers: RunAnswers) -> dict[str, float]:
         return {}
     gains = {}
     for choice in sorted(given):
-        is_wrong = answers.labels != choice
+        is_wrong = among & (answers.labels != choice)
         gain, _ = answers.gap(is_wrong, answers.probability_of(choice))
         if gain is not None:
             gains[choice] = gain

@@ -76,7 +76,7 @@ def _recogniser_of(study: Study, cue: Cue, companion: Companion) -> Recogniser |
     pictures = [_middle(study, frame) for frame in frames]
     look = Look.learn(pictures, rng)
     rows = look.read(pictures)
-    model = Linear.learn(rows, data, rng, Fitting.MANY)
+    model = Linear.learn(rows, data, rng, Fitting.LOOKS)
     if (model.auroc or 0.0) < GOOD_AUROC:
         return None
     scores = model.scores(rows)

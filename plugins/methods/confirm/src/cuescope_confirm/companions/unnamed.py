@@ -11,13 +11,14 @@ from itertools import compress
 
 import numpy as np
 from jaxtyping import Float
+from numpy.random import Generator
 
 from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import FRAMES, training
+from cuescope_confirm.locating.learned import training
 from cuescope_confirm.locating.places import GOOD_AUROC
-from cuescope_confirm.scores import BoolPerSample
-from cuescope_confirm.study import Cue, Study, prepare, shuffle
+from cuescope_confirm.scores import BoolPerSample, PerSample
+from cuescope_confirm.study import Cue, Study, prepare
 from cuescope_confirm.testimony.witnesses import Dossier
 from cuescope_sdk import Frame, Outcome, Sample, Trial
 from cuescope_sdk.locating import Fitting, Linear, Look
@@ -37,16 +38,45 @@ class Eye:
     shows: BoolPerSample
 
 
-def beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
-    """What a finding does in samples as they are, and with all else in the pictures held alike.
+@dataclass(frozen=True, eq=False)
+class AsTheyAre:
+    """What the run's samples are answered, and those held out that are asked about anyway.
 
-    In the run's, and in those held out that are asked about anyway. Positive is what a cause would
-    do. None where samples have no pictures, where pictures do not tell the cue, or where too few
-    samples of the finding's labels are without it.
+    `seen` are those that look as those with the cue do. `known` are those of which the run, or
+    where the cue is located, says the same: of the others nobody knows whether they show it.
     """
+
+    answers: RunAnswers
+    looks: Rows
+    seen: BoolPerSample
+    known: BoolPerSample
+
+    def gap(
+        self,
+        values: PerSample,
+        among: BoolPerSample,
+        rng: Generator,
+        own: BoolPerSample | None = None,
+    ) -> PrognosticGap | None:
+        """The gap of `values` in some samples, label by label; that of its `own`, where given."""
+        judged = self.known & among
+        strata = np.unique(self.answers.labels, return_inverse=True)[1]
+        samples = [outcome.trial.sample for outcome in self.answers.outcomes]
+        return prognostic_gap(
+            values[judged],
+            self.seen[judged],
+            strata[judged],
+            self.looks[judged],
+            Groups.of(list(compress(samples, judged))),
+            rng,
+            None if own is None else own[judged],
+        )
+
+
+def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
+    """None where samples have no pictures, where pictures do not tell the cue, or all show it."""
     study = dossier.study
     cue = target.cue
-    # where every sample shows the cue, nothing is without it
     if target.by_label or not cue.feature.occurrences:
         return None
     whole = study.audit.once(prepare, study.audit, study.audit.options)
@@ -62,21 +92,26 @@ def beside_all_else(dossier: Dossier, target: Target) -> PrognosticGap | None:
         more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
         looks = np.concatenate([looks, more])
         seen = np.concatenate([seen, eye.model.scores(more) >= eye.model.threshold])
-    samples = [outcome.trial.sample for outcome in answers.outcomes]
-    # where pictures disagree with the run, or with where the cue is located, nobody knows
-    judged = (seen == answers.present) & _alike_labels(target, answers)
+    return AsTheyAre(answers, looks, seen, seen == answers.present)
+
+
+def beside_all_else(
+    study: Study, target: Target, plain: AsTheyAre
+) -> PrognosticGap | None:
+    """What a finding does in samples as they are, and with all else in the pictures held alike.
+
+    Positive is what a cause would do. None where too few samples of the finding's labels are
+    without it.
+    """
+    answers = plain.answers
     pulls = target.direction.toward == "the label"
-    values = answers.probability_of(cue.label) if pulls else answers.probability
-    strata = np.unique(answers.labels, return_inverse=True)[1]
-    return prognostic_gap(
-        # as a change that takes the cue out would be signed
-        -target.direction.sign * values[judged],
-        seen[judged],
-        strata[judged],
-        looks[judged],
-        Groups.of(list(compress(samples, judged))),
-        study.rng("all else", cue.id),
-        _own(target, answers)[judged],
+    values = answers.probability_of(target.cue.label) if pulls else answers.probability
+    # as a change that takes the cue out would be signed
+    return plain.gap(
+        -target.direction.sign * values,
+        _alike_labels(target, answers),
+        study.rng("all else", target.cue.id),
+        _own(target, answers),
     )
 
 
@@ -111,15 +146,15 @@ def _learn_eye(study: Study, cue: Cue) -> Eye | None:
     frames: list[Frame] = []
     for sample in samples:
         frames += _some_frames(sample)
-    look = Look.learn(shuffle(frames, rng)[: 2 * FRAMES], rng)
+    look = Look.learn(frames, rng)
     rows = _looks(samples, look)
     by_key = {sample.key: sample for sample in samples}
     data = training(by_key, [(key, 0) for key in by_key], listed)
-    model = Linear.learn(rows, data, rng, Fitting.MANY)
+    model = Linear.learn(rows, data, rng, Fitting.LOOKS)
     if (model.auroc or 0.0) < GOOD_AUROC:
         return None
     # each by a model of other groups: its own would repeat what the run lists
-    scores = data.held_out_scores(rows, rng, Fitting.MANY)
+    scores = data.held_out_scores(rows, rng, Fitting.LOOKS)
     cut = Roc(scores, listed).youden_cut()
     return Eye(look, model, rows, scores >= cut)
 
@@ -142,7 +177,8 @@ def _looks(samples: Sequence[Sample], look: Look) -> Rows:
     of_frames = look.read(frames)
     total = np.zeros((len(samples), of_frames.shape[1]))
     np.add.at(total, owner, of_frames)
-    return np.asarray(total / np.bincount(owner)[:, None])
+    # they are kept for each cue, and need not be exact
+    return np.asarray(total / np.bincount(owner)[:, None], np.float32)
 
 
 def _own(target: Target, answers: RunAnswers) -> BoolPerSample:

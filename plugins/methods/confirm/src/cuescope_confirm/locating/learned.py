@@ -38,7 +38,7 @@ from cuescope_sdk.stills import Answers, FrameId
 
 # of pictures: a run lists some samples wrongly, so an embedding tells no more
 CLEAR_AUROC = 0.85
-FRAMES = 200  # of the run on each side, that a linear model learns from
+FRAMES = 400  # of the run on each side, that a linear model learns from
 PATCHED = 100  # of these on each side, whose patches the model is asked about
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
@@ -282,7 +282,7 @@ def by_pictures(study: Study, cue: Cue, frames: Frames, data: Training) -> Telle
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([_frame(samples, frame) for frame in frames])
 
-    return _teller(study, cue, frames, data, read, Fitting.MANY)
+    return _teller(study, cue, frames, data, read, Fitting.LOOKS)
 
 
 def _teller(

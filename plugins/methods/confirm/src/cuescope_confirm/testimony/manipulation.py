@@ -76,7 +76,7 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     rng = study.rng("recogniser", cue.id)
     shown = [study.seen[key].frames[number] for key, number in frames]
     look = Look.learn(shown, rng)
-    model = Linear.learn(look.read(shown), data, rng, Fitting.MANY)
+    model = Linear.learn(look.read(shown), data, rng, Fitting.LOOKS)
     if (model.auroc or 0.0) < GOOD_AUROC:
         return None
     showing = []

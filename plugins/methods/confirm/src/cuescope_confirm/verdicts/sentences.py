@@ -175,8 +175,14 @@ def _of_whole_picture(row: Row) -> Iterator[str]:
 
 def answer_drawn(row: Row) -> Iterator[str]:
     """The answer that a cue stands for, where its wrong answers are mostly one."""
-    if row.drawn is not None and row.drawn.is_one:
-        yield f"Most of the wrong answers that come with it are '{row.drawn.answer}'."
+    if row.drawn is None or not row.drawn.is_one:
+        return
+    yield f"Most of the wrong answers that come with it are '{row.drawn.answer}'."
+    if row.drawn.alike is not None and row.drawn.alike.low > 0:
+        yield (
+            "In pictures of all labels that are alike in all else, this answer is likelier with it "
+            f"by {with_interval(row.drawn.alike)}."
+        )
 
 
 def _cost(row: Row) -> Iterator[str]:
