@@ -50,6 +50,8 @@ AT_ONCE = 256  # frames whose patches are held in memory
 FILLED = 60  # frames whose places are filled, to see that these hold the cue
 HELD = 0.25  # of the way from frames with the cue to those without, that a place takes at least
 WORTH = 0.15  # of AUROC, that a place may cost
+LARGE = 0.25  # share of the frame: a place as large may cost less
+WORTH_OF_LARGE = 0.05
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
@@ -138,6 +140,9 @@ def locate_learned(
     # where both must say yes, the weaker one tells how sure a place is
     sure = region.auroc if by_patches else min(auroc, region.auroc)
     nowhere = "they tell it everywhere" if region.is_everywhere else None
+    if region.area > LARGE and region.auroc < auroc - WORTH_OF_LARGE:
+        # the likest part of what is all over the frame
+        nowhere = "all of the frame tells it better than the likest patches"
     if masks and not region.is_everywhere and not is_held(by_picture, pool, masks):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
