@@ -21,6 +21,7 @@ MODULES = {
     "14": "worlds.shapes",
     "15": "worlds.kitchens",
     "16": "worlds.leaves",
+    "17": "worlds.jars",
 }
 
 
