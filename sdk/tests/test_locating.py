@@ -11,13 +11,16 @@ from scipy import ndimage
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
 from cuescope_sdk import Audit, Context, Frame, Sample
 from cuescope_sdk.locating import (
+    Fitting,
     Linear,
+    Look,
     Region,
     Sides,
     Sight,
     Training,
     _cells,
     _location,
+    _visual_words,
     attach_portraits,
 )
 from cuescope_sdk.locating._changes import change_of_whole
@@ -358,3 +361,44 @@ def test_a_frame_of_cells_lies_along_all_edges() -> None:
 def test_the_likest_part_of_a_picture_is_as_large_as_asked_for() -> None:
     scores = np.array([[0.0, 3.0], [2.0, 1.0]])
     assert likest_part(scores, 0.5).tolist() == [[False, True], [True, False]]
+
+
+def test_a_patch_is_a_part_of_the_words_that_are_nearer_than_most() -> None:
+    words = np.array([[0.0], [1.0], [2.0], [9.0]])
+    vocabulary = Vocabulary(np.zeros(1), np.eye(1), words)
+    [nearness] = vocabulary.nearness(np.ones((1, 1, 1)))
+    # 1, 0, 1 and 8 away, 2.5 on average
+    np.testing.assert_allclose(nearness, [1.5, 2.5, 1.5, 0.0])
+    assert vocabulary.read(np.ones((1, 1, 1))) == [[1]]
+
+
+def test_words_are_drawn_from_all_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_visual_words, "DRAWN", 30)
+    grids = [np.full((4, 5, 1), float(number)) for number in range(3)]
+    drawn = _visual_words._drawn(grids, np.random.default_rng(0))
+    assert drawn.shape == (30, 1)
+    counts = np.bincount(drawn[:, 0].astype(int))
+    # each of 20 patches once at most
+    assert counts.min() > 5
+    assert counts.max() <= 20
+
+
+def test_a_small_mark_anywhere_is_seen_in_whole_pictures() -> None:
+    """A dot of a hundredth of the picture among coarse noise, at another place each time."""
+    rng = np.random.default_rng(0)
+    shows = np.arange(300) % 2 == 0
+    frames = []
+    for is_shown in shows.tolist():
+        noise = rng.integers(60, 200, (8, 8, 3), np.uint8)
+        pixels = noise.repeat(8, axis=0).repeat(8, axis=1)
+        if is_shown:
+            row, col = rng.integers(4, 54, 2)
+            pixels[row : row + 6 : 2, col : col + 6] = 255
+            pixels[row + 1 : row + 6 : 2, col : col + 6] = 0
+        frames.append(Frame.from_array(pixels))
+    samples = [Sample(key=str(n), frames=(frame,)) for n, frame in enumerate(frames)]
+    data = Training(shows, np.zeros(len(frames)), Groups.of(samples))
+    rows = Look.learn(frames, rng).read(frames)
+    model = Linear.learn(rows, data, rng, Fitting.LOOKS)
+    assert model.auroc is not None
+    assert model.auroc > 0.95

@@ -15,6 +15,7 @@ from cuescope_confirm.analysis import (
     _by_all,
     _by_all_else,
     _by_companion,
+    _by_embedding_alone,
     _clearness_of,
     _correct_in_order,
     _ruling,
@@ -27,6 +28,7 @@ from cuescope_confirm.companions import (
     moved,
     unnamed,
 )
+from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import NO_MORE, Effect, Ruling
 from cuescope_confirm.study import Cue
@@ -253,7 +255,7 @@ def undecided(
 ) -> tuple[Any, Row]:
     """A study, and a row of it to which something is missing."""
     target: Any = SimpleNamespace(
-        direction=Direction(gap=-0.3, z=-5.0), has_place=has_place
+        direction=Direction(gap=-0.3, z=-5.0), has_place=has_place, located=None
     )
     ruling = Ruling("cannot tell", missing=SECOND_CAUSE)
     study: Any = SimpleNamespace(options=OPTIONS)
@@ -300,6 +302,23 @@ def test_all_evidence_together_makes_a_cause(
     if len(votes) > 1:
         row = replace(row, together=votes[0].effect)
     assert _by_all(study, row, effect).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("share", "low", "is_cause"),
+    [(0.9, 0.08, True), (0.9, 0.04, False), (0.4, 0.08, False)],
+)
+def test_one_answer_in_samples_of_all_labels_seconds_the_embedding(
+    share: float, low: float, *, is_cause: bool
+) -> None:
+    study, row = undecided([one_vote("inside")], said(0.1, -0.02, 0.22))
+    row = replace(row, drawn=Drawn("plate", share, 4, 80, Estimate(0.2, low, 0.3)))
+    ruling = _by_all(study, row, LARGE)
+    assert (ruling.verdict == "causes") is is_cause
+    row = replace(row, ruling=Ruling("causes", inside=True))
+    # a cause both ways is held against them as well
+    assert (_by_embedding_alone(row, OPTIONS.margin) is None) is is_cause
+    assert (_by_all_else(study, row) is None) is is_cause
 
 
 def test_what_is_tested_together_gives_the_size_too() -> None:
@@ -351,6 +370,10 @@ def test_both_witnesses_have_to_say_that_there_is_an_effect(
     _, row = undecided([], said(alike, alike - 0.1, alike + 0.1))
     together = Effect(least, least - 0.1, least + 0.1, 40, 0.001, alone=least)
     row = replace(row, together=together)
+    assert row.excess == pytest.approx(excess)
+    # of right answers in its own label, and of the one answer in all of them
+    drawn = Drawn("plate", 0.9, 4, 80, Estimate(alike, alike - 0.1, alike + 0.1))
+    row = replace(row, beside=said(0.9, 0.8, 1.0), drawn=drawn)
     assert row.excess == pytest.approx(excess)
 
 

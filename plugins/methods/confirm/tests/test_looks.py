@@ -324,3 +324,14 @@ def test_before_each_call_it_is_said_what_follows_at_most(
     likely += [0.3 * 30 + 0.5 * ADMITTED, 0.5 * ADMITTED]
     assert [said for said, _ in court.later] == most
     assert [said for _, said in court.later] == pytest.approx(likely)
+
+
+@pytest.mark.parametrize(
+    ("area", "auroc", "has_place"),
+    [(0.1, 0.8, True), (0.4, 0.8, False), (0.4, 0.88, True)],
+)
+def test_a_large_part_of_what_all_of_the_frame_tells_better_is_no_place(
+    area: float, auroc: float, *, has_place: bool
+) -> None:
+    region: Any = SimpleNamespace(area=area, auroc=auroc, is_everywhere=False)
+    assert (learned.why_nowhere(region, 0.9) is None) is has_place

@@ -139,11 +139,8 @@ def locate_learned(
         showing = list(masks)
     # where both must say yes, the weaker one tells how sure a place is
     sure = region.auroc if by_patches else min(auroc, region.auroc)
-    nowhere = "they tell it everywhere" if region.is_everywhere else None
-    if region.area > LARGE and region.auroc < auroc - WORTH_OF_LARGE:
-        # the likest part of what is all over the frame
-        nowhere = "all of the frame tells it better than the likest patches"
-    if masks and not region.is_everywhere and not is_held(by_picture, pool, masks):
+    nowhere = why_nowhere(region, auroc)
+    if masks and nowhere is None and not is_held(by_picture, pool, masks):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
@@ -155,6 +152,16 @@ def locate_learned(
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
+
+
+def why_nowhere(region: Region, whole: float) -> str | None:
+    """Why patches that tell frames give no place, where all of the frame tells them `whole`."""
+    if region.is_everywhere:
+        return "they tell it everywhere"
+    # the likest part of what is all over the frame
+    if region.area > LARGE and region.auroc < whole - WORTH_OF_LARGE:
+        return "all of the frame tells it better than the likest patches"
+    return None
 
 
 def _where_it_stands(
