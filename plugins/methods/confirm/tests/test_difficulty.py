@@ -53,7 +53,7 @@ def ask(
     answers = answers_of(cue, outcomes, shows)
     # pictures that tell nothing of the answers
     looks = np.random.default_rng(1).normal(size=(COUNT, 3))
-    plain = AsTheyAre(answers, looks, answers.present, np.ones(COUNT, bool))
+    plain = AsTheyAre(answers, looks, np.ones(COUNT, bool))
     target: Any = SimpleNamespace(
         cue=cue, direction=direction or Direction(gap=-0.4, z=-5.0)
     )

@@ -145,6 +145,16 @@ class Row:
         """Whether one answer surely comes with the cue in samples of all labels, all else alike."""
         return self.drawn is not None and self.drawn.stands_out(margin)
 
+    def is_said_as_they_are(self, margin: float) -> bool:
+        """Whether samples as they are say that the cue moves answers, all else alike.
+
+        Those of all labels, where most of what it brings is one answer: they are more.
+        """
+        drawn = self.drawn
+        if drawn is not None and drawn.is_one and drawn.alike is not None:
+            return drawn.stands_out(margin)
+        return self.beside is not None and self.beside.alike.low > 0
+
     def moves(self, level: float) -> bool:
         """Whether a kind of change, or several together, surely move answers."""
         effects = [vote.effect for vote in self.votes]
@@ -457,7 +467,7 @@ def _by_all_else(study: Study, row: Row) -> Undecided | None:
     # what changes all of a picture takes the cue's company along, and an embedding tells the two
     # apart worse, so samples as they are have to say so
     is_apart = row.target.has_place and not row.ruling.inside
-    is_said = alike.low > 0 or row.stands_for_one(study.options.margin)
+    is_said = row.is_said_as_they_are(study.options.margin)
     return None if is_apart or is_said else PERHAPS_ALL_ELSE
 
 

@@ -212,15 +212,9 @@ def _unmoved(results: Results) -> set[Target]:
         row.target
         for row in results.rows
         if row.ruling.verdict == "cannot tell"
-        and _is_said_as_they_are(row, options.margin)
+        and row.is_said_as_they_are(options.margin)
         and not row.moves(1 - options.confidence)
     }
-
-
-def _is_said_as_they_are(row: Row, margin: float) -> bool:
-    """Whether samples that nothing is done to say that a cue moves answers, all else alike."""
-    is_sure = row.beside is not None and row.beside.alike.low > 0
-    return is_sure or row.stands_for_one(margin)
 
 
 def _is_of_other_property(results: Results, witness: Witness) -> bool:

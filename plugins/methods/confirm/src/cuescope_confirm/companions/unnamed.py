@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import training
+from cuescope_confirm.locating.learned import CLEAR_AUROC, training
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import Cue, Study, prepare
@@ -42,13 +42,11 @@ class Eye:
 class AsTheyAre:
     """What the run's samples are answered, and those held out that are asked about anyway.
 
-    `seen` are those that look as those with the cue do. `known` are those of which the run, or
-    where the cue is located, says the same: of the others nobody knows whether they show it.
+    `known` are those of which it is known whether they show the cue.
     """
 
     answers: RunAnswers
     looks: Rows
-    seen: BoolPerSample
     known: BoolPerSample
 
     def gap(
@@ -64,7 +62,7 @@ class AsTheyAre:
         samples = [outcome.trial.sample for outcome in self.answers.outcomes]
         return prognostic_gap(
             values[judged],
-            self.seen[judged],
+            self.answers.present[judged],
             strata[judged],
             self.looks[judged],
             Groups.of(list(compress(samples, judged))),
@@ -84,6 +82,10 @@ def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
     if eye is None:
         return None
     answers = run_answers(study, cue)
+    # pictures that tell the cue by its company as well would find the two together more often
+    # than they are, so the run's list stands as it is
+    if (eye.model.auroc or 0.0) < CLEAR_AUROC:
+        return AsTheyAre(answers, eye.rows, np.ones(len(eye.rows), bool))
     looks = eye.rows
     seen = eye.shows
     held_out, is_shown = held_out_answers(dossier, target)
@@ -92,7 +94,8 @@ def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
         more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
         looks = np.concatenate([looks, more])
         seen = np.concatenate([seen, eye.model.scores(more) >= eye.model.threshold])
-    return AsTheyAre(answers, looks, seen, seen == answers.present)
+    # where pictures disagree with the run, or with where the cue is located, nobody knows
+    return AsTheyAre(answers, looks, seen == answers.present)
 
 
 def beside_all_else(
