@@ -231,6 +231,30 @@ def test_what_pictures_do_not_tell_is_not_held_alike(
     assert world.beside_all_else(monkeypatch) is None
 
 
+@pytest.mark.parametrize(("auroc", "known"), [(0.8, COUNT), (0.9, COUNT // 2)])
+def test_pictures_correct_the_runs_list_only_where_they_tell_the_cue_clearly(
+    monkeypatch: pytest.MonkeyPatch, auroc: float, known: int
+) -> None:
+    """What tells a cue by its company as well drops samples in which the two come apart."""
+    world = World(0.8, "cue")
+    answers = world.answers()
+    half = np.arange(COUNT) % 2 == 0
+    eye = SimpleNamespace(
+        model=SimpleNamespace(auroc=auroc),
+        rows=np.zeros((COUNT, 2)),
+        shows=np.where(half, answers.present, ~answers.present),
+    )
+    monkeypatch.setattr(unnamed, "run_answers", lambda *_: answers)
+    monkeypatch.setattr(unnamed, "prepare", lambda *_: world.study)
+    monkeypatch.setattr(unnamed, "_learn_eye", lambda *_: eye)
+    monkeypatch.setattr(unnamed, "held_out_answers", lambda *_: ([], []))
+    target: Any = SimpleNamespace(**vars(world.target), by_label=False)
+    dossier: Any = SimpleNamespace(study=world.study)
+    plain = unnamed.as_they_are(dossier, target)
+    assert plain is not None
+    assert plain.known.sum() == known
+
+
 def said(value: float, low: float, high: float) -> PrognosticGap:
     """By samples as they are."""
     return PrognosticGap(Estimate(0.2, 0.15, 0.25), Estimate(value, low, high))
