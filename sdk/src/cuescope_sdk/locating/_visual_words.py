@@ -91,7 +91,9 @@ def learn_vocabulary(
         random_state=int(rng.integers(2**31)),
     )
     kinds.fit((patches - centre) @ whitening)
-    return Vocabulary(centre, whitening, kinds.cluster_centers_)
+    # of pictures of a byte a channel: half of the time, and the same to six digits
+    parts = (centre, whitening, kinds.cluster_centers_)
+    return Vocabulary(*(part.astype(np.float32) for part in parts))
 
 
 def _drawn(grids: Sequence[Grid], rng: Generator) -> Float[np.ndarray, "patch dim"]:

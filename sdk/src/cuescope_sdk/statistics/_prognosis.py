@@ -15,6 +15,7 @@ FOLDS = 5
 STEEPEST = 3.0  # a slope above it is told by next to nothing
 LEAST = 10  # samples of a stratum on each side: fewer tell nothing
 RARE = 0.01  # of samples without the thing: what is further out, nobody has seen without it
+HELD = 0.999  # of the variance of looks, by the directions that are kept
 DRAWS = 200  # of the model, by which its own error is told
 Rows = Float[np.ndarray, "sample dim"]
 Strata = Int[np.ndarray, " sample"]
@@ -69,7 +70,7 @@ def prognostic_gap(
     telling = spread > 0
     if not telling.any():
         return PrognosticGap(plain, plain)
-    rows = rows[:, telling] / spread[telling]
+    rows = _main_directions(rows[:, telling] / spread[telling])
     expected, error = sides.prognosis(rows, names, rng)
     alike = sides.gap(sides.values - expected, names)
     reach = NORMAL * error
@@ -162,6 +163,18 @@ class _Sides:
         """No score is further out than those of samples without the thing, but for a few."""
         low, high = np.quantile(scores[~self.shows], [RARE, 1 - RARE], axis=0)
         return np.asarray(scores.clip(low, high))
+
+
+def _main_directions(rows: Rows) -> Float[np.ndarray, "sample kept"]:
+    """Rows by the directions that hold nearly all of their variance.
+
+    A ridge regression is the same in any directions, and draws what the others tell to nothing.
+    """
+    variances, axes = np.linalg.eigh(rows.T @ rows)
+    # the largest come last
+    held = np.cumsum(variances[::-1]) / variances.sum()
+    count = int(np.searchsorted(held, HELD)) + 1
+    return np.asarray(rows @ axes[:, -count:])
 
 
 def _calibration_slope(scores: PerSample, values: PerSample) -> float:
