@@ -148,12 +148,10 @@ class Row:
     def is_said_as_they_are(self, margin: float) -> bool:
         """Whether samples as they are say that the cue moves answers, all else alike.
 
-        Those of all labels, where most of what it brings is one answer: they are more.
+        Those of its own label, surely by half of a margin, or one answer in those of all labels.
         """
-        drawn = self.drawn
-        if drawn is not None and drawn.is_one and drawn.alike is not None:
-            return drawn.stands_out(margin)
-        return self.beside is not None and self.beside.alike.low > 0
+        is_sure = self.beside is not None and self.beside.alike.low > margin / 2
+        return is_sure or self.stands_for_one(margin)
 
     def moves(self, level: float) -> bool:
         """Whether a kind of change, or several together, surely move answers."""
