@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.statistics import Estimate, Groups, prognostic_gap
+from cuescope_sdk.statistics import Estimate, Groups, _prognosis, prognostic_gap
 
 SAMPLES = 900
 
@@ -170,3 +170,13 @@ def test_the_interval_of_unlike_witnesses_holds_the_truth() -> None:
         together = Estimate.weighed(each)
         held += together.low <= 0.1 <= together.high
     assert 940 <= held <= 985
+
+
+def test_looks_are_held_alike_by_the_directions_in_which_they_differ() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 40))
+    kept = _prognosis._main_directions(rows)
+    assert kept.shape[1] <= 3
+    np.testing.assert_allclose(
+        kept @ kept.T, rows @ rows.T, atol=0.02 * rows.var() * 40
+    )

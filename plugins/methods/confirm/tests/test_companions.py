@@ -239,7 +239,7 @@ def test_pictures_correct_the_runs_list_only_where_they_tell_the_cue_clearly(
     world = World(0.8, "cue")
     answers = world.answers()
     half = np.arange(COUNT) % 2 == 0
-    eye = SimpleNamespace(
+    eye: Any = SimpleNamespace(
         model=SimpleNamespace(auroc=auroc),
         rows=np.zeros((COUNT, 2)),
         shows=np.where(half, answers.present, ~answers.present),
@@ -253,6 +253,12 @@ def test_pictures_correct_the_runs_list_only_where_they_tell_the_cue_clearly(
     plain = unnamed.as_they_are(dossier, target)
     assert plain is not None
     assert plain.known.sum() == known
+    # without pictures the answers are there all the same
+    monkeypatch.setattr(unnamed, "_learn_eye", lambda *_: None)
+    plain = unnamed.as_they_are(dossier, target)
+    assert plain is not None
+    assert plain.answers is answers
+    assert unnamed.beside_all_else(world.study, world.target, plain) is None
 
 
 def said(value: float, low: float, high: float) -> PrognosticGap:

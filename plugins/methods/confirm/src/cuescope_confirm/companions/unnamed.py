@@ -42,11 +42,12 @@ class Eye:
 class AsTheyAre:
     """What the run's samples are answered, and those held out that are asked about anyway.
 
-    `known` are those of which it is known whether they show the cue.
+    `known` are those of which it is known whether they show the cue. `looks` is None where pictures
+    do not tell it.
     """
 
     answers: RunAnswers
-    looks: Rows
+    looks: Rows | None
     known: BoolPerSample
 
     def gap(
@@ -57,6 +58,8 @@ class AsTheyAre:
         own: BoolPerSample | None = None,
     ) -> PrognosticGap | None:
         """The gap of `values` in some samples, label by label; that of its `own`, where given."""
+        if self.looks is None:
+            return None
         judged = self.known & among
         strata = np.unique(self.answers.labels, return_inverse=True)[1]
         samples = [outcome.trial.sample for outcome in self.answers.outcomes]
@@ -72,16 +75,16 @@ class AsTheyAre:
 
 
 def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
-    """None where samples have no pictures, where pictures do not tell the cue, or all show it."""
+    """None where all samples show the cue."""
     study = dossier.study
     cue = target.cue
     if target.by_label or not cue.feature.occurrences:
         return None
     whole = study.audit.once(prepare, study.audit, study.audit.options)
     eye = study.audit.once(_learn_eye, whole, cue)
-    if eye is None:
-        return None
     answers = run_answers(study, cue)
+    if eye is None:
+        return AsTheyAre(answers, None, np.ones(len(answers.present), bool))
     # pictures that tell the cue by its company as well would find the two together more often
     # than they are, so the run's list stands as it is
     if (eye.model.auroc or 0.0) < CLEAR_AUROC:
