@@ -1,6 +1,6 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from cuescope_sdk.locating import (
     Fitting,
     Linear,
     Look,
+    PixelPatches,
     Region,
     Sides,
     Sight,
@@ -402,3 +403,23 @@ def test_a_small_mark_anywhere_is_seen_in_whole_pictures() -> None:
     model = Linear.learn(rows, data, rng, Fitting.LOOKS)
     assert model.auroc is not None
     assert model.auroc > 0.95
+
+
+def test_equal_pictures_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    frames = [
+        Frame.from_array(rng.integers(0, 256, (16, 16, 3), np.uint8)) for _ in range(9)
+    ]
+    look = Look.learn(frames, rng)
+    patches_of = PixelPatches.of
+    seen = list[Frame]()
+
+    def counted(patches: PixelPatches, some: Sequence[Frame]) -> list[np.ndarray]:
+        seen.extend(some)
+        return patches_of(patches, some)
+
+    monkeypatch.setattr(PixelPatches, "of", counted)
+    twice = look.read([*frames, *frames])
+    assert (twice[:9] == twice[9:]).all()
+    assert (look.read(frames[4:]) == twice[4:9]).all()
+    assert seen == frames

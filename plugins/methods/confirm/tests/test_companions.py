@@ -31,7 +31,7 @@ from cuescope_confirm.companions import (
 from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import NO_MORE, Effect, Ruling
-from cuescope_confirm.study import Cue
+from cuescope_confirm.study import Cue, Study
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import INSIDE, Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Witness
@@ -42,7 +42,7 @@ from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 COUNT = 400
-OPTIONS = SimpleNamespace(least=10, margin=0.1, pairs=None, confidence=0.95)
+OPTIONS: Any = SimpleNamespace(least=10, margin=0.1, pairs=None, confidence=0.95)
 
 
 def picture(rng: np.random.Generator, *, cue: bool, companion: bool) -> Frame:
@@ -84,18 +84,14 @@ class World:
     @property
     def study(self) -> Any:
         """As far as companions ask for it."""
-        audit = SimpleNamespace(
+        audit: Any = SimpleNamespace(
             once=lambda function, *given: function(*given),
             options=None,
             respond=list,
-        )
-        return SimpleNamespace(
-            seen=self.samples,
-            cues=[self.found],
-            options=OPTIONS,
-            audit=audit,
             rng=lambda *_: np.random.default_rng(1),
         )
+        cues = (self.found,)
+        return Study(audit, OPTIONS, cues, self.samples, {}, {}, {})
 
     @property
     def target(self) -> Any:

@@ -48,6 +48,7 @@ class World:
                 choices=CHOICES,
             )
         audit: Any = SimpleNamespace(
+            once=lambda function, *given: function(*given),
             rng=lambda *names: np.random.default_rng(len("".join(names))),
             capabilities=SimpleNamespace(outputs={"logits"}),
             respond=self.respond,

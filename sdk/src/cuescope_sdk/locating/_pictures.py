@@ -1,7 +1,7 @@
 """What pictures look like, without the model: small patches, and figures of the whole."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +24,9 @@ BANDS = 6  # of pitch
 DIRECTIONS = 3  # of detail: across the frame, aslant, down it
 SMALL = 1e-6  # of power: a flat picture has none
 MOST_KEPT = 20_000  # frames, of about 4 kB each
-_KEPT: dict[str, Float[np.ndarray, " figure"]] = {}  # equal keys are equal pixels
+MOST_READ = 4_000  # frames that one look remembers, of about 5 kB each
+Figures = Float[np.ndarray, " figure"]
+_KEPT: dict[str, Figures] = {}  # equal keys are equal pixels
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class PixelPatches:
     side: int
     step: int
     FINE: ClassVar["PixelPatches"]
+    WIDE_APART: ClassVar["PixelPatches"]
 
     @property
     def overlap(self) -> int:
@@ -58,6 +61,8 @@ class PixelPatches:
 
 
 PixelPatches.FINE = PixelPatches(6, 2)
+# no place is told by these: they tell whole pictures as well, in half of the time
+PixelPatches.WIDE_APART = PixelPatches(6, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,27 +74,35 @@ class Look:
     """
 
     vocabulary: Vocabulary
+    _read_before: dict[str, Figures] = field(default_factory=dict, repr=False)
 
     @classmethod
     def learn(cls, frames: Sequence[Frame], rng: Generator) -> "Look":
         """With more kinds of patches than tell places, and of another draw."""
         some = rng.permutation(len(frames))[:MOST_DRAWN_FROM].tolist()
-        grids = PixelPatches.FINE.of([frames[number] for number in some])
+        grids = PixelPatches.WIDE_APART.of([frames[number] for number in some])
         return cls(learn_vocabulary(grids, rng, KINDS))
 
     def read(self, frames: Sequence[Frame]) -> Rows:
-        """A row for each frame."""
-        return np.stack([self._read(frame) for frame in frames])
+        """A row for each frame; equal frames are looked at once."""
+        return np.stack([self._remembered(frame) for frame in frames])
 
-    def _read(self, frame: Frame) -> Float[np.ndarray, " figure"]:
-        [grid] = PixelPatches.FINE.of([frame])
+    def _remembered(self, frame: Frame) -> Figures:
+        row = self._read_before.get(frame.key)
+        if row is None:
+            row = self._read(frame)
+            if len(self._read_before) < MOST_READ:
+                self._read_before[frame.key] = row
+        return row.astype(np.float64)
+
+    def _read(self, frame: Frame) -> Figures:
+        [grid] = PixelPatches.WIDE_APART.of([frame])
         nearness = self.vocabulary.nearness(grid)
-        return np.concatenate(
-            [_kept_figures(frame), nearness.mean(axis=0), nearness.max(axis=0)]
-        )
+        figures = [_kept_figures(frame), nearness.mean(axis=0), nearness.max(axis=0)]
+        return np.concatenate(figures, dtype=np.float32)
 
 
-def _kept_figures(frame: Frame) -> Float[np.ndarray, " figure"]:
+def _kept_figures(frame: Frame) -> Figures:
     """Figures and detail of a frame, worked out once: each cue looks at the same frames."""
     if frame.key not in _KEPT:
         if len(_KEPT) >= MOST_KEPT:
@@ -98,7 +111,7 @@ def _kept_figures(frame: Frame) -> Float[np.ndarray, " figure"]:
     return _KEPT[frame.key]
 
 
-def figures_of(frame: Frame) -> Float[np.ndarray, " figure"]:
+def figures_of(frame: Frame) -> Figures:
     """Colours and contrast by place, and the power at each spatial frequency."""
     pixels = square_pixels(frame, SIDE)
     size = SIDE // CELLS
@@ -114,7 +127,7 @@ def figures_of(frame: Frame) -> Float[np.ndarray, " figure"]:
     return np.concatenate([mean.ravel(), spread.ravel(), np.log(of_ring + SMALL)])
 
 
-def detail_of(frame: Frame) -> Float[np.ndarray, " figure"]:
+def detail_of(frame: Frame) -> Figures:
     """How strong detail is by pitch and direction, and where in blocks of compression it steps.
 
     In the frame's own pixels: a smaller picture shows neither noise nor blocks.

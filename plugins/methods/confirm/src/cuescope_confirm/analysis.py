@@ -255,16 +255,19 @@ def measure(dossier: Dossier) -> Results:
     )
     votes = {kind: _vote(study, kind, effect) for kind, effect in of_kinds.items()}
     rows = []
-    for target, witnesses in tested.items():
-        case = min(
-            cases[target], key=lambda some: _clearness_of(some, of_kinds, of_all)
-        )
-        measured = [
-            _testimony(dossier, witness, votes.values(), taken, confidence)
-            for witness in witnesses
-        ]
-        own = [votes[kind] for kind in case]
-        rows.append(_row(dossier, target, own, measured, of_all.get(case)))
+    doing = "weighing the evidence"
+    with study.audit.context.progress(doing, len(tested)) as advance:
+        for target, witnesses in tested.items():
+            case = min(
+                cases[target], key=lambda some: _clearness_of(some, of_kinds, of_all)
+            )
+            measured = [
+                _testimony(dossier, witness, votes.values(), taken, confidence)
+                for witness in witnesses
+            ]
+            own = [votes[kind] for kind in case]
+            rows.append(_row(dossier, target, own, measured, of_all.get(case)))
+            advance(1)
     rows.sort(key=_rank)
     return Results(study, rows, len(parties), confidence)
 

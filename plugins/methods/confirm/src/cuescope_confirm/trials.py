@@ -132,7 +132,11 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
         _expect_to_read(dossier)
         return dossier
     unfound = defaultdict[int, dict[object, Placebo]](dict)
-    targets = [_target_of(study, cue, unfound) for cue in cues]
+    targets = []
+    with audit.context.progress("looking for the cues", len(cues)) as advance:
+        for cue in cues:
+            targets.append(_target_of(study, cue, unfound))
+            advance(1)
     nowhere = all(target.located is None for target in targets)
     if targets and nowhere and not audit.failures:
         reasons = {str(target.reason) for target in targets}
@@ -142,20 +146,34 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             got="; ".join(sorted(reasons)),
             remedy="Take a run of a method that says where its features occur",
         )
-    witnesses: list[Witness] = []
-    for target in _with_placebos(targets):
-        able = plugins
-        if target.role != "finding":
-            # beside what is done to a finding, and to no purpose without
-            done = {witness.spec for witness in witnesses if witness.reason is None}
-            able = {spec: plugin for spec, plugin in plugins.items() if spec in done}
-        # what a user names is asked about, whatever else tells the same
-        is_free = target.role == "finding" and not options.interventions
-        witnesses += _witnesses_of(study, able, target, is_free=is_free)
+    witnesses = _all_witnesses(study, plugins, targets)
     witnesses = [_compared_or_not(study, witness, witnesses) for witness in witnesses]
     dossier = Dossier(study, targets, witnesses)
     _expect_to_read(dossier)
     return dossier
+
+
+def _all_witnesses(
+    study: Study,
+    plugins: Mapping[str, Intervention],
+    targets: Sequence[Target],
+) -> list[Witness]:
+    """What is to be asked about each cue, then about those that are placebos."""
+    witnesses: list[Witness] = []
+    everything = _with_placebos(targets)
+    doing = "changing pictures of the cues"
+    with study.audit.context.progress(doing, len(everything)) as advance:
+        for target in everything:
+            able = plugins
+            if target.role != "finding":
+                # beside what is done to a finding, and to no purpose without
+                done = {one.spec for one in witnesses if one.reason is None}
+                able = {spec: one for spec, one in plugins.items() if spec in done}
+            # what a user names is asked about, whatever else tells the same
+            is_free = target.role == "finding" and not study.options.interventions
+            witnesses += _witnesses_of(study, able, target, is_free=is_free)
+            advance(1)
+    return witnesses
 
 
 def with_next(dossier: Dossier, failed: Mapping[Witness, str]) -> Dossier:
@@ -295,8 +313,8 @@ def _target(
     if audit.tools:
         with audit.spare(f"{part} by {', '.join(audit.tools)}", _plain(study)):
             return with_placebos(study, locate(study, cue), unfound)
-    # a tool that fails must not cost the cue, which other ways may find
-    study = replace(study, audit=replace(audit, tools={}))
+        # a tool that fails must not cost the cue, which other ways may find
+        study = replace(study, audit=replace(audit, tools={}))
     with audit.spare(part, _plain(study)):
         return with_placebos(study, locate(study, cue), unfound)
     reason = f"locating it failed: {audit.failures[part]}"

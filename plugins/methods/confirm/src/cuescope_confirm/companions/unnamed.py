@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import CLEAR_AUROC, training
+from cuescope_confirm.locating.learned import CLEAR_AUROC, look_of, training
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import Cue, Study, prepare
@@ -149,10 +149,7 @@ def _learn_eye(study: Study, cue: Cue) -> Eye | None:
     if not has_pictures or listed.all() or not listed.any():
         return None
     rng = study.rng("eye", cue.id)
-    frames: list[Frame] = []
-    for sample in samples:
-        frames += _some_frames(sample)
-    look = Look.learn(frames, rng)
+    look = look_of(study, cue)
     rows = _looks(samples, look)
     by_key = {sample.key: sample for sample in samples}
     data = training(by_key, [(key, 0) for key in by_key], listed)

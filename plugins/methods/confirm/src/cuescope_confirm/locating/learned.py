@@ -101,7 +101,7 @@ def locate_learned(
     With `controls`, where the cue would be seen in samples without it.
     """
     frames, data = training_frames(study, cue)
-    by_picture = by_pictures(study, cue, frames, data)
+    by_picture = by_pictures(study, cue)
     whole = by_picture
     # pictures ask nothing; of what is only held against a finding, they need not tell as much
     if by_picture.auroc < (CLEAR_AUROC if controls else GOOD_AUROC):
@@ -286,14 +286,29 @@ class Teller:
         return float(np.median(self.scores(samples, frames)))
 
 
-def by_pictures(study: Study, cue: Cue, frames: Frames, data: Training) -> Teller:
-    """By the look of whole frames; the model is not asked."""
-    rng = study.rng("look", cue.id)
-    look = Look.learn([_frame(study.seen, frame) for frame in frames], rng)
+def look_of(study: Study, cue: Cue) -> Look:
+    """How frames are described where the cue is to be told, learned from those of the run, once."""
+    return study.audit.once(_learn_look, study, cue)
+
+
+def _learn_look(study: Study, cue: Cue) -> Look:
+    frames, _ = training_frames(study, cue)
+    shown = [_frame(study.seen, frame) for frame in frames]
+    return Look.learn(shown, study.rng("look", cue.id))
+
+
+def by_pictures(study: Study, cue: Cue) -> Teller:
+    """By the look of whole frames, learned once; the model is not asked."""
+    return study.audit.once(_by_pictures, study, cue)
+
+
+def _by_pictures(study: Study, cue: Cue) -> Teller:
+    look = look_of(study, cue)
 
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([_frame(samples, frame) for frame in frames])
 
+    frames, data = training_frames(study, cue)
     return _teller(study, cue, frames, data, read, Fitting.LOOKS)
 
 

@@ -9,7 +9,7 @@ from itertools import chain, compress
 
 from cuescope_confirm.asking import SHOWN, run_answers
 from cuescope_confirm.companions.difficulty import drawn_in
-from cuescope_confirm.locating.learned import by_pictures, training_frames
+from cuescope_confirm.locating.learned import by_pictures
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Cue, Study, root
 from cuescope_sdk import Occurrence
@@ -44,8 +44,7 @@ def without_own_label(study: Study, cue: Cue, drawn_to: str) -> Cue:
     # of too few nothing is learned, and what is answered so rightly is no example of a cue
     if len(shown) < study.options.least:
         return abroad
-    frames, data = training_frames(study, abroad)
-    told = by_pictures(study, abroad, frames, data)
+    told = by_pictures(study, abroad)
     if told.auroc < GOOD_AUROC:
         return abroad
     listed = study.frames_of(_with_occurrences(cue, own))

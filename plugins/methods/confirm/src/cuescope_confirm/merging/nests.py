@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import product
 
 from cuescope_confirm.asking import SHOWN, direction_of, run_answers
-from cuescope_confirm.locating.learned import CLEAR_AUROC, by_pictures, training_frames
+from cuescope_confirm.locating.learned import CLEAR_AUROC, by_pictures
 from cuescope_confirm.merging.recognition import (
     boxes_of,
     name_of,
@@ -100,5 +100,4 @@ def _moves_as_much(study: Study, part: Cue, whole: Cue) -> bool:
 
 
 def _is_clear(study: Study, whole: Cue) -> bool:
-    frames, data = training_frames(study, whole)
-    return by_pictures(study, whole, frames, data).auroc >= CLEAR_AUROC
+    return by_pictures(study, whole).auroc >= CLEAR_AUROC

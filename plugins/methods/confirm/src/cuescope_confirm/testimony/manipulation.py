@@ -14,7 +14,7 @@ from jaxtyping import Float, Float32
 
 from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import training_frames
+from cuescope_confirm.locating.learned import by_pictures, look_of
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Study, prepare
 from cuescope_confirm.testimony.witnesses import (
@@ -27,7 +27,7 @@ from cuescope_confirm.testimony.witnesses import (
 )
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.interventions import Intervention, Place, open_frame
-from cuescope_sdk.locating import Fitting, Linear, Look
+from cuescope_sdk.locating import Linear, Look
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
 A_PART = 0.25  # of the way: a change of whole pictures that takes less is about something else
@@ -70,15 +70,10 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     located = target.located
     if located is None or not located.without or not cue.feature.occurrences:
         return None
-    frames, data = training_frames(study, cue)
-    if data.shows.all() or not data.shows.any():
+    told = by_pictures(study, cue)
+    if told.auroc < GOOD_AUROC:
         return None
-    rng = study.rng("recogniser", cue.id)
-    shown = [study.seen[key].frames[number] for key, number in frames]
-    look = Look.learn(shown, rng)
-    model = Linear.learn(look.read(shown), data, rng, Fitting.LOOKS)
-    if (model.auroc or 0.0) < GOOD_AUROC:
-        return None
+    look, model = look_of(study, cue), told.model
     showing = []
     for key, place in islice(located.places.items(), LOOKED_AT):
         showing.append(target.samples[key].frames[_first_shown(place)])
