@@ -347,6 +347,17 @@ def test_one_answer_in_samples_of_all_labels_seconds_the_embedding(
     assert (_by_all_else(study, row) is None) is is_cause
 
 
+def test_samples_as_they_are_make_an_edit_of_the_embedding_no_larger() -> None:
+    small = Effect(0.07, 0.04, 0.1, 40, 0.001, corrected=0.001)
+    seconded = Drawn("plate", 0.9, 4, 80, Estimate(0.2, 0.1, 0.3))
+    for standing, is_cause in {"inside": False, "partial": True}.items():
+        kind: Any = standing
+        vote = replace(one_vote(kind), effect=small, part=0.8)
+        study, row = undecided([vote], SURE)
+        ruling = _by_all(study, replace(row, drawn=seconded), LARGE)
+        assert (ruling.verdict == "causes") is is_cause
+
+
 def test_what_is_tested_together_gives_the_size_too() -> None:
     parts = [one_vote("partial"), one_vote("partial", removes=False)]
     for vote in parts:
@@ -509,8 +520,8 @@ def test_no_more_answers_are_moved_than_there_are() -> None:
 def test_what_an_embedding_loses_is_a_part_of_the_cue() -> None:
     change = [0.05, 0.07] * 50
     inside = size_by("inside", change, "inside", part=INSIDE)
-    # between all of the cue and a quarter of it
-    assert inside.low < 0.06 < inside.value < 0.24 < inside.high
+    # between all of the cue and two thirds of it
+    assert inside.low < 0.06 < inside.value < 0.09 < inside.high
     assert size_by("still", change).value == pytest.approx(0.06)
 
 

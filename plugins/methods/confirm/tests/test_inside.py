@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import compress
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,13 +19,14 @@ from cuescope_confirm.scores import Effect, Ruling
 from cuescope_confirm.testimony.votes import jointly_telling, kinds_of
 from cuescope_confirm.trials import SEEN, _witnesses_of
 from cuescope_confirm.verify import evidence
-from cuescope_sdk import Sample, Score
+from cuescope_sdk import Feature, Occurrence, Sample, Score
 from cuescope_sdk.interventions import Place
 
 COUNT, DIM = 400, 6
 SHOWN = np.arange(COUNT) % 2 == 0
 LABELS = np.array(["cup", "plate"])[np.arange(COUNT) % 4 // 2].tolist()
 CUE = np.array([2.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+SOMEWHERE = (Occurrence(sample="000"),)
 
 
 def embeddings(shown: np.ndarray = SHOWN) -> np.ndarray:
@@ -132,6 +134,43 @@ def test_a_placebo_moves_as_far_and_tells_no_cue(
     lengths = [np.linalg.norm(one) for one in directions[1::2]]
     told = np.abs(np.array(directions[1::2]) @ axis.reader) / lengths
     assert told.max() < 1e-6
+
+
+def test_each_label_loses_what_the_cue_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The cue moves cups one way and plates another; of bowls there are too few to know."""
+    is_cup = np.array([name == "cup" for name in LABELS])
+    of_plates = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1.0])
+    rows = embeddings() + (SHOWN & ~is_cup)[:, None] * (of_plates - CUE)
+    labels = np.where(np.arange(COUNT) < 12, "bowl", LABELS)
+    found = target()
+    keys = list(found.samples)
+    seen = {
+        key: Sample(key=key, frames=(), label=label)
+        for key, label in zip(keys, labels.tolist(), strict=True)
+    }
+    listed = set(compress(keys, SHOWN))
+    found.cue.feature = Feature(key="c", kind="cluster", occurrences=SOMEWHERE)
+    found.cue.samples_with_cue = lambda _: listed
+    monkeypatch.setattr(
+        inside, "training_frames", lambda *_: ([(key, 0) for key in keys], None)
+    )
+    monkeypatch.setattr(inside, "_shown_of_others", lambda *_: iter([]))
+    monkeypatch.setattr(inside, "_embeddings", lambda *_: rows)
+    study: Any = SimpleNamespace(seen=seen, options=SimpleNamespace(least=10))
+    learned = inside._learn(study, found)
+    assert learned is not None
+    for label, step in {"cup": CUE, "plate": of_plates}.items():
+        of_label = SHOWN & (labels == label)
+        names = [label] * of_label.sum()
+        without = rows[of_label] - step
+        own, of_all = (
+            np.linalg.norm((axis.erase(rows[of_label], names) - without).mean(axis=0))
+            for axis in (learned.axis_of(label), learned.axis)
+        )
+        assert own < of_all / 2
+    assert learned.axis_of("bowl") is learned.axis
 
 
 def test_where_no_sample_is_judged_there_is_no_pair() -> None:

@@ -74,7 +74,9 @@ class Look:
     """
 
     vocabulary: Vocabulary
-    _read_before: dict[str, Figures] = field(default_factory=dict, init=False, repr=False)
+    _read_before: dict[str, Figures] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
     def learn(cls, frames: Sequence[Frame], rng: Generator) -> "Look":

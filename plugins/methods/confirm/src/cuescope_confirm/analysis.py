@@ -517,15 +517,17 @@ def _by_all(study: Study, row: Row, effect: Estimate[float]) -> Ruling:
     if kinds[0].standing == "coarse" or not is_sure:
         return row.ruling
     is_seconded = row.beside is not None
+    size = effect.value
     if kinds[0].standing == "inside":
         # an embedding tells a cue from its company worse: it takes what goes out and what comes
-        # in, or samples of all labels
+        # in, or samples of all labels; and what samples as they are say makes it no larger
         is_seconded = row.stands_for_one(options.margin)
+        size = min(size, row.tested.value / kinds[0].part)
     are_unlike = is_seconded or suffice(kinds)
     if not are_unlike or not _is_shown(row.target, row.beside):
         return row.ruling
     margin = max(options.margin, _claim(row.target))
-    if effect.low <= 0 or effect.value < margin:
+    if effect.low <= 0 or size < margin:
         return row.ruling
     sides = {vote.removes for vote in kinds}
     return Ruling(

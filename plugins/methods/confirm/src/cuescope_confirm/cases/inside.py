@@ -1,7 +1,7 @@
 """Pairs of the model's embeddings: moved along the direction that tells a cue, or along others."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 
 import numpy as np
@@ -99,11 +99,20 @@ def shrunk_covariance(centred: Rows) -> Float[np.ndarray, "dim dim"]:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The axis of a cue, and directions that tell other cues or nothing."""
+    """The axis of a cue, and directions that tell other cues or nothing.
+
+    What a cue does to an embedding differs from label to label, so each has an axis of its `own`
+    where it has samples enough; the `axis` of all labels is for the others.
+    """
 
     axis: Axis
     spread: Rows
     others: Sequence[Vector]
+    own: Mapping[str | None, Axis] = field(default_factory=dict)
+
+    def axis_of(self, label: str | None) -> Axis:
+        """That by which samples of a label are moved."""
+        return self.own.get(label, self.axis)
 
     def directions(self, rng: np.random.Generator) -> Iterator[Vector]:
         """In turns that of another cue and a random one, as embeddings spread."""
@@ -126,7 +135,6 @@ def pairs_inside(
         return []
     # on other labels the cue has the same id, and needs a draw of its own
     rng = study.rng("inside", target.cue.id, plugin.effect, target.role)
-    axis = learned.axis
     samples = target.samples
     removes = plugin.effect == "removes"
     keys = sorted(located.places if removes else located.without)
@@ -139,6 +147,7 @@ def pairs_inside(
         return []
     pairs = []
     for sample, row in zip(some, _embeddings(study, some), strict=True):
+        axis = learned.axis_of(sample.label)
         [erased] = axis.erase(row[None], [sample.label])
         shift = erased - row
         if not removes:
@@ -194,25 +203,33 @@ def _learn(study: Study, target: Target) -> Learned | None:
     frames, _ = training_frames(study, cue)
     keys = list(dict.fromkeys(key for key, _ in frames))
     samples = [study.seen[key] for key in keys]
-    labels = [str(sample.label) for sample in samples]
+    labels = np.array([str(sample.label) for sample in samples])
     rows = _embeddings(study, samples)
 
-    def axis_of(shown: set[str]) -> Axis | None:
-        shows = np.array([key in shown for key in keys])
+    def axis_of(shown: set[str], among: Shown) -> Axis | None:
+        shows = np.array([key in shown for key in keys])[among]
         # a few samples tell no direction
         if min(shows.sum(), (~shows).sum()) < study.options.least:
             return None
-        return Axis.learn(rows, shows, labels)
+        return Axis.learn(rows[among], shows, labels[among].tolist())
 
-    axis = axis_of(cue.samples_with_cue(study.seen))
+    listed = cue.samples_with_cue(study.seen)
+    everywhere = np.ones(len(keys), bool)
+    axis = axis_of(listed, everywhere)
     if axis is None:
         return None
-    origins = [axis.origins.get(name, axis.origins[None]) for name in labels]
+    own: dict[str | None, Axis] = {}
+    for label in np.unique(labels).tolist():
+        of_label = axis_of(listed, labels == label)
+        if of_label is not None:
+            own[label] = of_label
+    origins = [axis.origins.get(name, axis.origins[None]) for name in labels.tolist()]
     # what is random must not tell the cue
-    spread = axis.erase(rows, labels) - np.array(origins)
-    others = filter(None, map(axis_of, _shown_of_others(study, cue)))
+    spread = axis.erase(rows, labels.tolist()) - np.array(origins)
+    shown_of_others = _shown_of_others(study, cue)
+    others = filter(None, (axis_of(shown, everywhere) for shown in shown_of_others))
     steps = [other.step for other in islice(others, OTHERS)]
-    return Learned(axis, spread, steps)
+    return Learned(axis, spread, steps, own)
 
 
 def _shown_of_others(study: Study, cue: Cue) -> Iterator[set[str]]:

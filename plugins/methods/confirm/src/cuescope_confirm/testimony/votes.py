@@ -30,9 +30,9 @@ ABOUT = 0.9  # of what another change of the same kind takes
 PROPERTIES = 3  # of whole pictures that are asked about
 INSTEAD = 2  # others of a kind that may be asked about in place of its best
 NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pictures
-# of a cue's use that an edit of the embedding takes: between a quarter, as seen in worlds that were
-# opened once, and all
-INSIDE = 2 / (1 + 1 / 0.25)
+# of a cue's use that an edit of the embedding takes: between two thirds, as where a run's list is
+# wrong about one sample in six, and all
+INSIDE = 2 / (1 + 1 / 0.67)
 OTHERS = "changes of other properties take more of the cue"
 ENOUGH = "two kinds of change that take all of the cue are asked about"
 
