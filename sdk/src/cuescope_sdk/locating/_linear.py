@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics import Groups, Roc
 
 FOLDS = 4
@@ -147,6 +148,7 @@ class Linear:
         return np.asarray((rows - self.centre) @ self.weights)
 
     @classmethod
+    @on_one_thread
     def fit(
         cls,
         rows: Float[np.ndarray, "row dim"],

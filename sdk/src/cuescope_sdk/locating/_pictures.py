@@ -12,6 +12,7 @@ from PIL import Image
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import Grid, Rows
 from cuescope_sdk.locating._visual_words import Vocabulary, learn_vocabulary
+from cuescope_sdk.maths import on_one_thread
 
 SIDE = 64  # pixels, to which a picture is brought
 CELLS = 8  # along a side
@@ -85,6 +86,7 @@ class Look:
         grids = PixelPatches.WIDE_APART.of([frames[number] for number in some])
         return cls(learn_vocabulary(grids, rng, KINDS))
 
+    @on_one_thread
     def read(self, frames: Sequence[Frame]) -> Rows:
         """A row for each frame; equal frames are looked at once."""
         return np.stack([self._remembered(frame) for frame in frames])

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
+from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics._estimate import NORMAL, Estimate
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._shapes import BoolPerSample, PerSample
@@ -34,6 +35,7 @@ class PrognosticGap:
     alike: Estimate[float]
 
 
+@on_one_thread
 def prognostic_gap(
     values: PerSample,
     shows: BoolPerSample,

@@ -1,0 +1,38 @@
+"""Small products are done on one thread, and what follows has its threads again."""
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from cuescope_sdk.maths import on_one_thread
+
+
+def blas_threads() -> set[int]:
+    """How many threads the libraries of products have now."""
+    return {
+        library["num_threads"]
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_function_has_one_thread_and_gives_back_the_others(*, fails: bool) -> None:
+    inside = set[int]()
+
+    @on_one_thread
+    def work(number: int) -> int:
+        """Its words."""
+        inside.update(blas_threads())
+        if fails:
+            raise ValueError(number)
+        return number + 1
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        if fails:
+            with pytest.raises(ValueError, match="3"):
+                work(3)
+        else:
+            assert work(3) == 4
+        assert blas_threads() == {2}
+    assert inside == {1}
+    assert work.__doc__ == "Its words."
