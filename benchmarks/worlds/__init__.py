@@ -22,6 +22,7 @@ MODULES = {
     "15": "worlds.kitchens",
     "16": "worlds.leaves",
     "17": "worlds.jars",
+    "18": "worlds.dials",
 }
 
 
