@@ -6,7 +6,7 @@ the answers to samples without the cue tell what pictures with it would be answe
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -89,6 +89,8 @@ def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
     # than they are, so the run's list stands as it is
     if (eye.model.auroc or 0.0) < CLEAR_AUROC:
         return AsTheyAre(answers, eye.rows, np.ones(len(eye.rows), bool))
+    # a finding may have chosen its samples by their answers, so pictures say which show it
+    answers = replace(answers, present=eye.shows)
     looks = eye.rows
     seen = eye.shows
     held_out, is_shown = held_out_answers(dossier, target)
@@ -97,7 +99,7 @@ def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
         more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
         looks = np.concatenate([looks, more])
         seen = np.concatenate([seen, eye.model.scores(more) >= eye.model.threshold])
-    # where pictures disagree with the run, or with where the cue is located, nobody knows
+    # where pictures disagree with where the cue is located, nobody knows
     return AsTheyAre(answers, looks, seen == answers.present)
 
 
