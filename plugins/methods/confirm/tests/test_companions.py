@@ -227,11 +227,11 @@ def test_what_pictures_do_not_tell_is_not_held_alike(
     assert world.beside_all_else(monkeypatch) is None
 
 
-@pytest.mark.parametrize(("auroc", "known"), [(0.8, COUNT), (0.9, COUNT // 2)])
-def test_pictures_correct_the_runs_list_only_where_they_tell_the_cue_clearly(
-    monkeypatch: pytest.MonkeyPatch, auroc: float, known: int
+@pytest.mark.parametrize(("auroc", "by_pictures"), [(0.8, False), (0.9, True)])
+def test_pictures_say_which_samples_show_a_cue_only_where_they_tell_it_clearly(
+    monkeypatch: pytest.MonkeyPatch, auroc: float, *, by_pictures: bool
 ) -> None:
-    """What tells a cue by its company as well drops samples in which the two come apart."""
+    """A finding may have chosen its samples by their answers, and what pictures see did not."""
     world = World(0.8, "cue")
     answers = world.answers()
     half = np.arange(COUNT) % 2 == 0
@@ -248,7 +248,9 @@ def test_pictures_correct_the_runs_list_only_where_they_tell_the_cue_clearly(
     dossier: Any = SimpleNamespace(study=world.study)
     plain = unnamed.as_they_are(dossier, target)
     assert plain is not None
-    assert plain.known.sum() == known
+    assert plain.known.all()
+    told = eye.shows if by_pictures else answers.present
+    assert (plain.answers.present == told).all()
     # without pictures the answers are there all the same
     monkeypatch.setattr(unnamed, "_learn_eye", lambda *_: None)
     plain = unnamed.as_they_are(dossier, target)
