@@ -17,6 +17,7 @@ from scipy import ndimage
 
 from cuescope_sdk.locating._linear import Fitting, Grid, Linear, Rows, Training
 from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics import Roc
 
 WORDS = 200
@@ -37,6 +38,7 @@ class Vocabulary:
     whitening: Float[np.ndarray, "dim kept"]
     words: Float[np.ndarray, "word kept"]
 
+    @on_one_thread
     def read(self, grid: Grid) -> Words:
         """The word that each patch is."""
         # the patch's own length is the same for all words
@@ -72,6 +74,7 @@ class Vocabulary:
         return np.asarray(np.subtract(lengths, likeness, out=likeness))
 
 
+@on_one_thread
 def learn_vocabulary(
     grids: Sequence[Grid], rng: Generator, words: int = WORDS
 ) -> Vocabulary:

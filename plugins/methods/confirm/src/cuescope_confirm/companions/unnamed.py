@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import CLEAR_AUROC, look_of, training
+from cuescope_confirm.locating.learned import look_of, training
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import Cue, Study, prepare
@@ -85,10 +85,6 @@ def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
     answers = run_answers(study, cue)
     if eye is None:
         return AsTheyAre(answers, None, np.ones(len(answers.present), bool))
-    # pictures that tell the cue by its company as well would find the two together more often
-    # than they are, so the run's list stands as it is
-    if (eye.model.auroc or 0.0) < CLEAR_AUROC:
-        return AsTheyAre(answers, eye.rows, np.ones(len(eye.rows), bool))
     # a finding may have chosen its samples by their answers, so pictures say which show it
     answers = replace(answers, present=eye.shows)
     looks = eye.rows
