@@ -294,7 +294,7 @@ def boom(*args: Any, **named: Any) -> Any:
 # of confirm: where the step is called, and what its failure is told under
 LAST_STEPS = {
     "cuescope_confirm.trials.merge_cues": "merging of findings that are one cue",
-    "cuescope_confirm.testimony.manipulation.training_frames": (
+    "cuescope_confirm.testimony.manipulation.look_of": (
         f"recognising {NAME} in changed pictures"
     ),
     "cuescope_confirm.reasoning.say_do_gap": "say-do gap",

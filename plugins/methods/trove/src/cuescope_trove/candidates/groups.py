@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import sparse
 
-from cuescope_sdk.maths import normalise, spherical_kmeans
+from cuescope_sdk.maths import normalise, on_one_thread, spherical_kmeans
 from cuescope_trove.maths.clustering import Clusters
 
 Points = Float[np.ndarray, "point dim"]
@@ -105,6 +105,7 @@ def several_clusterings(
     return Candidates.join(parts)
 
 
+@on_one_thread
 def independent_components(points: Points, count: int, seed: int) -> Candidates:
     """The tails of at most `count` independent components (Hyvarinen, 1999).
 
