@@ -14,7 +14,11 @@ from jaxtyping import Float, Float32
 
 from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import by_pictures, look_of
+from cuescope_confirm.locating.learned import (
+    by_pictures,
+    look_of,
+    training_frames,
+)
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Study, prepare
 from cuescope_confirm.testimony.witnesses import (
@@ -69,6 +73,10 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     cue = target.cue
     located = target.located
     if located is None or not located.without or not cue.feature.occurrences:
+        return None
+    _, data = training_frames(study, cue)
+    # of one side, or without frames, nothing is learned
+    if data.shows.all() or not data.shows.any():
         return None
     told = by_pictures(study, cue)
     if told.auroc < GOOD_AUROC:
