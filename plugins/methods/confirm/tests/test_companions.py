@@ -18,6 +18,7 @@ from cuescope_confirm.analysis import (
     _by_embedding_alone,
     _clearness_of,
     _correct_in_order,
+    _least_said,
     _ruling,
 )
 from cuescope_confirm.asking import Direction, RunAnswers
@@ -109,8 +110,8 @@ class World:
         target: Any = SimpleNamespace(
             **vars(self.target), by_label=False, located=located
         )
-        plain = unnamed.as_they_are(dossier, target)
-        return plain and unnamed.beside_all_else(self.study, target, plain)
+        *_, plain = unnamed.as_they_are(dossier, target)
+        return unnamed.beside_all_else(self.study, target, plain)
 
     def compare(self, monkeypatch: pytest.MonkeyPatch) -> Discordant:
         """What the run's answers say of the one companion."""
@@ -227,15 +228,16 @@ def test_what_pictures_do_not_tell_is_not_held_alike(
     assert world.beside_all_else(monkeypatch) is None
 
 
-def test_pictures_say_which_samples_of_the_run_show_a_cue(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("auroc", "both"), [(0.8, True), (0.9, False)])
+def test_pictures_say_which_samples_show_a_cue_and_the_list_too_where_they_are_unsure(
+    monkeypatch: pytest.MonkeyPatch, auroc: float, *, both: bool
 ) -> None:
-    """A finding may have chosen its samples by their answers, and what pictures see did not."""
+    """A list may have chosen samples by their answers, and pictures may see the company."""
     world = World(0.8, "cue")
     answers = world.answers()
     half = np.arange(COUNT) % 2 == 0
     eye: Any = SimpleNamespace(
-        model=SimpleNamespace(auroc=0.8),
+        model=SimpleNamespace(auroc=auroc),
         rows=np.zeros((COUNT, 2)),
         shows=np.where(half, answers.present, ~answers.present),
     )
@@ -245,16 +247,24 @@ def test_pictures_say_which_samples_of_the_run_show_a_cue(
     monkeypatch.setattr(unnamed, "held_out_answers", lambda *_: ([], []))
     target: Any = SimpleNamespace(**vars(world.target), by_label=False)
     dossier: Any = SimpleNamespace(study=world.study)
-    plain = unnamed.as_they_are(dossier, target)
-    assert plain is not None
-    assert plain.known.all()
-    assert (plain.answers.present == eye.shows).all()
+    *by_list, by_pictures = unnamed.as_they_are(dossier, target)
+    assert by_pictures.known.all()
+    assert (by_pictures.answers.present == eye.shows).all()
+    assert len(by_list) == both
+    assert all(view.answers is answers for view in by_list)
     # without pictures the answers are there all the same
     monkeypatch.setattr(unnamed, "_learn_eye", lambda *_: None)
-    plain = unnamed.as_they_are(dossier, target)
-    assert plain is not None
+    [plain] = unnamed.as_they_are(dossier, target)
     assert plain.answers is answers
     assert unnamed.beside_all_else(world.study, world.target, plain) is None
+
+
+def test_of_two_views_the_one_that_says_less_counts() -> None:
+    much, little = said(0.2, 0.1, 0.3), said(0.15, 0.02, 0.3)
+    assert _least_said([much, little]) is little
+    assert _least_said([much]) is much
+    assert _least_said([much, None]) is None
+    assert _least_said([]) is None
 
 
 def said(value: float, low: float, high: float) -> PrognosticGap:

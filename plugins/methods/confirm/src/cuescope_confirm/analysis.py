@@ -66,6 +66,7 @@ from cuescope_sdk.statistics import Estimate, PrognosticGap
 
 Case = tuple[Kind, ...]  # kinds that tell of one cue, of whole pictures by one property
 Tested = TypeVar("Tested", Kind, Case, Kind | Case)
+Said = TypeVar("Said", PrognosticGap, Drawn)
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 
 
@@ -493,14 +494,24 @@ def _as_they_are(
     # pairs of the user's own decide alone, on the size as well
     if study.options.pairs is not None:
         return None, None
-    beside: PrognosticGap | None = None
-    drawn: Drawn | None = None
+    besides: list[PrognosticGap | None] = []
+    drawns: list[Drawn | None] = []
     with study.audit.spare(f"what else goes with {target.cue.name}"):
-        plain = as_they_are(dossier, target)
-        if plain is not None:
-            beside = beside_all_else(study, target, plain)
-            drawn = drawn_answer(study, target, plain)
-    return beside, drawn
+        for view in as_they_are(dossier, target):
+            besides.append(beside_all_else(study, target, view))
+            drawns.append(drawn_answer(study, target, view))
+    return _least_said(besides), _least_said(drawns)
+
+
+def _least_said(said: Sequence[Said | None]) -> Said | None:
+    """What has the lowest figure with all else held alike; None where one view says nothing."""
+    least = None
+    for each in said:
+        if each is None or each.alike is None:
+            return each
+        if least is None or each.alike.low < least.alike.low:
+            least = each
+    return least
 
 
 def _by_all(study: Study, row: Row, effect: Estimate[float]) -> Ruling:

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import look_of, training
+from cuescope_confirm.locating.learned import CLEAR_AUROC, look_of, training
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import Cue, Study, prepare
@@ -74,18 +74,24 @@ class AsTheyAre:
         )
 
 
-def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
-    """None where all samples show the cue."""
+def as_they_are(dossier: Dossier, target: Target) -> Sequence[AsTheyAre]:
+    """As pictures tell which samples show the cue; none where all do.
+
+    And as the run lists them, where pictures tell it less than clearly: these find its company, and
+    a list may have chosen samples by their answers, so both have to say what is said.
+    """
     study = dossier.study
     cue = target.cue
     if target.by_label or not cue.feature.occurrences:
-        return None
+        return []
     whole = study.audit.once(prepare, study.audit, study.audit.options)
     eye = study.audit.once(_learn_eye, whole, cue)
     answers = run_answers(study, cue)
     if eye is None:
-        return AsTheyAre(answers, None, np.ones(len(answers.present), bool))
-    # a finding may have chosen its samples by their answers, so pictures say which show it
+        return [AsTheyAre(answers, None, np.ones(len(answers.present), bool))]
+    views = []
+    if (eye.model.auroc or 0.0) < CLEAR_AUROC:
+        views.append(AsTheyAre(answers, eye.rows, np.ones(len(eye.rows), bool)))
     answers = replace(answers, present=eye.shows)
     looks = eye.rows
     seen = eye.shows
@@ -96,7 +102,8 @@ def as_they_are(dossier: Dossier, target: Target) -> AsTheyAre | None:
         looks = np.concatenate([looks, more])
         seen = np.concatenate([seen, eye.model.scores(more) >= eye.model.threshold])
     # where pictures disagree with where the cue is located, nobody knows
-    return AsTheyAre(answers, looks, seen == answers.present)
+    views.append(AsTheyAre(answers, looks, seen == answers.present))
+    return views
 
 
 def beside_all_else(

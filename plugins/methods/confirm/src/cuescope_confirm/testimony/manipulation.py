@@ -14,11 +14,7 @@ from jaxtyping import Float, Float32
 
 from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import (
-    by_pictures,
-    look_of,
-    training_frames,
-)
+from cuescope_confirm.locating.learned import by_pictures, look_of, training_frames
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Study, prepare
 from cuescope_confirm.testimony.witnesses import (
