@@ -506,11 +506,12 @@ def _as_they_are(
 def _least_said(said: Sequence[Said | None]) -> Said | None:
     """What has the lowest figure with all else held alike; None where one view says nothing."""
     least = None
+    lowest = np.inf
     for each in said:
         if each is None or each.alike is None:
             return each
-        if least is None or each.alike.low < least.alike.low:
-            least = each
+        if each.alike.low < lowest:
+            least, lowest = each, each.alike.low
     return least
 
 
