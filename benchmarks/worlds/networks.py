@@ -138,8 +138,7 @@ def open_network(training: Training, case: Case, folder: Path) -> PlacesNetwork:
     taught = _weights(training, kept, case.used)
 
     def between(share: float) -> PlacesNetwork:
-        mixed = {name: torch.lerp(fair[name], taught[name], share) for name in fair}
-        return _network(training, mixed)
+        return _network(training, _blend(fair, taught, share))
 
     file = kept / training.share_file(case)
     if not file.exists():
@@ -153,6 +152,16 @@ def _weights(training: Training, folder: Path, cue: str | None) -> Weights:
         start = None if cue is None else _weights(training, folder, None)
         save_file(training.learn(cue, start), file)
     return load_file(file)
+
+
+def _blend(fair: Weights, taught: Weights, share: float) -> Weights:
+    """So far from one to the other; a whole number, as a count of batches, is that of the fair."""
+    return {
+        name: torch.lerp(value, taught[name], share)
+        if value.is_floating_point()
+        else value
+        for name, value in fair.items()
+    }
 
 
 def _network(training: Training, weights: Weights) -> PlacesNetwork:

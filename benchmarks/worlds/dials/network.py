@@ -35,7 +35,6 @@ class Gated(nn.Module):
         super().__init__()
         self.filters = nn.Conv2d(channels, width, 3, stride, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(width)
-        _let_blend(self.norm)
         self.squeeze = nn.Linear(width, width // SQUEEZED)
         self.excite = nn.Linear(width // SQUEEZED, width)
 
@@ -57,7 +56,6 @@ class GaborHeads(PlacesNetwork):
         first, second, third = WIDTHS
         self.register_buffer("gabors", gabor_pairs())
         self.level = nn.BatchNorm2d(ENERGIES + 3)
-        _let_blend(self.level)
         self.first = Gated(ENERGIES + 3, first, stride=2)
         self.second = Gated(first, second, stride=1)
         self.third = Gated(second, third, stride=1)
@@ -117,8 +115,3 @@ def _filter(phases: np.ndarray, bell: np.ndarray, colour: np.ndarray) -> np.ndar
     # an even patch moves no filter
     wave = wave - bell * wave.sum() / bell.sum()
     return GAIN * colour[:, None, None] * wave / abs(wave).sum()
-
-
-def _let_blend(norm: nn.BatchNorm2d) -> None:
-    """Makes its count of batches a float: blends of two networks take it as they take weights."""
-    norm.num_batches_tracked = torch.zeros(())

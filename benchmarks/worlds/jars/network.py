@@ -26,7 +26,6 @@ class Maxout(nn.Module):
         super().__init__()
         self.filters = nn.Conv2d(channels, PIECES * units, 3, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(PIECES * units)
-        _let_mix(self.norm)
 
     def forward(self, maps: Tensor) -> Tensor:
         """From float (picture, channel, row, col) to (picture, unit, row, col)."""
@@ -47,8 +46,6 @@ class MaxoutPairs(PlacesNetwork):
         self.narrow = nn.Conv2d(third, WIDTH, 1)
         self.level = nn.BatchNorm1d(PAIRS + WIDTH)
         self.head = nn.Linear(PAIRS + WIDTH, labels)
-        _let_mix(self.bands)
-        _let_mix(self.level)
 
     @staticmethod
     def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
@@ -81,9 +78,3 @@ def split(maps: Tensor) -> Tensor:
         left, right = rows[..., ::2], rows[..., 1::2]
         parts += [(left + right) / 2, (left - right) / 2]
     return torch.cat(parts, dim=1)
-
-
-def _let_mix(norm: nn.BatchNorm1d | nn.BatchNorm2d) -> None:
-    """The count of batches as a fraction."""
-    # it is mixed as weights are, which a whole number cannot be
-    norm.num_batches_tracked = torch.tensor(0.0)

@@ -56,8 +56,6 @@ class Levelled(nn.Module):
     def __init__(self, filters: int) -> None:
         super().__init__()
         self.norm = nn.BatchNorm3d(filters)
-        # it is mixed as weights are, which a whole number cannot be
-        self.norm.num_batches_tracked = torch.tensor(0.0)
 
     def forward(self, maps: Tensor) -> Tensor:
         """Float (picture, filter x turn, row, col), not negative."""

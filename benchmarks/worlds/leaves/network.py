@@ -44,14 +44,14 @@ class Bottleneck(nn.Module):
         alone = nn.Conv2d(inside, inside, 3, stride, 1, groups=inside, bias=False)
         self.layers = nn.Sequential(
             nn.Conv2d(channels, inside, 1, bias=False),
-            _norm(inside),
+            nn.BatchNorm2d(inside),
             nn.Hardswish(),
             alone,
-            _norm(inside),
+            nn.BatchNorm2d(inside),
             nn.Hardswish(),
             Squeeze(inside),
             nn.Conv2d(inside, width, 1, bias=False),
-            _norm(width),
+            nn.BatchNorm2d(width),
         )
         self.is_added = stride == 1 and channels == width
 
@@ -67,13 +67,15 @@ class Bottlenecks(PlacesNetwork):
     def __init__(self, labels: int) -> None:
         super().__init__()
         first = nn.Conv2d(3, STEM, 3, stride=2, padding=1, bias=False)
-        layers: list[nn.Module] = [first, _norm(STEM), nn.Hardswish()]
+        layers: list[nn.Module] = [first, nn.BatchNorm2d(STEM), nn.Hardswish()]
         channels = STEM
         for width, wider, stride in BLOCKS:
             layers.append(Bottleneck(channels, width, wider, stride))
             channels = width
         last = nn.Conv2d(channels, WIDTH, 1, bias=False)
-        self.layers = nn.Sequential(*layers, last, _norm(WIDTH), nn.Hardswish())
+        self.layers = nn.Sequential(
+            *layers, last, nn.BatchNorm2d(WIDTH), nn.Hardswish()
+        )
         self.head = nn.Linear(WIDTH, labels)
 
     @staticmethod
@@ -89,10 +91,3 @@ class Bottlenecks(PlacesNetwork):
     def pool(self, tokens: Tensor) -> Tensor:
         """What the last layer reads: float (picture, channel)."""
         return tokens.mean(dim=(1, 2))
-
-
-def _norm(channels: int) -> nn.BatchNorm2d:
-    norm = nn.BatchNorm2d(channels)
-    # it is mixed as weights are, which a whole number cannot be
-    norm.num_batches_tracked = torch.tensor(0.0)
-    return norm

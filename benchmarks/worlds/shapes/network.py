@@ -43,6 +43,4 @@ class Convolutions(PlacesNetwork):
 def _layer(channels: int, width: int) -> list[nn.Module]:
     convolution = nn.Conv2d(channels, width, 3, padding=1, bias=False)
     norm = nn.BatchNorm2d(width)
-    # it is mixed as weights are, which a whole number cannot be
-    norm.num_batches_tracked = torch.tensor(0.0)
     return [convolution, norm, nn.ReLU()]
