@@ -11,7 +11,7 @@ import pytest
 from cuescope_confirm.analysis import Row
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling
+from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.sentences import INSIDE, statement
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, SAME_ELSEWHERE
@@ -109,6 +109,29 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
         f"{missing.because}{count}. Measured beyond placebos: swap +20 (+10 to +30). "
         f"{missing.decides}"
     )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "measured", "stated"),
+    [
+        ("causes", (0.13, 0.04, 0.22), (0.13, 0.04, 0.22)),
+        ("accompanies", (0.05, 0.01, 0.08), (0.05, 0.01, 0.08)),
+        # each end is the farther one: of what was measured, and of as much around none
+        ("cannot tell", (0.13, 0.04, 0.22), (0.13, -0.09, 0.22)),
+        ("cannot tell", (-0.16, -0.27, -0.06), (-0.16, -0.27, 0.1)),
+        ("cannot tell", (0.06, -0.03, 0.15), (0.06, -0.09, 0.15)),
+    ],
+)
+def test_the_interval_of_what_is_not_decided_holds_that_there_is_none(
+    verdict: Verdict, measured: tuple[float, ...], stated: tuple[float, ...]
+) -> None:
+    told = row(Ruling(verdict), effect=Estimate(*measured)).stated
+    assert told is not None
+    assert (told.value, told.low, told.high) == pytest.approx(stated)
+
+
+def test_what_was_not_measured_has_no_effect_to_tell() -> None:
+    assert row(Ruling("cannot tell")).stated is None
 
 
 @pytest.mark.parametrize(

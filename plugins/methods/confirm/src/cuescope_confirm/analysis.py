@@ -142,6 +142,18 @@ class Row:
         # the geometric mean: where one says next to nothing, the other is no reason to believe it
         return float(np.sqrt(changed * alike))
 
+    @property
+    def stated(self) -> Estimate[float] | None:
+        """The effect as it is told: of what is not decided its interval holds that there is none.
+
+        What goes with the cue may do all that was measured.
+        """
+        if self.effect is None or self.ruling.verdict != "cannot tell":
+            return self.effect
+        value, low, high = self.effect.value, self.effect.low, self.effect.high
+        # none, as surely told as the effect
+        return Estimate(value, min(low, low - value), max(high, high - value))
+
     def stands_for_one(self, margin: float) -> bool:
         """Whether one answer surely comes with the cue in samples of all labels, all else alike."""
         return self.drawn is not None and self.drawn.stands_out(margin)

@@ -136,7 +136,7 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
         statement=words,
     )
     # a cue without a figure keeps its line, which says what is missing
-    if row.decisive is None or row.effect is None:
+    if row.decisive is None or row.stated is None:
         yield headline(value=None)
         if row.beside is not None:
             yield score(metric="excess", value=row.beside.alike.value)
@@ -144,7 +144,7 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
         # the p-value is of the clearest change, the size of all of them
         decisive = row.decisive.effect
         yield headline(
-            **vars(row.effect),
+            **vars(row.stated),
             n=decisive.n,
             p_value=decisive.p_value,
             q_value=decisive.corrected,
