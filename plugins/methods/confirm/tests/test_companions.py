@@ -10,16 +10,10 @@ import pytest
 
 from cuescope_confirm import companions
 from cuescope_confirm.analysis import (
-    Row,
     _as_they_are,
-    _by_all,
-    _by_all_else,
-    _by_companion,
-    _by_embedding_alone,
     _clearness_of,
     _correct_in_order,
     _least_said,
-    _ruling,
 )
 from cuescope_confirm.asking import Direction, RunAnswers
 from cuescope_confirm.companions import (
@@ -36,6 +30,14 @@ from cuescope_confirm.study import Cue, Study
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import INSIDE, Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Witness
+from cuescope_confirm.verdicts.row import Row
+from cuescope_confirm.verdicts.rulings import (
+    by_all_else,
+    by_all_evidence,
+    by_companion,
+    by_embedding_alone,
+    by_kinds,
+)
 from cuescope_confirm.verdicts.sentences import hanging_together
 from cuescope_confirm.verdicts.undecided import SECOND_CAUSE, Undecided
 from cuescope_sdk import Feature, Frame, Occurrence, Sample, Trial
@@ -146,7 +148,7 @@ def ruling(found: Discordant) -> Undecided | None:
     target: Any = SimpleNamespace(direction=Direction(gap=-0.3, z=-5.0))
     row = Row(target, [], [], [], Ruling("causes"), discordant=[found])
     study: Any = SimpleNamespace(options=OPTIONS)
-    return _by_companion(study, row)
+    return by_companion(study, row)
 
 
 def test_a_companion_is_named_with_how_often_it_is_there() -> None:
@@ -337,7 +339,8 @@ def test_all_evidence_together_makes_a_cause(
     study, row = undecided(votes, beside)
     if len(votes) > 1:
         row = replace(row, together=votes[0].effect)
-    assert _by_all(study, row, effect).verdict == verdict
+    row = replace(row, effect=effect)
+    assert by_all_evidence(study, row).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -349,12 +352,12 @@ def test_one_answer_in_samples_of_all_labels_seconds_the_embedding(
 ) -> None:
     study, row = undecided([one_vote("inside")], said(0.1, -0.02, 0.22))
     row = replace(row, drawn=Drawn("plate", share, 4, 80, Estimate(0.2, low, 0.3)))
-    ruling = _by_all(study, row, LARGE)
+    ruling = by_all_evidence(study, replace(row, effect=LARGE))
     assert (ruling.verdict == "causes") is is_cause
     row = replace(row, ruling=Ruling("causes", inside=True))
     # a cause both ways is held against them as well
-    assert (_by_embedding_alone(row, OPTIONS.margin) is None) is is_cause
-    assert (_by_all_else(study, row) is None) is is_cause
+    assert (by_embedding_alone(row, OPTIONS.margin) is None) is is_cause
+    assert (by_all_else(study, row) is None) is is_cause
 
 
 def test_samples_as_they_are_make_an_edit_of_the_embedding_no_larger() -> None:
@@ -364,7 +367,8 @@ def test_samples_as_they_are_make_an_edit_of_the_embedding_no_larger() -> None:
         kind: Any = standing
         vote = replace(one_vote(kind), effect=small, part=0.8)
         study, row = undecided([vote], SURE)
-        ruling = _by_all(study, replace(row, drawn=seconded), LARGE)
+        row = replace(row, drawn=seconded, effect=LARGE)
+        ruling = by_all_evidence(study, row)
         assert (ruling.verdict == "causes") is is_cause
 
 
@@ -395,7 +399,7 @@ def test_what_all_else_explains_is_no_cause(
     beside: PrognosticGap | None, has_place: bool, is_cause: bool
 ) -> None:
     study, row = undecided([], beside, has_place=has_place)
-    assert (_by_all_else(study, row) is None) is is_cause
+    assert (by_all_else(study, row) is None) is is_cause
 
 
 @pytest.mark.parametrize(("low", "is_cause"), [(0.04, False), (0.06, True)])
@@ -404,7 +408,7 @@ def test_what_the_embedding_alone_tells_has_to_be_said_by_samples_as_they_are(
 ) -> None:
     study, row = undecided([], said(0.1, low, 0.22), has_place=True)
     row = replace(row, ruling=Ruling("causes", inside=True))
-    assert (_by_all_else(study, row) is None) is is_cause
+    assert (by_all_else(study, row) is None) is is_cause
 
 
 @pytest.mark.parametrize(
@@ -435,7 +439,7 @@ def test_what_moves_answers_the_other_way_is_not_acquitted(is_shown: bool) -> No
         direction=Direction(gap=-0.03, z=-0.5, shown=is_shown),
         located=SimpleNamespace(is_sure=True, auroc=None),
     )
-    verdict = _ruling(target, votes, [], 0.1, is_shown=is_shown).verdict
+    verdict = by_kinds(Row(target, [], [], votes), 0.1).verdict
     assert verdict == ("accompanies" if is_shown else "cannot tell")
 
 

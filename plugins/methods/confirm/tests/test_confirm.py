@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm import analysis, asking
+from cuescope_confirm import asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
 from cuescope_confirm.locating.places import LocatedCue
@@ -25,6 +25,8 @@ from cuescope_confirm.scores import (
 from cuescope_confirm.study import Cue
 from cuescope_confirm.testimony.manipulation import Recogniser
 from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.verdicts.row import Row
+from cuescope_confirm.verdicts.rulings import by_kinds
 from cuescope_confirm.verdicts.sentences import how_many
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, REGION, SECOND_CAUSE
 from cuescope_sdk import Feature, Frame, Sample
@@ -310,8 +312,7 @@ def test_where_answers_are_alike_nothing_is_caused(
         )
         for effect in ("removes", "inserts")
     ]
-    ruling = analysis._ruling(target, votes, [], 0.1, is_shown=direction.shown)
-    assert ruling.verdict == verdict
+    assert by_kinds(Row(target, [], [], votes), 0.1).verdict == verdict
 
 
 def _witness(effect: str) -> Any:
@@ -413,5 +414,5 @@ def test_samples_held_out_show_a_difference_too(
 ) -> None:
     target: Any = SimpleNamespace(direction=asking.Direction(shown=in_run))
     beside: Any = SimpleNamespace(plain=Estimate(0.1, low, 0.2))
-    assert analysis._is_shown(target, beside) is shown
-    assert analysis._is_shown(target, None) is in_run
+    assert Row(target, [], [], [], beside=beside).is_shown is shown
+    assert Row(target, [], [], []).is_shown is in_run

@@ -112,6 +112,7 @@ class Ward:
         audit: Any = SimpleNamespace(
             context=Context(),
             more_trials=0,
+            once=lambda function, *given: function(*given),
             expect_more=lambda *_: None,
         )
         chosen = ConfirmOptions.model_validate({"run": ".", "looks": 1, **options})

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm.analysis import _by_embedding_alone
 from cuescope_confirm.asking import Direction, answers_of
 from cuescope_confirm.companions.difficulty import Drawn, drawn_answer
 from cuescope_confirm.companions.unnamed import AsTheyAre
 from cuescope_confirm.scores import Ruling
 from cuescope_confirm.study import Cue
+from cuescope_confirm.verdicts.rulings import by_embedding_alone
 from cuescope_confirm.verdicts.sentences import answer_drawn
 from cuescope_confirm.verdicts.undecided import HARD_TO_SEE, own_look
 from cuescope_confirm.verify import difficulty_check
@@ -114,10 +114,10 @@ def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
         ("supported", True) if is_one else ("inconclusive", False)
     )
     assert any("'fork'" in words for words in answer_drawn(row)) is is_one
-    assert _by_embedding_alone(row, MARGIN) == (None if is_one else HARD_TO_SEE)
+    assert by_embedding_alone(row, MARGIN) == (None if is_one else HARD_TO_SEE)
     # a change of pictures decides: what is hard to see is a cause, in doubt
     row.ruling = Ruling("causes", necessary=True)
-    assert _by_embedding_alone(row, MARGIN) is None
+    assert by_embedding_alone(row, MARGIN) is None
 
 
 @pytest.mark.parametrize("draws_answers", [True, False])
@@ -141,6 +141,6 @@ def test_what_a_label_looks_like_is_no_cause_by_the_embedding_alone(
         draws_answers=draws_answers,
         target=SimpleNamespace(cue=cue, located=located, samples=samples),
     )
-    assert _by_embedding_alone(row, MARGIN) == (own_look("fork") if is_look else None)
+    assert by_embedding_alone(row, MARGIN) == (own_look("fork") if is_look else None)
     row.ruling = Ruling("causes", necessary=True)
-    assert _by_embedding_alone(row, MARGIN) is None
+    assert by_embedding_alone(row, MARGIN) is None

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from cuescope.conclusions import with_doubts
-from cuescope_confirm.analysis import Row, Vote, _ruling
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.cases import inside
 from cuescope_confirm.cases.inside import Axis, Learned, pairs_inside
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import Effect, Ruling
-from cuescope_confirm.testimony.votes import jointly_telling, kinds_of
+from cuescope_confirm.testimony.votes import Vote, jointly_telling, kinds_of
 from cuescope_confirm.trials import SEEN, _witnesses_of
+from cuescope_confirm.verdicts.row import Row
+from cuescope_confirm.verdicts.rulings import by_kinds
 from cuescope_confirm.verify import evidence
 from cuescope_sdk import Feature, Occurrence, Sample, Score
 from cuescope_sdk.interventions import Place
@@ -222,7 +223,7 @@ def test_an_embedding_convicts_both_ways_and_never_against_pictures(
         )
     given: Any = target()
     given.direction = Direction(gap=-0.3, z=-5.0)
-    assert _ruling(given, cast, [], 0.1, is_shown=True).verdict == verdict
+    assert by_kinds(Row(given, [], [], cast), 0.1).verdict == verdict
 
 
 def test_the_inside_is_asked_where_no_picture_loses_the_cue() -> None:

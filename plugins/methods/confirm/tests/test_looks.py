@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from cuescope_confirm import looks, trials
-from cuescope_confirm.analysis import Row
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating import Target, learned
 from cuescope_confirm.locating.places import LocatedCue
@@ -26,6 +25,7 @@ from cuescope_confirm.testimony.witnesses import (
     Witness,
 )
 from cuescope_confirm.trials import SEEN, UNCOMPARED
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES
 from cuescope_sdk import Context
 from cuescope_sdk.statistics import Estimate

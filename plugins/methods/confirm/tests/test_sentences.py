@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cuescope_confirm.analysis import Row
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import INSIDE, statement
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, SAME_ELSEWHERE
 from cuescope_confirm.verify import evidence

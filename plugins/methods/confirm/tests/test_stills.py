@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm.analysis import Row
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
@@ -27,6 +26,7 @@ from cuescope_confirm.testimony.votes import (
     suffice,
 )
 from cuescope_confirm.testimony.witnesses import Answers, Witness
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import statement
 from cuescope_sdk import Frame, Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place, change_frames

@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from cuescope_confirm.analysis import Results, Row
+from cuescope_confirm.analysis import Results
 from cuescope_confirm.testimony.witnesses import CHANGED, PLACEBO, Answers, shown_frames
 from cuescope_confirm.trials import box_of
+from cuescope_confirm.verdicts.row import Row
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome
 from cuescope_sdk.report import contrast
 

@@ -15,7 +15,7 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_confirm.analysis import Results, Row, measure
+from cuescope_confirm.analysis import Results, measure
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE
 from cuescope_confirm.testimony.effects import harm_of
@@ -28,15 +28,15 @@ from cuescope_confirm.trials import (
     with_inside,
     with_next,
 )
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import NOTHING_TO_EXPLAIN
 from cuescope_sdk import Audit, Outcome
 
 UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
 FEW = 30  # pairs that tell whether a placebo moves answers by itself
-LEAST = (
-    4  # times the fewest samples that decide: with fewer pairs half of them is no look
-)
+# times the fewest samples that decide: with fewer pairs half of them is no look
+LEAST = 4
 # of what may follow, for the time left: how much likely does
 OF_SECOND_LOOK = 0.5
 OF_PLACEBOS = 0.3

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from cuescope_confirm.analysis import Results, Row, rarest_finding
+from cuescope_confirm.analysis import Results, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.scores import Control, Decision, Verdict, samples_needed
@@ -12,6 +12,7 @@ from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import change_beyond
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import points, statement, with_interval
 from cuescope_sdk import Cell, Score, Table
 

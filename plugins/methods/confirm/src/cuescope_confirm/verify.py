@@ -5,10 +5,11 @@ from operator import itemgetter
 
 from sklearn.metrics import balanced_accuracy_score
 
-from cuescope_confirm.analysis import Results, Row
+from cuescope_confirm.analysis import Results
 from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.scores import NO_MORE, Control, Decision
 from cuescope_confirm.testimony.votes import Testimony
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import points
 from cuescope_sdk import Audit, Evidence, Verdict
 

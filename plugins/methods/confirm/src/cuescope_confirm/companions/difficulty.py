@@ -47,11 +47,16 @@ class Drawn:
         return self.share >= self.least
 
     def stands_out(self, margin: float) -> bool:
-        """Whether it is one answer, and surely likelier by half of a margin, all else alike.
+        """Whether it is one answer, and surely likelier by half of a margin, all else alike."""
+        return self.is_one and self.alike is not None and is_half(self.alike, margin)
 
-        Half: some of the samples that are taken for the cue's do not show it.
-        """
-        return self.is_one and self.alike is not None and self.alike.low > margin / 2
+
+def is_half(alike: Estimate[float], margin: float) -> bool:
+    """Whether a figure of samples as they are is surely half of a margin or more.
+
+    Half: some of the samples that are taken for the cue's do not show it.
+    """
+    return alike.low > margin / 2
 
 
 def drawn_answer(study: Study, target: Target, plain: AsTheyAre) -> Drawn | None:

@@ -13,9 +13,10 @@ from itertools import compress
 
 import numpy as np
 
-from cuescope_confirm.analysis import Results, Row
+from cuescope_confirm.analysis import Results
 from cuescope_confirm.asking import says
 from cuescope_confirm.study import Cue, Study, shuffle
+from cuescope_confirm.verdicts.row import Row
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
 from cuescope_sdk.language import normalise_words, singular, strip_thinking
 from cuescope_sdk.statistics import Groups, mean_interval

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cuescope_confirm.analysis import Row
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Decisions, Effect
 from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import Witness
+from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import SECOND_CAUSE
 from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate
