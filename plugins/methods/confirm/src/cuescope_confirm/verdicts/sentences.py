@@ -15,7 +15,10 @@ from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate
 
 MOSTLY = 0.5  # of its samples, those that show what it goes with
-INSIDE = "Only changes of the model's embedding show this: no change of pictures takes the cue out."
+INSIDE = (
+    "Only changes of the model's embedding show this: no change of pictures takes the cue out. "
+    "Something else that is in nearly all of its pictures would look the same."
+)
 
 
 def points(value: float) -> str:
