@@ -77,7 +77,8 @@ class Stage:
         cls, name: str, plan: Plan, cache: ResponseCache, request: Request
     ) -> "Stage":
         """By the plan of an audit, and by earlier ones of this method here."""
-        method, data = request.method, request.data
+        method = request.method
+        data = request.data
         surely = most = float(plan.model_inputs)
         if plan.more and plan.model_calls:
             most += plan.more * plan.model_inputs / plan.model_calls
@@ -121,7 +122,8 @@ class Stage:
         The `share`, and the `seconds` beside the model, are guesses before its first time.
         What `cues` share takes as much as so many of them.
         """
-        method, data = request.method, request.data
+        method = request.method
+        data = request.data
         share = experience.share_asked(method, data, cache, share, math.inf)
         said = experience.share_said(method, data, cache)
         if seconds is None:
@@ -503,7 +505,7 @@ class Course:
         # of guesses one says little of the others
         foreseen += self._own[False][0]
         taken += self._own[False][1]
-        all_own = sum(each.seconds for each in self.stages.values()) + 1.0
+        all_own = sum(other.seconds for other in self.stages.values()) + 1.0
         return (taken + all_own) / (foreseen + all_own)
 
     @property

@@ -7,7 +7,9 @@ from cuescope.store import ResponseCache
 
 # of a method beside the model: of each, and more for each frame of its samples, less where these
 # ask different questions: then methods look at words
-OWN_SECONDS, FRAME_SECONDS, ASKED_FRAME_SECONDS = 2.0, 0.005, 0.001
+OWN_SECONDS = 2.0
+FRAME_SECONDS = 0.005
+ASKED_FRAME_SECONDS = 0.001
 ASKED = 0.9  # of the calls that may follow what a plan knows
 # How far a foresight is off, before any was looked at here. Of seconds: the natural logarithm of
 # taken over foreseen. Of inputs: their difference, as a share of the most that may be asked.

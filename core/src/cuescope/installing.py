@@ -31,7 +31,8 @@ before. Remedies and `cuescope plugins install` then use the index. The install 
 README.md, docs/install.md and docs/troubleshooting.md are to be written anew by then:
 tests/test_installing.py forbids them to name the index only while this is False.
 """
-CORE, API = "cuescope", "cuescope-sdk"
+CORE = "cuescope"
+API = "cuescope-sdk"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from cuescope.cli.stopping import Stops
 from cuescope.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
-DEBUG, LOG_JSON = "--debug", "--log-json"
+DEBUG = "--debug"
+LOG_JSON = "--log-json"
 MAX_LINE = 2000  # characters of an error
 
 app = typer.Typer(

@@ -188,7 +188,8 @@ def merge(
     from cuescope.report.exported import read_export
     from cuescope.report.kept import AnyCache, KeptAnswers
 
-    own, files = cache_folder(), sorted(folder.rglob("*.sqlite"))
+    own = cache_folder()
+    files = sorted(folder.rglob("*.sqlite"))
     if not files:
         raise UserError(
             f"no cache in {folder}", expected="a folder that CUESCOPE_CACHE named"
@@ -224,7 +225,8 @@ def vacuum() -> None:
 
     folder = cache_folder()
     for file in _files_of(folder):
-        name, before = file.relative_to(folder), _with_log(file)
+        name = file.relative_to(folder)
+        before = _with_log(file)
         try:
             AnyCache(file).shrink()
         # one bad file: the others are looked after all the same

@@ -40,7 +40,8 @@ def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
             continue
         name = report.names[feature.key]
         about = name if finding.label is None else f"{name} on '{finding.label}'"
-        p_value, q_value = finding.p_value, finding.q_value
+        p_value = finding.p_value
+        q_value = finding.q_value
         found = None
         if p_value is not None and q_value is not None:
             found = p_value, q_value

@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from cuescope.conclusions import Report
 
 Clock = Callable[[], float]
-FIRST_SECONDS, SECONDS, VERBOSE_SECONDS = (
-    10.0,
-    60.0,
-    10.0,
-)  # until the first line, between lines
+FIRST_SECONDS = 10.0  # until the first line,
+SECONDS = 60.0  # between lines,
+VERBOSE_SECONDS = 10.0  # and with --verbose
 MARKS = 17  # the pace is that of the last sixteen batches
 
 

@@ -49,7 +49,8 @@ class Whole:
         grey = pixels.mean(axis=-1)
         left, right = np.array_split(grey, 2, axis=1)
         top, bottom = np.array_split(grey, 2, axis=0)
-        near, far = _apart(grey, 1), _apart(grey, FAR)
+        near = _apart(grey, 1)
+        far = _apart(grey, FAR)
         return cls(
             brightness=float(grey.mean()),
             red=float((pixels[..., 0] - pixels[..., 1]).mean()),

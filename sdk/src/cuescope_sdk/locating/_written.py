@@ -89,7 +89,8 @@ def crop(frame: Frame, mask: Mask) -> Crop:
     rows, cols = np.nonzero(mask)
     height, width = mask.shape
     picture = frame.load()
-    across, down = MARGIN * picture.width, MARGIN * picture.height
+    across = MARGIN * picture.width
+    down = MARGIN * picture.height
     box = (
         max(0, round(cols.min() / width * picture.width - across)),
         max(0, round(rows.min() / height * picture.height - down)),

@@ -151,10 +151,10 @@ def _build(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
     given: dict[str, Any] = {}
     with jaxtyped("context"):  # a dimension has one size in all of its arrays
         for field in fields(kind):
-            name, hint = prefix + field.name, hints[field.name]
-            if (
-                hint is Router
-            ):  # what is kept tells the cues; routers of chance are of placebos
+            name = prefix + field.name
+            hint = hints[field.name]
+            # what is kept tells the cues; routers of chance are of placebos
+            if hint is Router:
                 hint = CueRouter
             if is_dataclass(hint):
                 given[field.name] = _build(hint, stored, f"{name}.")

@@ -197,7 +197,8 @@ def _repository(below: str) -> Address:
     steps = below.split("/")
     # the id of a model has no kind before it
     count = 3 if steps[0] in ("datasets", "spaces", "buckets") else 2
-    place, path = steps[:count], "/".join(steps[count:])
+    place = steps[:count]
+    path = "/".join(steps[count:])
     name, _, _ = place[-1].partition("@")
     repository = [*place[:-1], name]
     if len(repository) < count or not all(

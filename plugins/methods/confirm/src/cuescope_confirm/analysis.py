@@ -267,11 +267,12 @@ def _least_said(said: Sequence[Said | None]) -> Said | None:
     """What has the lowest figure with all else held alike; None where one view says nothing."""
     least = None
     lowest = np.inf
-    for each in said:
-        if each is None or each.alike is None:
-            return each
-        if each.alike.low < lowest:
-            least, lowest = each, each.alike.low
+    for view in said:
+        if view is None or view.alike is None:
+            return view
+        if view.alike.low < lowest:
+            least = view
+            lowest = view.alike.low
     return least
 
 

@@ -167,8 +167,8 @@ def _all_witnesses(
             able = plugins
             if target.role != "finding":
                 # beside what is done to a finding, and to no purpose without
-                done = {one.spec for one in witnesses if one.reason is None}
-                able = {spec: one for spec, one in plugins.items() if spec in done}
+                done = {other.spec for other in witnesses if other.reason is None}
+                able = {spec: way for spec, way in plugins.items() if spec in done}
             # what a user names is asked about, whatever else tells the same
             is_free = target.role == "finding" and not study.options.interventions
             witnesses += _witnesses_of(study, able, target, is_free=is_free)

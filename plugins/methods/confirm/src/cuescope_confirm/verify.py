@@ -63,12 +63,14 @@ def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:
     where = ""
     for name, value in effect.controls.items():
         where += f", {BESIDE[name]} {points(value)}"
-    verdict, words = VERDICTS[testimony.decision], SPEAKS[testimony.decision]
+    verdict = VERDICTS[testimony.decision]
+    words = SPEAKS[testimony.decision]
     if testimony.decision == NO_MORE and effect.low > 0:
         words = f"this is less than {points(results.study.options.margin)}, which counts as nothing"
         # a part of the cue does a part of what all of it does
         if row.ruling.together:
-            verdict, words = "inconclusive", "this is too little to decide alone"
+            verdict = "inconclusive"
+            words = "this is too little to decide alone"
     return Evidence(
         check=f"witness: {testimony.spec}",
         verdict=verdict,

@@ -295,7 +295,8 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
     cue = result.strongest
     rates = result.unit_rates
     ranked = result.ranked
-    top, bottom = ranked.top, ranked.bottom
+    top = ranked.top
+    bottom = ranked.bottom
     # With the object, a wrong label makes a right "no"; without it, a right "yes".
     if case.task == "recognition":
         order = bottom[cue][np.argsort(rates[bottom[cue]])]

@@ -108,7 +108,8 @@ def turn(
     mask: Mask,
 ) -> Pixels:
     """Turned about its middle, from across to down; beyond the edges it is mirrored."""
-    cos, sin = np.cos(angle), np.sin(angle)
+    cos = np.cos(angle)
+    sin = np.sin(angle)
     # where each pixel of the result is taken from
     back = np.array([[cos, -sin], [sin, cos]])
     middle = (np.array(pixels.shape[:2]) - 1) / 2

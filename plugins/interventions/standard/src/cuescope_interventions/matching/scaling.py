@@ -29,7 +29,8 @@ def scale_between(own: Sequence[Frame], others: Sequence[Frame]) -> float:
     The move along pitches after which both spectra are alike, but for strength and slope: these are
     of contrast and sharpness. Bands weigh as many frequencies as they hold.
     """
-    first, second = _spectrum(own), _spectrum(others)
+    first = _spectrum(own)
+    second = _spectrum(others)
     steps = int(np.log(MOST) / BAND)
     unlike = [_unlike(first, second, step) for step in range(-steps, steps + 1)]
     best = int(np.argmin(unlike))

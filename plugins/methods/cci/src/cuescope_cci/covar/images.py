@@ -16,7 +16,8 @@ from jaxtyping import Bool, Int
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.statistics import Groups
 
-ORIGINAL, PLAIN = "original", "background"
+ORIGINAL = "original"
+PLAIN = "background"
 # The factor's value, and what the paper's tables call it, in their order.
 SUBSETS: dict[str, str] = {
     PLAIN: "Bg-varied",

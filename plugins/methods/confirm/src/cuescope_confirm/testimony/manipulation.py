@@ -77,7 +77,8 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     told = by_pictures(study, cue)
     if told.auroc < GOOD_AUROC:
         return None
-    look, model = look_of(study, cue), told.model
+    look = look_of(study, cue)
+    model = told.model
     showing = []
     for key, place in islice(located.places.items(), LOOKED_AT):
         showing.append(target.samples[key].frames[_first_shown(place)])
@@ -194,7 +195,8 @@ def changed_frames(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
         trials = answers.trials[row]
         place = answers.pairs[row].case.place
         number = _first_shown(place)
-        changed, placebo = trials[CHANGED], trials[PLACEBO]
+        changed = trials[CHANGED]
+        placebo = trials[PLACEBO]
         if changed is not None and placebo is not None and changed.sample.frames:
             yield changed.sample.frames[number], placebo.sample.frames[number]
 

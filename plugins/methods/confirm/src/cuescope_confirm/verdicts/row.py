@@ -96,9 +96,11 @@ class Row:
         """
         if self.effect is None or self.ruling.verdict != "cannot tell":
             return self.effect
-        value, low, high = self.effect.value, self.effect.low, self.effect.high
+        value = self.effect.value
         # none, as surely told as the effect
-        return Estimate(value, min(low, low - value), max(high, high - value))
+        low = min(self.effect.low, self.effect.low - value)
+        high = max(self.effect.high, self.effect.high - value)
+        return Estimate(value, low, high)
 
     @property
     def is_shown(self) -> bool:

@@ -72,10 +72,11 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
 
 
 def _of_company(row: Row, where: str, _options: ConfirmOptions) -> Iterator[str]:
-    what, them = "the answers", "them"
+    company = f"{where} accompanies the answers, and is not shown to cause them."
     if row.draws_answers:
-        what, them = f"the answer '{row.target.cue.label}'", "it"
-    yield f"{where} accompanies {what}, and is not shown to cause {them}."
+        answer = f"the answer '{row.target.cue.label}'"
+        company = f"{where} accompanies {answer}, and is not shown to cause it."
+    yield company
     effects = _effects(row, ("placebo does as much", "undecided"))
     yield f"Changes do no more than their placebos: {effects}."
 
@@ -98,13 +99,18 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
 
 def _of_all_evidence(row: Row) -> Iterator[str]:
     names = [witness.spec for witness in party_of(row.telling)]
-    move, whose, ending = "together surely move", "their placebos", "none decides alone"
+    by = with_interval(row.tested)
     if len(names) == 1:
-        move, whose, ending = "surely moves", "its placebo", "it does not decide alone"
-    yield (
-        f"{_listed(names)} {move} answers, by {with_interval(row.tested)} more than {whose}; "
-        f"{ending}."
-    )
+        [name] = names
+        yield (
+            f"{name} surely moves answers, by {by} more than its placebo; it does not decide "
+            "alone."
+        )
+    else:
+        yield (
+            f"{_listed(names)} together surely move answers, by {by} more than their placebos; "
+            "none decides alone."
+        )
 
 
 def how_many(row: Row, options: ConfirmOptions) -> str:
@@ -198,7 +204,7 @@ def _cost(row: Row) -> Iterator[str]:
     shares = (row.lost.value, row.lost.low, row.lost.high)
     value, *ends = (points_of_share * share for share in shares)
     # with the sign turned, the ends have changed places
-    low, high = min(ends), max(ends)
+    low, high = sorted(ends)
     does = f"{verb}s" if low > 0 else f"may {verb}"
     interval = f"{low:.1f} to {high:.1f}"
     yield f"It {does} {value:.1f} points of accuracy over all samples ({interval})."

@@ -29,7 +29,8 @@ from cuescope_spurlens.trials import Study
 NAMED_AGAIN = 0.5  # share of another proposer's names that are close to a cue
 # Appendix E: nearly the same thing, and closely related. The figures are lost from the text of the
 # paper; these are ours.
-SAME, RELATED = 0.8, 0.6
+SAME = 0.8
+RELATED = 0.6
 PROPOSER_COLUMNS = ("class", "cues", "second's names", "same %", "related %", "back %")
 DETECTOR_CHECK = "second detector: the gap by its ranking"
 
