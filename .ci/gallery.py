@@ -71,9 +71,8 @@ def main() -> None:
     for name, words in sections():
         if chosen and name not in chosen:
             continue
-        run = Path(
-            "runs", "gallery", name
-        )  # relative: pages show it in the commands to copy
+        # relative: pages show it in the commands to copy
+        run = Path("runs", "gallery", name)
         print(f"{name}: cuescope {shlex.join(words)}", flush=True)
         subprocess.run(
             [str(cuescope), *words, "--out", str(run)],

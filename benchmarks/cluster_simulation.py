@@ -30,19 +30,8 @@ from cuescope.store import ResponseCache
 from cuescope.types import Frame, Response, Sample, Trial
 from cuescope_sdk.workers._executor import MOST_TOGETHER, ROUNDS
 
-DECILES = (
-    0.23,
-    0.48,
-    0.73,
-    0.79,
-    0.88,
-    0.97,
-    1.07,
-    1.22,
-    1.31,
-    1.48,
-    2.05,
-)  # over their mean
+# over their mean
+DECILES = (0.23, 0.48, 0.73, 0.79, 0.88, 0.97, 1.07, 1.22, 1.31, 1.48, 2.05)
 DRIVER_MICROSECONDS = 85.0  # processor time a trial
 IN_FLIGHT, CHOICES = 2, 40
 

@@ -197,17 +197,15 @@ def main() -> None:
         "--width", type=int, default=768, help="of the ViT; 768 is ViT-B"
     )
     given = parser.parse_args()
-    logging.disable(
-        logging.WARNING
-    )  # open_clip's, of weights that are random on purpose
+    # open_clip's, of weights that are random on purpose
+    logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "model").mkdir()
         spec = f"open-clip:{write_model(folder / 'model', given.width)}"
         (folder / "warm").mkdir()
-        confirmed(
-            folder / "warm", spec, 10, 80
-        )  # imports, and the first use of the weights
+        # imports, and the first use of the weights
+        confirmed(folder / "warm", spec, 10, 80)
         forget_frames()
         seconds, batches, calls = confirmed(
             folder, spec, given.samples, 8 * given.samples

@@ -194,9 +194,8 @@ def repeated(draft: Draft, rng: np.random.Generator) -> Edited:
     """The object a second time."""
     rows, cols = draft.mask.shape
     best, found, alpha = -1.0, np.eye(3), draft.alpha
-    for _ in range(
-        20
-    ):  # the place with most of the copy in the image and clear of the object
+    # the place with most of the copy in the image and clear of the object
+    for _ in range(20):
         factor = min(
             1.0, 0.3 * max(rows, cols) / np.sqrt(draft.mask.sum())
         ) * rng.uniform(0.6, 1)

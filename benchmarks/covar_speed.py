@@ -33,9 +33,8 @@ from cuescope_sdk.data import CovarManifest
 
 SIDE = 224
 LIMIT = 3.0  # times the bare loop
-KEEP = 3 + len(
-    SCALES
-)  # images of a photo and background that are pasted; the others are moved
+# images of a photo and background that are pasted; the others are moved
+KEEP = 3 + len(SCALES)
 
 
 def write_inputs(root: Path, photos: int) -> None:

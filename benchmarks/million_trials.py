@@ -211,9 +211,8 @@ def main() -> None:
 def report(console: Console, own: Marks, other: Marks) -> None:
     """Whether the aims are met."""
     rows, theirs = own.a_trial(), other.a_trial()
-    base = min(
-        1, len(rows) - 2
-    )  # the first part has the start in it, and fills SQLite's memory
+    # the first part has the start in it, and fills SQLite's memory
+    base = min(1, len(rows) - 2)
     slower = rows[-1][1] / rows[base][1] - 1
     times = sum(row[1] for row in rows) / sum(row[1] for row in theirs)
     grown = rows[-1][3] - rows[base][3]

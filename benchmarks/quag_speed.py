@@ -14,9 +14,8 @@ from functools import partial
 from itertools import product
 from math import inf
 
-os.environ.setdefault(
-    "KINETO_LOG_LEVEL", "99"
-)  # the profiler says when it starts and stops
+# the profiler says when it starts and stops
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 import numpy as np
 import torch

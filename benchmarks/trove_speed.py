@@ -202,9 +202,8 @@ def at_scale(frames: int, dim: int, classes: int, length: int) -> str:
     clustered = time.perf_counter()
     ours = our_scores(logits, still, label, owner, clusters.cluster)
     scored = time.perf_counter()
-    memory = (
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    )  # the peer's is not counted
+    # the peer's is not counted
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     part = range(min(PART, clusters.count))
     begun = time.process_time()
     peers = peer_scores(logits, still, label, owner, clusters.cluster, part)

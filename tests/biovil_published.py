@@ -87,8 +87,7 @@ def write_folder(folder: Path, seed: int = 0) -> Path:
         for part, width in (("dense_to_hidden", HIDDEN), ("dense_to_output", DIM)):
             state[f"{head}.{part}.weight"] = _draw(DIM, width)
             state[f"{head}.{part}.bias"] = _draw(DIM)
-        state["bert.embeddings.position_ids"] = torch.arange(16)[
-            None
-        ]  # older releases save it
+        # older releases save it
+        state["bert.embeddings.position_ids"] = torch.arange(16)[None]
     torch.save(state, folder / "pytorch_model.bin")
     return folder

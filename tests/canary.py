@@ -137,9 +137,8 @@ def write_canary(folder: Path, marker: Path, kind: str, weights: str) -> Path:
     }
     if weights == "pickle":
         files["adapter_config.json"] = {"base_model_name_or_path": "canary/canary"}
-    if (
-        weights == "tensors"
-    ):  # the library's own module, and arguments that open a pickle
+    # the library's own module, and arguments that open a pickle
+    if weights == "tensors":
         own = "sentence_transformers.models.Transformer"
         files["modules.json"] = [{"idx": 0, "name": "0", "path": "", "type": own}]
     for name, content in files.items():

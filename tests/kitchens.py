@@ -6,14 +6,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-NAMES = (
-    "cup",
-    "clock",
-    "table",
-    "tree",
-    "rug",
-    "dragon",
-)  # rows of an image; no dragon is drawn
+# rows of an image; no dragon is drawn
+NAMES = ("cup", "clock", "table", "tree", "rug", "dragon")
 DRAWN = NAMES[:-1]
 IMAGES, SIDE = 48, 8
 

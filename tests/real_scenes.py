@@ -34,14 +34,10 @@ spec.loader.exec_module(real_clips)
 
 SIDE = 224
 EACH = 12  # images of a class, agreement and size
-SIZES = {
-    "large": (0.45, 0.6),
-    "small": (0.16, 0.22),
-}  # mean side, as a share of the frame's
-WINDOW = (
-    0.7,
-    0.95,
-)  # side of the photo's part that shows, as a share of its shorter side
+# mean side, as a share of the frame's
+SIZES = {"large": (0.45, 0.6), "small": (0.16, 0.22)}
+# side of the photo's part that shows, as a share of its shorter side
+WINDOW = (0.7, 0.95)
 CLASSES: dict[str, tuple[str, ...]] = {
     "airplane": ("airplane/747",),
     "apple": ("fruit/apple_red", "fruit/apple_fuji", "fruit/apple_green"),

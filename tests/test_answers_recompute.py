@@ -320,9 +320,8 @@ def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) ->
         s for s in report.scores if s.metric == case.metric and s.value is not None
     ]
     if name == "cci":
-        scores = scores[
-            :1
-        ]  # of all backgrounds; those of a kind are weighted by true classes
+        # of all backgrounds; those of a kind are weighted by true classes
+        scores = scores[:1]
     if name == "step-grounding/SGR":
         scores = [score for score in scores if score.feature == "reasoning"]
     if name == "spurlens":  # of the strongest cue of each class, the headlines

@@ -144,9 +144,8 @@ def is_application(name: str) -> bool:
 def test_the_engine_does_not_know_the_application() -> None:
     """Not in any file of it, be it in a function or for a type."""
     graph = import_graph(ROOT / "core", everything=True)
-    del graph[
-        "cuescope"
-    ]  # the door of Python users: it opens each room when it is asked for
+    # the door of Python users: it opens each room when it is asked for
+    del graph["cuescope"]
     engine = {
         name: targets for name, targets in graph.items() if not is_application(name)
     }
@@ -692,6 +691,21 @@ def test_no_file_names_a_machine(tracked: list[Path]) -> None:
         found += [
             f"{name_of(file)}: {hit[0]}" for hit in MACHINE.finditer(content.decode())
         ]
+    assert not found
+
+
+# a bracket that the formatter opened for a comment behind a long line
+TAIL = re.compile(r"^ *[)\]}]:?  # (?!type:|noqa|fmt:)", re.MULTILINE)
+
+
+def test_no_comment_stands_behind_a_closing_bracket(tracked: list[Path]) -> None:
+    """It goes above what it is about, which then fits on its line."""
+    found = []
+    for file in tracked:
+        if file.suffix == ".py" and file != Path(__file__):
+            found += [
+                f"{name_of(file)}: {hit[0]}" for hit in TAIL.finditer(file.read_text())
+            ]
     assert not found
 
 

@@ -93,9 +93,8 @@ def test_what_a_plugin_refuses_is_not_checked(
     printed = capsys.readouterr().out
     assert "refused: choosy: expected frames of its own world" in printed
     assert " failed" not in printed.splitlines()[-1]
-    assert (
-        cuescope("choosy", "--only", "alike_in_any_batch") == 1
-    )  # nothing was checked at all
+    # nothing was checked at all
+    assert cuescope("choosy", "--only", "alike_in_any_batch") == 1
 
 
 def test_a_method_may_look_for_other_cues(capsys: pytest.CaptureFixture[str]) -> None:

@@ -208,9 +208,8 @@ def test_small_changes_are_found_and_none_are_not(
         after = np.where(before, ~lost, won)
         pairs = Pairs(_answers(before, groups), _answers(after, groups))
         found += pairs.changes()[0].p_value <= 0.05
-        luck = (rng.random(samples) < 0.5)[
-            groups
-        ]  # both runs, exchanged for some groups
+        # both runs, exchanged for some groups
+        luck = (rng.random(samples) < 0.5)[groups]
         first, second = np.where(luck, (before, after), (after, before))
         null = Pairs(_answers(first, groups), _answers(second, groups))
         alarms += null.changes()[0].p_value <= 0.05

@@ -124,9 +124,8 @@ def test_install_asks_what_is_there(
     asked: list[list[str]] = []
 
     def run(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
-        asked.append(
-            command[:-1]
-        )  # without the file of constraints, which is a temporary one
+        # without the file of constraints, which is a temporary one
+        asked.append(command[:-1])
         return subprocess.CompletedProcess(command, code)
 
     monkeypatch.setattr("cuescope.cli.plugins.find_spec", lambda name: pip or None)

@@ -10,11 +10,8 @@ import pytest
 from cuescope.cli import main
 
 Rows = list[dict[str, Any]]
-MODELS = [
-    "dial 0",
-    "dial 0.5",
-    "dial 0.98",
-]  # of `--models toys`; their weights are shipped
+# of `--models toys`; their weights are shipped
+MODELS = ["dial 0", "dial 0.5", "dial 0.98"]
 # Pictures of each class, and wrong answers whose regions are hidden: most of this file's seconds.
 SIZES = [pytest.param((20, 8), marks=pytest.mark.long)]
 

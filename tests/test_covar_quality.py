@@ -154,9 +154,8 @@ class KnowsColours:
         responses = []
         for trial in trials:
             pixels = np.asarray(trial.sample.frames[0].load(), float).reshape(-1, 3)
-            colour = pixels[np.ptp(pixels, axis=1) > 20].mean(
-                axis=0
-            )  # what is grey is nothing
+            # what is grey is nothing
+            colour = pixels[np.ptp(pixels, axis=1) > 20].mean(axis=0)
             far = [
                 np.linalg.norm(colour - COLOURS[name]) for name in trial.sample.choices
             ]

@@ -142,9 +142,8 @@ def in_line(line: str) -> Iterator[list[str]]:
             if command[:1] == ["cuescope"]:
                 yield command[1:]
             command = []
-        elif command or not re.fullmatch(
-            r"\w+=.*", word
-        ):  # a variable before the command
+        # a variable before the command
+        elif command or not re.fullmatch(r"\w+=.*", word):
             command.append(word)
 
 

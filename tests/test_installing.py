@@ -96,9 +96,8 @@ INSTALLS = re.compile(
     r"\b(?:pip3?|uv|pipx|conda)\s+(?:pip\s+|tool\s+)?(?:install|add|download)\b(.*)"
 )
 NAMES_A_TOOL = re.compile(r"\b(?:pip3?|uv|pipx|conda)\b")  # parsing all takes 15 s
-ENDS = re.compile(
-    r"`|;|&&|\|| # |\n"
-)  # where a command ends in a line of prose or shell
+# where a command ends in a line of prose or shell
+ENDS = re.compile(r"`|;|&&|\|| # |\n")
 TAKE_A_VALUE = {"--python", "-c", "-r", "--target", "--index-url"}
 HOLE = "{}"  # what an f-string fills in
 
@@ -165,9 +164,8 @@ def texts_of(file: Path) -> Iterator[str]:
 
 
 def texts_in(tree: ast.AST) -> Iterator[str]:
-    within: set[ast.AST] = (
-        set()
-    )  # parts of f-strings and of lists, which are read whole
+    # parts of f-strings and of lists, which are read whole
+    within: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             within.update(node.values)

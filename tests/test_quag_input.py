@@ -101,9 +101,8 @@ def refused(ended: Callable[..., tuple[int, str]], tmp_path: Path) -> Refused:
     def line(*words: str | Path) -> str:
         code, said = ended(*words)
         assert code == 2, said
-        *before, line = (
-            said.splitlines()
-        )  # a warning of little data; progress, on a slow machine
+        # a warning of little data; progress, on a slow machine
+        *before, line = said.splitlines()
         assert all(
             re.match(r"cuescope: (warning: |\d+:\d\d )", each) for each in before
         ), said
@@ -399,9 +398,8 @@ def test_choices_outside_the_vocabulary(
     (next_qa / "train.csv").write_text(
         trained.replace("home,work,out,in,up", "home,work,out,in,x")
     )
-    report = audited(
-        *TOY, "--data", f"next-qa:{next_qa}"
-    )  # one choice of five is unknown
+    # one choice of five is unknown
+    report = audited(*TOY, "--data", f"next-qa:{next_qa}")
     assert "of 6 questions" in report.notes["accuracy"]
 
 

@@ -26,9 +26,8 @@ from cuescope_sdk import (
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.testing import PluginShelf
 
-WHOLE = bool(
-    os.environ.get("CUESCOPE_FAULTS")
-)  # `make faults` trains three of each kind
+# `make faults` trains three of each kind
+WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 SEEDS = (0, 1, 2) if WHOLE else (0,)
 TRAINED = {"text": 600, "video": 1000, "both": 2000}  # clips that the toy is trained on
 VERDICTS = {"text": "text alone", "video": "video alone", "both": "fuses"}
@@ -207,9 +206,8 @@ def test_what_answers_is_called_by_its_name(
         assert points[condition] >= 35 if is_needed else abs(points[condition]) <= 5, (
             points
         )
-    if (
-        questions != "video"
-    ):  # there the answer token, which is text, must be told of the video
+    # there the answer token, which is text, must be told of the video
+    if questions != "video":
         assert (
             points[CROSSMODAL] >= 20
             if questions == "both"

@@ -194,9 +194,8 @@ def test_all_but_chance_rank_the_meadow_high(folder: Path, report: Report) -> No
             verify_with=("trove",),
         )
         rival = runner.run(request)
-        assert (
-            rival.cost.model_calls == 0
-        )  # the audit has asked all that it and the check look at
+        # the audit has asked all that it and the check look at
+        assert rival.cost.model_calls == 0
         shares[name] = share_of_the_meadow(rival)
     assert len(shares) == 6
     # some rivals have all ten (docs/real-clips.md)

@@ -511,9 +511,8 @@ def test_what_passed_is_not_proved_again_for_some_days(tmp_path: Path) -> None:
     assert told is not None
     assert told.startswith("5 plugins ok (proved ")
     assert kept.find(replace_field(question(), python="3.12")) is None
-    write_wheel(
-        tmp_path, "cuescope_toy", "py3-none-any"
-    )  # anew, with the same contents
+    # anew, with the same contents
+    write_wheel(tmp_path, "cuescope_toy", "py3-none-any")
     assert kept.find(question()) == told
     row = json.loads(kept.file.read_text())
     row["at"] = (datetime.fromisoformat(row["at"]) - HOLDS_FOR).isoformat()

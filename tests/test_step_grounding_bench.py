@@ -94,9 +94,8 @@ def test_one_command_tells_components_settings_and_difficulty(
         for r in tables["Is the other data only harder?"]
         if r["complexity"] == "frames"
     ]
-    assert (
-        frames["out of it"] > frames["in distribution"]
-    )  # by design: its videos are longer
+    # by design: its videos are longer
+    assert frames["out of it"] > frames["in distribution"]
 
 
 @pytest.mark.long

@@ -224,9 +224,8 @@ def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) ->
     }
     assert alone.keys() == {"relations", "entities", "time"}
     assert min(alone["entities"], alone["time"]) >= 25
-    assert (
-        alone["relations"] >= 10
-    )  # few claims have a relation or a direction; see below
+    # few claims have a relation or a direction; see below
+    assert alone["relations"] >= 10
     assert random.value is not None
     assert random.value < 0.25
     assert (wrong.verdict, random.verdict) == ("supported", "supported")

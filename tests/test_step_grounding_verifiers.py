@@ -157,9 +157,8 @@ def test_a_report_says_of_each_verifier_what_it_finds(reports: list[Report]) -> 
             agreed = re.search(
                 r"kappa (-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]", check.detail
             )
-            if (
-                agreed is None
-            ):  # a reasoner of whom all is true leaves nothing to disagree about
+            # a reasoner of whom all is true leaves nothing to disagree about
+            if agreed is None:
                 assert check.verdict == "inconclusive"
                 continue
             value, low, high = map(float, agreed.groups())

@@ -129,9 +129,8 @@ def test_trove_on_video_models_and_kinetics(
 def test_trove_on_biovil_t_and_ms_cxr_t(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        cuescope_biovil.loading, "RESIZE", 72
-    )  # convolutional: any size goes
+    # convolutional: any size goes
+    monkeypatch.setattr(cuescope_biovil.loading, "RESIZE", 72)
     monkeypatch.setattr(cuescope_biovil.loading, "CROP", 64)
     folder = write_folder(tmp_path / "BiomedVLP-BioViL-T")
     report = audit(

@@ -269,9 +269,8 @@ def test_an_audit_goes_through(served: Served, tmp_path: Path) -> None:
     runner = Runner(Context(cache=tmp_path / "cache"), tmp_path / "runs")
     report = runner.run(request)
     questions = report.cost.model_calls
-    cues = {
-        str(feature.name).split()[0] for feature in report.features
-    }  # "tree beside a cup"
+    # "tree beside a cup"
+    cues = {str(feature.name).split()[0] for feature in report.features}
     assert cues == {"table", "tree", "window"}
     assert (
         f"{questions} distinct questions; 0 answered neither" in report.notes["answers"]

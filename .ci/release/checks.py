@@ -72,10 +72,8 @@ def faults_of_names(root: Path, dists: list[Dist]) -> Iterator[str]:
 
 def faults_of_index(root: Path) -> Iterator[str]:
     """Lines of the list of plugins that `cuescope plugins search` would leave out."""
-    from cuescope.plugin_index import (
-        COLUMNS,
-        read_index,
-    )  # not here where a release is proved
+    # not here where a release is proved
+    from cuescope.plugin_index import COLUMNS, read_index
 
     header, *lines = (root / INDEX).read_text("utf-8").splitlines()
     columns = ", ".join(COLUMNS)

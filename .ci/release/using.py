@@ -41,9 +41,8 @@ for label, colour in {"apple": (200, 40, 40), "boat": (40, 60, 200), "cow": (120
 torch.manual_seed(0)
 save_file(open_clip.create_model("ViT-S-32-alt").state_dict(), "weights.safetensors")
 """
-SPEC = (
-    "open-clip:ViT-B-16/openai"  # in the README; these weights would have to be fetched
-)
+# in the README; these weights would have to be fetched
+SPEC = "open-clip:ViT-B-16/openai"
 STAND_IN = "open-clip:ViT-S-32-alt -M checkpoint=weights.safetensors"
 # What the README's lines of Python take as given.
 HELD = """

@@ -71,9 +71,8 @@ class Scene:
     ribs: float
     ripples: tuple[tuple[float, float, float, float], ...]  # row, column, size, height
     chips: tuple[tuple[float, float, float, float], ...]  # row, column, angle, length
-    bar: tuple[
-        float, float, float
-    ]  # middle, width, slant of a bar that hangs over the belt
+    # middle, width, slant of a bar that hangs over the belt
+    bar: tuple[float, float, float]
     exposure: float
 
 

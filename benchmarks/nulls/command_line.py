@@ -239,10 +239,8 @@ def all_audited(folder: Path) -> list[Audited]:
     """The methods; `folder` is for a model that is written there."""
     clip = _colour_clip(folder)
     quick = ("-O", "faithfulness=0", "-O", "pictures=0")
-    unchecked = (
-        "-O",
-        "null_shuffles=0",
-    )  # it decides nothing, and takes as long as the rest
+    # it decides nothing, and takes as long as the rest
+    unchecked = ("-O", "null_shuffles=0")
     return [
         Audited(
             "trove", Seer, Clips, unchecked, flaws=OF_CLIPS, planted=("-D", "cue=0.6")

@@ -32,9 +32,8 @@ from cuescope_sdk import (
 from cuescope_sdk.testing import FakeDataset
 from cuescope_sdk.testing._fake_data import CORNERS, SIGNAL_ROWS
 
-ALIKE = (
-    0.7**0.5
-)  # share of clips that follow their source: a correlation of .7 between two
+# share of clips that follow their source: a correlation of .7 between two
+ALIKE = 0.7**0.5
 SIDE = 32  # pixels of a picture
 SHARP = 0.7  # how much a picture's blur varies
 

@@ -77,9 +77,8 @@ def clips(size: int) -> Callable[[np.random.Generator], Images]:
     """Clips of one source video: the same things, and the same answer but for one in ten."""
 
     def draw(rng: np.random.Generator) -> Images:
-        sources = (
-            IMAGES // 2
-        )  # more sources than in the other nulls have images would be no test
+        # more sources than in the other nulls have images would be no test
+        sources = IMAGES // 2
         codes = np.repeat(np.arange(sources), size)
         there = rng.random((sources, CUES)) < rng.uniform(0.2, 0.8, CUES)
         scores = there[codes] * rng.uniform(0.3, 1.0, (len(codes), CUES))

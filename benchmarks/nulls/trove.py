@@ -67,16 +67,14 @@ class World:
 
     n: int = 300
     clips: int = 1
-    are_copies: bool = (
-        False  # clips of a source are the same but for noise, and lie anywhere
-    )
+    # clips of a source are the same but for noise, and lie anywhere
+    are_copies: bool = False
     label_noise: float = 0.0
     # log-odds that a standard deviation of size (or time, or quality) takes from the right class
     size: float = 0.0
     is_known: bool = True  # else nothing is outlined
-    reliability: float = (
-        1.0  # of the sizes: the share of their variance that is no noise
-    )
+    # of the sizes: the share of their variance that is no noise
+    reliability: float = 1.0
     in_order: bool = False  # samples come in its order: it is the time
     is_quality: bool = False  # it is how sharp the picture is
     are_declared: bool = True  # sources are groups

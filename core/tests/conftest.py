@@ -117,9 +117,8 @@ def line(
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        "warnings.showwarning", warnings.showwarning
-    )  # `main` replaces it
+    # `main` replaces it
+    monkeypatch.setattr("warnings.showwarning", warnings.showwarning)
     yield Line(capsys)
     installed.cache_clear()
 

@@ -141,9 +141,8 @@ def require_told(
     for entry in registry.entries:
         assert entry.kind in KINDS
         first_line(entry)  # the list shows it
-    monkeypatch.setattr(
-        "warnings.showwarning", warnings.showwarning
-    )  # `main` replaces it
+    # `main` replaces it
+    monkeypatch.setattr("warnings.showwarning", warnings.showwarning)
     monkeypatch.setattr("cuescope.cli.plugins.Registry", lambda: registry)
     with pytest.raises(SystemExit) as ended:
         main(["plugins"])

@@ -276,9 +276,8 @@ def test_a_missing_edit_names_the_models_that_have_it(
 def test_a_missing_output_is_told_before_the_weights_load(
     runner: Runner, request_for: Requests
 ) -> None:
-    line = refused(
-        runner, request_for(model="words")
-    )  # building it would raise RuntimeError
+    # building it would raise RuntimeError
+    line = refused(runner, request_for(model="words"))
     assert "expected a model with output 'logits'" in line
     assert "Installed models that have it: colour" in line
 
@@ -286,9 +285,8 @@ def test_a_missing_output_is_told_before_the_weights_load(
 def test_what_a_method_looks_at_must_be_open(
     runner: Runner, request_for: Requests
 ) -> None:
-    line = refused(
-        runner, request_for(method="looking", model="words")
-    )  # building it would raise
+    # building it would raise
+    line = refused(runner, request_for(method="looking", model="words"))
     assert "expected a model with output 'logits' and open patches" in line
     assert line.endswith("Installed models that have it: patches")
     assert "colour: expected a model with open patches." in refused(

@@ -441,9 +441,8 @@ def test_a_browser_shows_another_cluster_on_a_click(
     assert (seen["errors"], seen["blocked"], seen["fetched"]) == ([], [], [])
     assert (seen["before"], seen["after"]) == (False, True)
     assert seen["open"] == 4
-    assert (
-        seen["pictures"] == 4 * (MAX_TILES + 1) + 4 + 1
-    )  # cards, a contrast, the dialog
+    # cards, a contrast, the dialog
+    assert seen["pictures"] == 4 * (MAX_TILES + 1) + 4 + 1
     assert set(seen["widths"]) == {60, 0}  # nothing is enlarged yet
     assert seen["ratio"] > 2
     assert seen["ahead"]
@@ -543,9 +542,8 @@ def test_a_model_at_chance_is_said() -> None:
     text = Page(render(make_report(accuracy=one_label), {})).text
     assert "(90.0%); with one label or one choice there is nothing to guess." in text
     assert "not clearly" not in text
-    tested = good.model_copy(
-        update={"p_value": 0.2}
-    )  # the method's own test has the word
+    # the method's own test has the word
+    tested = good.model_copy(update={"p_value": 0.2})
     assert "not clearly" in Page(render(make_report(accuracy=tested), {})).text
 
 

@@ -244,9 +244,8 @@ def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
     ):
         registry.find("method", "zzzzz")
     with pytest.raises(UserError, match="`cuescope plugins` lists what is here"):
-        registry.find(
-            "method", "zzzzz"
-        )  # nobody owns a dist of that name: none is suggested
+        # nobody owns a dist of that name: none is suggested
+        registry.find("method", "zzzzz")
     with pytest.raises(UserError, match=r"cuescope-detectors.*` brings it"):
         registry.find("tool", "owl")
 

@@ -236,9 +236,8 @@ def test_hostile_words_in_tables_and_captions_stay_words() -> None:
 
     hostile = structured(HOSTILE)
     assert hostile.structure == structured("x").structure
-    assert (
-        hostile.text.count("document.title='taken'") == 9
-    )  # the attributes' are not text
+    # the attributes' are not text
+    assert hostile.text.count("document.title='taken'") == 9
 
 
 def test_what_is_no_picture_is_no_script() -> None:

@@ -42,9 +42,8 @@ def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
     assert f"Findings {first}" in words
     assert "cluster-00" not in said
     assert report.hash in said
-    again = words.partition(" Run it again ")[2].replace(
-        " \\ ", " "
-    )  # a shell reads on after a \\
+    # a shell reads on after a \\
+    again = words.partition(" Run it again ")[2].replace(" \\ ", " ")
     assert again == f"{report.provenance.command} report {report.hash}"
 
 

@@ -123,9 +123,8 @@ def test_the_next_write_deletes_what_a_killed_writer_left(tmp_path: Path) -> Non
     left = drafts(tmp_path)
     assert f"{DRAFT}elsewhere-young" in left
     assert f"{DRAFT}elsewhere-old" not in left
-    assert (
-        len(left) == 2
-    )  # that of the living writer, and the young one of another computer
+    # that of the living writer, and the young one of another computer
+    assert len(left) == 2
     kill(alive)
     look_again()
     write_atomically(tmp_path / "c", "y")

@@ -13,9 +13,8 @@ from cuescope_sdk.workers._crew import KILLS
 
 Batches = Sequence[Sequence[Trial]]
 Answers = Iterator[tuple[int, list[Response]]]
-FORK: Any = get_context(
-    "fork"
-)  # quick, and a test's own functions need no import there
+# quick, and a test's own functions need no import there
+FORK: Any = get_context("fork")
 
 
 class Forked(Plugin):

@@ -61,9 +61,8 @@ class Heavy(Plugin):
 def test_a_heavy_import_is_caught_and_a_light_one_is_not(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "tensorflow.py").write_text(
-        ""
-    )  # a stand-in: the check asks for the name only
+    # a stand-in: the check asks for the name only
+    (tmp_path / "tensorflow.py").write_text("")
     (tmp_path / f"heavy_{kind}.py").write_text(HEAVY_PLUGIN)
     (tmp_path / f"light_{kind}.py").write_text(
         HEAVY_PLUGIN.replace("import tensorflow\n", "")

@@ -43,11 +43,12 @@ def test_boxes_are_clipped_sorted_and_above_the_threshold() -> None:
     scores = np.array([[0.2, 0.05], [0.9, 0.4], [0.8, 0.8]], dtype=np.float32)
     placed = np.array([[-5.0, 2, 10, 20], [1, 1, 4, 4], [30, 0, 40, 5]])
     found = make_detections(("cat", "dog"), scores, placed, (8, 9), threshold=0.05)
+    # the third box lies outside; 0.05 is not above 0.05 in float32
     assert [(d.name, round(d.score, 2), d.box) for d in found] == [
         ("cat", 0.9, (1, 1, 4, 4)),
         ("dog", 0.4, (1, 1, 4, 4)),
         ("cat", 0.2, (0, 2, 8, 9)),
-    ]  # the third box lies outside; 0.05 is not above 0.05 in float32
+    ]
 
 
 def test_suppression_is_within_a_name_and_spares_the_best() -> None:

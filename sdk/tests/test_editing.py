@@ -64,14 +64,12 @@ def test_the_seam_lies_within_the_mask() -> None:
     for row, col in np.argwhere(mask):
         away = np.hypot(*(kept - (row, col)).T)
         share = min(away.min() / 4, 1.0)
-        around = before[
-            tuple(kept[np.isclose(away, away.min())].T)
-        ]  # any of the nearest
+        # any of the nearest
+        around = before[tuple(kept[np.isclose(away, away.min())].T)]
         wanted = share * after[row, col] + (1 - share) * around
         assert np.abs(wanted - result[row, col]).max(axis=1).min() <= 0.5
-    assert np.array_equal(
-        result[3, 3], after[3, 3]
-    )  # no seam at the border of the image
+    # no seam at the border of the image
+    assert np.array_equal(result[3, 3], after[3, 3])
 
 
 def test_what_lay_under_the_mask_does_not_shine_through() -> None:

@@ -349,11 +349,8 @@ class Embedding(Asked):
 def test_recalled_ranks_by_hand() -> None:
     similarity = np.array([[0.9, 0.8, 0.1], [0.5, 0.5, 0.4], [0.1, 0.2, 0.3]])
     owns = np.array([[False, True, False], [False, True, False], [True, False, True]])
-    assert is_recalled(similarity, owns, 1).tolist() == [
-        False,
-        False,
-        True,
-    ]  # the tie is lost
+    # the tie is lost
+    assert is_recalled(similarity, owns, 1).tolist() == [False, False, True]
     assert is_recalled(similarity, owns, 2).tolist() == [True, True, True]
 
 
@@ -446,11 +443,8 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
             "maps of other images",
             "better by",
         ]
-        assert table.columns == (
-            "maps",
-            "deletion, top 1",
-            "insertion, top 1",
-        )  # three choices have no top 5
+        # three choices have no top 5
+        assert table.columns == ("maps", "deletion, top 1", "insertion, top 1")
         assert found[0].value == pytest.approx(
             table.rows[1]["deletion, top 1"] - table.rows[0]["deletion, top 1"]  # type: ignore[operator]
         )

@@ -53,9 +53,8 @@ def test_heat_is_red_where_positive_blue_where_negative_and_nothing_at_zero() ->
     red, green, blue = drawn[-5, -5]
     assert blue > max(red, green) + 30
     assert len(set(drawn[30, 30])) == 1
-    assert np.array_equal(
-        drawn, overlay_heat(GREY, 7 * heat)
-    )  # only relative importance is drawn
+    # only relative importance is drawn
+    assert np.array_equal(drawn, overlay_heat(GREY, 7 * heat))
     assert len(np.unique(overlay_heat(GREY, np.zeros((3, 3))))) == 1
 
 

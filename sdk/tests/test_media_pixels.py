@@ -75,9 +75,8 @@ def test_rotated_videos_stand_upright(tmp_path):
     with av.open(str(path), "w") as container:
         stream = container.add_stream("mpeg4", rate=10)
         stream.width, stream.height, stream.pix_fmt = 64, 32, "yuv420p"
-        stream.set_display_rotation(
-            90
-        )  # counter-clockwise: the left half comes to the bottom
+        # counter-clockwise: the left half comes to the bottom
+        stream.set_display_rotation(90)
         container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
         container.mux(stream.encode(None))
     shown = np.asarray(decode_video(BytesIO(path.read_bytes()), {0})[0])

@@ -32,9 +32,8 @@ from cuescope_sdk.testing._fake_method import FakeMethodOptions, FakeRelianceMet
 from .contract_proofs import ELSEWHERE, failed
 
 GAIN = FakeMethod.metrics[0]
-WHOLE = bool(
-    os.environ.get("CUESCOPE_FAULTS")
-)  # `make faults` sees that no other check fails
+# `make faults` sees that no other check fails
+WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 
 
 def having(**facts: Any) -> type[FakeMethod]:

@@ -39,6 +39,5 @@ def test_each_is_odd_in_its_way(odd: OddImage) -> None:
     assert getattr(image, "n_frames", 1) == (2 if odd.name == "animated.gif" else 1)
     assert not odd.is_seen_in(255 - odd.pixels)
     if odd.name.startswith(("deep", "palette", "transparent", "grey-alpha")):
-        assert not odd.is_seen_in(
-            np.asarray(image.convert("RGB"))
-        )  # what Pillow alone makes of it
+        # what Pillow alone makes of it
+        assert not odd.is_seen_in(np.asarray(image.convert("RGB")))

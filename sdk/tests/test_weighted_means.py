@@ -136,9 +136,8 @@ def test_agreement_is_that_of_all_orders_of_the_labels() -> None:
         given, label, label, RNG(0), resamples=4000
     )
     assert answered == pytest.approx(exact, abs=0.02)
-    assert best == pytest.approx(
-        2 * 2 * 6 / 5040, abs=0.003
-    )  # one in 210 orders is all right
+    # one in 210 orders is all right
+    assert best == pytest.approx(2 * 2 * 6 / 5040, abs=0.003)
 
 
 def test_agreement_of_two_answers_is_fishers_test() -> None:

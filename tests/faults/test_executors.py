@@ -151,9 +151,8 @@ def test_an_audit_outlives_a_machine(
         "ray.cluster_utils", reason="needs Ray: pip install ray"
     )
     batches = 60
-    monkeypatch.setenv(
-        "PYTHONPATH", str(TESTS)
-    )  # both machines have the model's module
+    # both machines have the model's module
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
     memory = {"object_store_memory": 100 * 2**20, "num_cpus": 1}
     head = memory | {"include_dashboard": False}
     for _ in tries(few=0, many=1):

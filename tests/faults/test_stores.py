@@ -399,9 +399,8 @@ def jpeg(colour: int) -> bytes:
 def serve(files: dict[str, bytes]) -> None:
     system = fsspec.filesystem("memory")
     for name, data in files.items():
-        if not system.exists(
-            f"/served/{name}"
-        ):  # the server's files have one time of change
+        # the server's files have one time of change
+        if not system.exists(f"/served/{name}"):
             system.pipe_file(f"/served/{name}", data)
 
 

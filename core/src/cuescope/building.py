@@ -145,9 +145,8 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     choices = choose(request, context)
     context = context_for(request, context, planning)
     data = Built.of(choices.data, context)
-    context = context.for_dataset(
-        data.plugin
-    )  # before the model: it may need the labels
+    # before the model: it may need the labels
+    context = context.for_dataset(data.plugin)
     method = Built.of(choices.method, context)
     _check_labels(method, data)
     roles = choices.roles

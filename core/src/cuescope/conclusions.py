@@ -367,9 +367,8 @@ class Provenance(Value):
         """What made the report: role, name, version and fingerprint of each plugin."""
         identity = []
         for role, stamp in self.stamps:
-            name = stamp.spec.partition(":")[
-                0
-            ]  # ARG may be a path; the fingerprint says of what
+            # ARG may be a path; the fingerprint says of what
+            name = stamp.spec.partition(":")[0]
             identity.append((role, name, stamp.version, stamp.fingerprint))
         return identity
 

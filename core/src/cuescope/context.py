@@ -27,9 +27,8 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 def cache_folder() -> Path:
     """`CUESCOPE_CACHE`, else the user's cache folder."""
-    folder = os.environ.get(
-        "CUESCOPE_CACHE"
-    )  # read late: tests and clusters set it as they start
+    # read late: tests and clusters set it as they start
+    folder = os.environ.get("CUESCOPE_CACHE")
     if folder:
         return Path(folder).expanduser()
     return Path(platformdirs.user_cache_dir("cuescope"))
@@ -165,9 +164,8 @@ class Resolved:
     def build(self, context: Context) -> Any:
         """The plugin; raises UserError where it cannot be built."""
         registry = context.registry
-        with registry.blaming(
-            self.entry
-        ):  # whatever goes wrong in there is the plugin's
+        # whatever goes wrong in there is the plugin's
+        with registry.blaming(self.entry):
             # helpers that a typed plugin names were typed with it: no source looks at them
             plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
         if self.mitigated is None:

@@ -41,13 +41,11 @@ def _feed(add: Callable[[bytes], None], values: Iterable[object]) -> None:
                 _tag(add, b"l", b"%d" % len(value))
                 _feed(add, value)
             case int():
-                _tag(
-                    add, b"i", int.__repr__(value).encode()
-                )  # an IntEnum would print its name
+                # an IntEnum would print its name
+                _tag(add, b"i", int.__repr__(value).encode())
             case float():
-                _tag(
-                    add, b"f", float.__repr__(value).encode()
-                )  # numpy's float64 is one too
+                # numpy's float64 is one too
+                _tag(add, b"f", float.__repr__(value).encode())
             case np.ndarray() if value.dtype.kind in "biufcSU":
                 # the same bytes may have two shapes
                 _tag(add, b"a", f"{value.dtype.str}{value.shape}".encode())
@@ -60,9 +58,8 @@ def _feed(add: Callable[[bytes], None], values: Iterable[object]) -> None:
                     _feed(add, (getattr(value, name),))
             case Mapping():
                 _tag(add, b"d", b"%d" % len(value))
-                for key in sorted(
-                    value, key=repr
-                ):  # by repr: keys of several types do not compare
+                # by repr: keys of several types do not compare
+                for key in sorted(value, key=repr):
                     _feed(add, (key, value[key]))
             case Set():
                 _tag(add, b"t", b"%d" % len(value))

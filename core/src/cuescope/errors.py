@@ -51,9 +51,8 @@ def reason_of(error: Exception) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
-    if (
-        len(name) > LONGEST_NAME
-    ):  # a stranger's text: comparing takes the square of its length
+    # a stranger's text: comparing takes the square of its length
+    if len(name) > LONGEST_NAME:
         return None
     # 0.5: short names have few letters in common
     close = get_close_matches(name, list(known), n=1, cutoff=0.5)

@@ -219,9 +219,8 @@ def _is_own_name(text: str) -> bool:
 
     try:
         requirement = _parse(text)
-    except (
-        InvalidRequirement
-    ):  # a path or an address: it says itself where it comes from
+    except InvalidRequirement:
+        # a path or an address: it says itself where it comes from
         return False
     if requirement.url is not None or not is_own(requirement.name):
         return False

@@ -15,19 +15,16 @@ from cuescope.errors import UserError
 from cuescope.whole_files import read_whole
 
 GROUP_PREFIX = "cuescope."
-MAX_BYTES = (
-    2**20
-)  # of entry points, and of a package's description; both have a few kilobytes
+# of entry points, and of a package's description; both have a few kilobytes
+MAX_BYTES = 2**20
 MAX_POINTS = 300  # plugins of one package
 MAX_SUMMARY = 200  # characters
 UNKNOWN = "unknown"
-_DIST_NAME = re.compile(
-    r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?"
-)  # as PEP 508 has it
+# as PEP 508 has it
+_DIST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]{0,60}")
-_POINT_NAME = re.compile(
-    r"[A-Za-z0-9_][\w.-]*( [\w.-]+)*"
-)  # "plugins check" is a command
+# "plugins check" is a command
+_POINT_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*( [\w.-]+)*")
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\s*:\s*[^\W\d]\w*")
 MAX_NAME = 100  # characters
 
@@ -123,9 +120,8 @@ def _points(content: str) -> Iterator[Point]:
             group = text[1:-1].strip()
         elif group.startswith(GROUP_PREFIX):
             name, _, target = (part.strip() for part in text.partition("="))
-            shown = re.sub(r"[^\w. -]", "?", name)[
-                :MAX_NAME
-            ]  # terminals obey some characters
+            # terminals obey some characters
+            shown = re.sub(r"[^\w. -]", "?", name)[:MAX_NAME]
             yield Point(group, shown, target[:MAX_NAME], _fault_of(name, target))
 
 
@@ -143,9 +139,8 @@ def _quote(text: str) -> str:
 
 def _read(dist: Distribution, *names: str) -> str:
     """The first of these files that is there, "" where none is; what is no text is replaced."""
-    folder = getattr(
-        dist, "_path", None
-    )  # not public, but as old as importlib.metadata
+    # not public, but as old as importlib.metadata
+    folder = getattr(dist, "_path", None)
     for name in names:
         if not isinstance(folder, Path):  # in a zip file, or of another finder
             content = dist.read_text(name)

@@ -462,9 +462,8 @@ def code_digest(dist: str, module: str) -> str | None:
     """
     if not _is_editable(dist):
         return None
-    top = sys.modules[
-        module.partition(".")[0]
-    ]  # all of it: a plugin calls its neighbours
+    # all of it: a plugin calls its neighbours
+    top = sys.modules[module.partition(".")[0]]
     sources: list[Path] = []
     for folder in getattr(top, "__path__", ()):
         # sorted: a file system lists in any order
@@ -503,9 +502,8 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
     with suppress(PackageNotFoundError):
         for line in requires(entry.dist) or ():
             name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-            if (
-                re.sub(r"[-_.]+", "_", name).lower() == module.lower()
-            ):  # as pip compares names
+            # as pip compares names
+            if re.sub(r"[-_.]+", "_", name).lower() == module.lower():
                 return how_to_install_what_it_needs(entry.dist, name)
     return f"{how_to_reinstall(entry.dist)}, which says what it needs"
 

@@ -24,9 +24,8 @@ from cuescope.types import Outcome, Output, Readout, Response, Trial
 OnProgress = Callable[[int, int, int, int, int], None]
 # trials looked up together: keys and answers of more need not be in memory
 WINDOW = 20_000
-LONG = (
-    2**14
-)  # characters: a model that keeps its answers itself is asked for longer ones again
+# characters: a model that keeps its answers itself is asked for longer ones again
+LONG = 2**14
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})
 # of its identity begin its keys, so that a cache can tell models apart
 MODEL_LETTERS = 8
@@ -183,9 +182,8 @@ class ModelRunner:
         shared: Shared | None = None,
     ) -> None:
         self.identity = identity
-        self.build = partial(
-            open_respond, build
-        )  # picklable: an executor sends it to workers
+        # picklable: an executor sends it to workers
+        self.build = partial(open_respond, build)
         self.cache = cache
         self.batch_size = batch_size
         self.repeats = repeats
@@ -240,9 +238,8 @@ class ModelRunner:
                 self.require([distinct[key] for key in missing])
             inputs = {key: inputs_of(distinct[key]) for key in missing}
             self._count(distinct, inputs)
-            waiting = Counter(
-                key for key in keys if key not in responses
-            )  # one answer may do
+            # one answer may do
+            waiting = Counter(key for key in keys if key not in responses)
             left = waiting.total()
             asked += left
             if self.planning and asked:

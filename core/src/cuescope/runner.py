@@ -86,9 +86,8 @@ class Runner:
         folder.prepare()  # a full disk is told before hours of answers
         report = session.run()
         self.total.add(session.respond, report.cost.seconds)
-        if (
-            report.accuracy is None
-        ):  # a method that counts otherwise has attached its own
+        # a method that counts otherwise has attached its own
+        if report.accuracy is None:
             report = report.model_copy(update={"accuracy": tally.accuracy})
         # before it is kept with the digests of these files
         answers.finish(session.audit, report)

@@ -16,9 +16,8 @@ from cuescope.trust.source import Source
 from cuescope.whole_files import read_whole, write_atomically as write_atomically
 
 MOST_BYTES = 2**34  # of a file beside a report: a hundred million answers
-MAX_REPORT_BYTES = (
-    2**26
-)  # a thousand features with a hundred pictures each take half of it
+# a thousand features with a hundred pictures each take half of it
+MAX_REPORT_BYTES = 2**26
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
 
 

@@ -164,11 +164,8 @@ def rebuild(
             while chunk := list(islice(rows, TOGETHER)):
                 fresh.write({key: value for key, value, _ in chunk})
             saved = fresh.count()
-        for suffix in (
-            "",
-            "-wal",
-            "-shm",
-        ):  # a stray log would be played into the new file
+        # a stray log would be played into the new file
+        for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 part = path.with_name(path.name + suffix)
                 part.replace(aside.with_name(aside.name + suffix))

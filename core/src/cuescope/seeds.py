@@ -12,6 +12,5 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 
 def derive(seed: int, *names: str) -> int:
     """A 63-bit seed that depends on `seed` and `names` alone, for libraries that take a number."""
-    return (
-        int(digest(seed, *names)[:16], 16) >> 1
-    )  # 63 bits: torch and SQLite take signed 64
+    # 63 bits: torch and SQLite take signed 64
+    return int(digest(seed, *names)[:16], 16) >> 1

@@ -15,9 +15,8 @@ class SeenKeys:
     """
 
     def __init__(self) -> None:
-        self._arrays = [
-            np.full(1, -1)
-        ]  # no hash is -1, and an empty array cannot be searched
+        # no hash is -1, and an empty array cannot be searched
+        self._arrays = [np.full(1, -1)]
 
     def __len__(self) -> int:
         """How many there are."""

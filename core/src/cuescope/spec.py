@@ -181,9 +181,8 @@ def _parse_text(name: str, text: str, annotation: Any) -> Any:
     for kind in alternatives:
         if get_origin(kind) is Literal:
             for choice in get_args(kind):
-                if (
-                    str(choice) == text
-                ):  # Literal[2, 3]: a number on the command line is text
+                # Literal[2, 3]: a number on the command line is text
+                if str(choice) == text:
                     return choice
     # a text option may mean the word
     if text == "none" and type(None) in kinds and str not in kinds:

@@ -38,10 +38,8 @@ LOCK_SECONDS = 30.0
 TRY_SECONDS = 1.0
 
 TABLE = "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
-DAMAGE = (
-    sqlite3.DatabaseError,
-    UnicodeDecodeError,
-)  # the latter from the texts of its errors
+# the latter from the texts of its errors
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 _INSERT = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
@@ -302,9 +300,8 @@ def _code(error: Exception) -> int:
     """SQLite's primary result code."""
     extended: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if extended == sqlite3.SQLITE_IOERR_SHORT_READ:
-        return (
-            sqlite3.SQLITE_CORRUPT
-        )  # a file that ends too early is damaged, its drive is not
+        # a file that ends too early is damaged, its drive is not
+        return sqlite3.SQLITE_CORRUPT
     return extended & 0xFF
 
 

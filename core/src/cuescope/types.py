@@ -145,9 +145,8 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
             "PPM",
         )
         image.load()
-        with suppress(
-            Exception
-        ):  # broken EXIF raises anything, and the pixels are still good
+        # broken EXIF raises anything, and the pixels are still good
+        with suppress(Exception):
             ImageOps.exif_transpose(image, in_place=True)
         return flatten(image, deep=deep)
 
@@ -361,9 +360,8 @@ class Response:
                 raise ValueError(
                     f"{name}: expected one vector, got shape {vector.shape}"
                 )
-            object.__setattr__(
-                self, name, vector
-            )  # frozen, and this is its own constructor
+            # frozen, and this is its own constructor
+            object.__setattr__(self, name, vector)
 
     @property
     def prediction(self) -> int | None:
@@ -419,7 +417,6 @@ class Outcome:
         logits = self.response.logits
         if logits is None:
             return sample.label is not None and self.response.text == sample.label
-        best = np.argsort(-logits, kind="stable")[
-            :top_k
-        ]  # the first of equals, as `prediction`
+        # the first of equals, as `prediction`
+        best = np.argsort(-logits, kind="stable")[:top_k]
         return any(sample.choices[index] == sample.label for index in best)

@@ -147,16 +147,14 @@ def delete_abandoned(folder: Path) -> None:
     began = time.monotonic()
     if began < _next_cleaning.get(folder, 0.0):
         return
-    with suppress(
-        OSError
-    ):  # whoever writes next finds out what is wrong with the folder
+    # whoever writes next finds out what is wrong with the folder
+    with suppress(OSError):
         names = [
             entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)
         ]
         for name in names:
-            main = name.removesuffix("-wal").removesuffix(
-                "-shm"
-            )  # of SQLite's, beside the draft
+            # of SQLite's, beside the draft
+            main = name.removesuffix("-wal").removesuffix("-shm")
             if main == name or main not in names:
                 _delete_if_abandoned(folder / name)
     ended = time.monotonic()

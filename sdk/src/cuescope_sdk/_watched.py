@@ -126,9 +126,8 @@ def load(module: str, file: str) -> Any:
 
 def main(module: str, file: str, name: str, options: str, folder: str) -> None:
     """Answer all batches by way of an executor, kept in `folder/responses.sqlite`."""
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell's background ignores it
+    # a shell's background ignores it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     cls = load(module, file)
     for part in name.split("."):
         cls = getattr(cls, part)

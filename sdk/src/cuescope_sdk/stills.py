@@ -94,9 +94,8 @@ class Answers:
             logits = outcome.response.logits
             if logits is None:
                 raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
-            if (
-                choices not in columns
-            ):  # a question may list the same labels in an order of its own
+            # a question may list the same labels in an order of its own
+            if choices not in columns:
                 columns[choices] = [choices.index(label) for label in labels]
             rows.append(logits[columns[choices]])
         return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)

@@ -78,9 +78,8 @@ class Tracker(Plugin, ABC):
     """
 
     _told = 0.0
-    _is_open = (
-        False  # a tracker that could not start has been told of, and is left alone
-    )
+    # a tracker that could not start has been told of, and is left alone
+    _is_open = False
 
     @abstractmethod
     def start(self, config: Mapping[str, Cell]) -> None:

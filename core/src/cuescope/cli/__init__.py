@@ -126,21 +126,18 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
         code = 0 if isinstance(ended.__context__, BrokenPipeError) else ended.code
     if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
         return stops.tell()
-    return (
-        code if isinstance(code, int) else 0
-    )  # a command returns None where all is well
+    # a command returns None where all is well
+    return code if isinstance(code, int) else 0
 
 
 def _print_error(error: Exception, *, debug: bool) -> int:
     """Print an error in one line, or with its traceback; returns the exit code."""
-    usage = getattr(
-        error, "format_message", None
-    )  # what typer raises for a malformed command
+    # what typer raises for a malformed command
+    usage = getattr(error, "format_message", None)
     of_file = isinstance(error, OSError) and error.filename is not None
     mendable = isinstance(error, UserError) or usage is not None or of_file
-    if isinstance(
-        error, BrokenPipeError
-    ):  # `| head` has seen enough; nothing is left to flush to
+    # `| head` has seen enough; nothing is left to flush to
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if debug:

@@ -149,9 +149,8 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
     if not (
         form is Form.parquet and out.name in ("answers.parquet", "findings.parquet")
     ):
-        write_atomically(
-            out, data
-        )  # else it is the run's own file, which is there already
+        # else it is the run's own file, which is there already
+        write_atomically(out, data)
     echo(f"wrote {out}: {table.num_rows:,} rows")
 
 

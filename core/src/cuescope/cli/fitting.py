@@ -48,9 +48,8 @@ def fits(method: Any, model: Any) -> bool:
 
     if missing_from(method.requires, model.capabilities):
         return False
-    refuses = getattr(
-        method, "refuses", None
-    )  # by more than single capabilities can say
+    # by more than single capabilities can say
+    refuses = getattr(method, "refuses", None)
     return refuses is None or refuses(model.capabilities) is None
 
 

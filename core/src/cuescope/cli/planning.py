@@ -140,9 +140,8 @@ def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
     notes: dict[str, str] = {}
 
     def respond(trials: Iterable[Trial]) -> list[Outcome]:
-        if (
-            not rehearsal.alike
-        ):  # what is noted later is about answers that were not given
+        # what is noted later is about answers that were not given
+        if not rehearsal.alike:
             notes.update(planned.audit.notes)
         return rehearsal(trials)
 

@@ -417,9 +417,8 @@ def _installer() -> list[str]:
     if find_spec("pip"):  # an environment of uv has none
         return [sys.executable, "-m", "pip", "install"]
     source = find_source()
-    of_clone = source and shutil.which(
-        source.folder / ".uv" / "bin" / "uv"
-    )  # where make put it
+    # where make put it
+    of_clone = source and shutil.which(source.folder / ".uv" / "bin" / "uv")
     if uv := shutil.which("uv") or of_clone:
         return [uv, "pip", "install", "--python", sys.executable]
     raise UserError(

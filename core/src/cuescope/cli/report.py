@@ -41,9 +41,8 @@ def report(
         give_names(folder.path, stored, pairs("--name", name))
     stored = renamed(stored, read_names(folder.path))
     if not is_made_here(run):
-        asked = stored.provenance.model_copy(
-            update={"command": ""}
-        )  # a stranger's words
+        # a stranger's words
+        asked = stored.provenance.model_copy(update={"command": ""})
         stored = stored.model_copy(update={"provenance": asked})
     if html is not None:
         write_atomically(

@@ -105,12 +105,8 @@ def _find_class(module: str, name: str, steps: int) -> tuple[str, ast.ClassDef] 
 def _parse(module: str) -> ast.Module | None:
     try:
         return ast.parse(_read(module) or "")
-    except (
-        SyntaxError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-    ):  # the last: nested too deeply
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # the last: nested too deeply
         return None
 
 

@@ -328,9 +328,8 @@ def _load(frames: Sequence[Frame]) -> Pictures:
 
 def _array(value: Any, title: str) -> np.ndarray:
     """Numbers of a list, of numpy or of a tensor, wherever it lies."""
-    if hasattr(
-        value, "detach"
-    ):  # a tensor, perhaps with gradients, on a device, in bfloat16
+    # a tensor, perhaps with gradients, on a device, in bfloat16
+    if hasattr(value, "detach"):
         value = value.detach().float().cpu()
     try:
         return np.asarray(value, dtype=np.float64)

@@ -127,9 +127,8 @@ def p_value(value: float | None) -> str | None:
     """
     if value is None:
         return None
-    return (
-        "< 0.001" if value < 0.001 else f"= {value:.3f}"
-    )  # more digits would claim too much
+    # more digits would claim too much
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def short_p_value(value: float | None) -> str:

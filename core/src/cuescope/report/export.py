@@ -9,16 +9,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Format = Literal["csv", "jsonl", "parquet"]
-FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "'",
-)  # the last: so that it can be read back
+# the last: so that it can be read back
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 
 
 def safe_text(text: str) -> str:

@@ -16,9 +16,8 @@ import numpy as np
 from cuescope.errors import UserError
 from cuescope.store import DAMAGE, TABLE, fits, unpack
 
-MAX_VALUE = (
-    2**26
-)  # bytes; an answer has kilobytes, and what is read inside a model some megabytes
+# bytes; an answer has kilobytes, and what is read inside a model some megabytes
+MAX_VALUE = 2**26
 MAX_KEY = 200  # characters
 LEAST_ROW = 40  # bytes that a row takes at least: its seal has more
 # without a new row: the pages of a damaged file may lead in circles
@@ -82,9 +81,8 @@ def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, byte
 def _make_safe(connection: Connection) -> None:
     for setting in SETTINGS:
         connection.execute(f"PRAGMA {setting}").close()
-    connection.setlimit(
-        sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE + 2**20
-    )  # a row has a key too
+    # a row has a key too
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE + 2**20)
     # a damaged text is a row without its seal, and no reason to stop
     connection.text_factory = lambda text: text.decode(errors="replace")
 
@@ -113,9 +111,8 @@ def _bounded_rows(
         if number > most:
             raise sqlite3.DatabaseError("more rows than fit into it")
         yield row
-        deadline = (
-            time.monotonic() + PATIENCE_SECONDS
-        )  # whoever takes the rows may be slow
+        # whoever takes the rows may be slow
+        deadline = time.monotonic() + PATIENCE_SECONDS
 
 
 # ------------------------------------------------------------------------------------------ rows

@@ -19,9 +19,8 @@ OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
 TOGETHER = 500  # rows of a transaction
 BYTES_TOGETHER = 2**26  # and what they hold
-_PARTS = [
-    f"{number:02x}" for number in range(256)
-]  # of the keys, so that a part fits into memory
+# of the keys, so that a part fits into memory
+_PARTS = [f"{number:02x}" for number in range(256)]
 
 
 def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:

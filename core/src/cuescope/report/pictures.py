@@ -67,13 +67,11 @@ def draw_occurrence(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
 
     Small pictures grow to half of `side` in whole steps, so that their pixels stay sharp.
     """
-    image = (
-        sample.frames[occurrence.frame or 0].load().copy()
-    )  # loaders may keep what they gave
+    # loaders may keep what they gave
+    image = sample.frames[occurrence.frame or 0].load().copy()
     if occurrence.region is not None:
-        width = max(
-            1, max(image.size) // 60
-        )  # two pixels in the thumbnail, whatever the image
+        # two pixels in the thumbnail, whatever the image
+        width = max(1, max(image.size) // 60)
         ImageDraw.Draw(image).rectangle(occurrence.region, outline="red", width=width)
     factor = side // (2 * max(image.size))
     if factor > 1:

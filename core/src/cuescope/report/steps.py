@@ -56,9 +56,8 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         return [
             ("This run was made elsewhere: it says nothing of what to type next.", None)
         ]
-    if (
-        "run" in asked.method.options
-    ):  # it tested another run's findings, and knows what is next
+    # it tested another run's findings, and knows what is next
+    if "run" in asked.method.options:
         own = _own_step(report, run)
         words = "See that another seed says the same: give the command again with --seed and --out."
         return [(own, None), (words, None)] if own else [(words, None)]

@@ -47,9 +47,8 @@ def show(
     console.print(Rule(Text(title, "bold")))
     for head, body in _sections(report, console.width):
         console.print(Text(head, "bold cyan"))
-        indent = (
-            0 if isinstance(body, Table) and body.box else 2
-        )  # a wide table needs the width
+        # a wide table needs the width
+        indent = 0 if isinstance(body, Table) and body.box else 2
         console.print(Padding(body, (0, 0, 1, indent)))
     _print_steps("Next", next_steps(report, run), console, program)
     # of a stranger's run no command is shown
@@ -248,10 +247,8 @@ def _ranking(report: Report, width: int) -> RenderableType:
         )
         if spare >= 0:
             break
-    for column in (
-        table.columns[2],
-        table.columns[1],
-    ):  # what is left over is the names'
+    # what is left over is the names'
+    for column in (table.columns[2], table.columns[1]):
         longest = max(map(len, map(str, column.cells)))
         least = column.width or 0
         more = max(0, min(longest - least, spare))

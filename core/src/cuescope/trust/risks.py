@@ -350,9 +350,8 @@ def _kinds(annotation: Any) -> Iterator[Any]:
     for part in inner:
         if isinstance(part, type) or get_origin(part) is not None:
             yield from _kinds(part)
-        if isinstance(
-            part, Risk
-        ):  # of a part of a union: the field itself has no such mark
+        # of a part of a union: the field itself has no such mark
+        if isinstance(part, Risk):
             yield Undeclared
 
 

@@ -61,11 +61,8 @@ class Source:
             return any(
                 file.is_relative_to(home.expanduser().resolve()) for home in homes
             )
-        except (
-            OSError,
-            ValueError,
-            RuntimeError,
-        ):  # a loop of links, a null, no such user
+        except (OSError, ValueError, RuntimeError):
+            # a loop of links, a null, no such user
             return False
 
     def _error(self, where: str, name: str, refusal: Refusal) -> UserError:

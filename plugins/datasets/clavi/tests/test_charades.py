@@ -90,9 +90,8 @@ def by_video(data: Clavi) -> dict[tuple[str, str], list[Sample]]:
 
 class TestContract(DatasetContract):
     plugin = Clavi
-    split_names = (
-        "test",
-    )  # the tiny one has no videos left for the others to differ in
+    # the tiny one has no videos left for the others to differ in
+    split_names = ("test",)
 
     @pytest.fixture(autouse=True)
     @classmethod

@@ -124,9 +124,8 @@ def test_the_complement_reorders_what_the_original_shows() -> None:
         assert {frame.key for frame in swapped.frames} == set(keys)
         assert keys != [frame.key for frame in swapped.frames]
         source = Context().build("dataset", "moving-shapes", SMALL)[shown]
-        order = list(
-            dict.fromkeys(frame.key for frame in source.frames)
-        )  # a rest looks alike
+        # a rest looks alike
+        order = list(dict.fromkeys(frame.key for frame in source.frames))
         places = [order.index(key) for key in dict.fromkeys(keys)]
         assert places == list(range(places[0], places[-1] + 1)), (
             "one piece of the source"

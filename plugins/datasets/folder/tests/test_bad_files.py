@@ -258,9 +258,8 @@ def test_any_bytes_are_skipped_or_shown(tmp_path_factory, content, suffix):
     assert folder[0].frames[-1].load().mode == "RGB"
 
 
-@pytest.mark.filterwarnings(
-    "ignore::UserWarning"
-)  # of damaged TIFF tags, beside good pixels
+# of damaged TIFF tags, beside good pixels
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_any_damage_to_a_real_file_is_skipped_or_shown(
     tmp_path, image, gif, video, suffix

@@ -42,9 +42,8 @@ def test_annotation_agrees_with_the_pixels_of_the_frames() -> None:
         red = tuple(
             frame.load().getpixel((0, 0)) == (255, 0, 0) for frame in sample.frames
         )
-        assert sample.annotations["cues"] == {
-            "red background": red
-        }  # a disc leaves corners free
+        # a disc leaves corners free
+        assert sample.annotations["cues"] == {"red background": red}
 
 
 def test_label_agrees_with_the_pixels_of_the_frames() -> None:
@@ -164,9 +163,8 @@ def test_options_come_as_text_from_the_command_line() -> None:
     assert (data.options.length, data.options.cue_frames, len(data)) == (10, 4, 400)
 
 
-@pytest.mark.parametrize(
-    ("length", "width"), [(2, 2), (3, 2), (5, 3), (10, 6)]
-)  # three fifths, rounded up
+# three fifths, rounded up
+@pytest.mark.parametrize(("length", "width"), [(2, 2), (3, 2), (5, 3), (10, 6)])
 def test_the_cue_takes_three_fifths_of_the_frames_unless_told(
     length: int, width: int
 ) -> None:

@@ -11,12 +11,8 @@ from cuescope_sdk import Context, Sample, UserError, digest
 from cuescope_sdk.testing import DatasetContract
 
 SMALL = {"train": 400, "val": 240, "test": 120}
-STEP = {
-    "north": (-1, 0),
-    "south": (1, 0),
-    "east": (0, 1),
-    "west": (0, -1),
-}  # row, column
+# row, column
+STEP = {"north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1)}
 TURN = {  # of a step, as a matrix; rows count downwards
     "ahead of": ((1, 0), (0, 1)),
     "to the right of": ((0, 1), (-1, 0)),

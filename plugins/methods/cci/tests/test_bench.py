@@ -176,9 +176,8 @@ def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
 ) -> None:
     items = list(bench().run())
     tables = [item for item in items if isinstance(item, Table)]
-    assert (
-        len(tables) == 2 * 2 * 2 * 2 + 1
-    )  # task, protocol, direction; areas and gains; failures
+    # task, protocol, direction; areas and gains; failures
+    assert len(tables) == 2 * 2 * 2 * 2 + 1
     titles = [item.title for item in items if isinstance(item, Picture)]
     assert sum(title.startswith("Maps for '") for title in titles) == 2 * 2
     assert sum("deletion curves" in title for title in titles) == 2 * 2
@@ -223,9 +222,8 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     tables = list(bench(**short).run())
     in_two = asked()
     assert list(bench(**short, folder=tmp_path / "another").run()) == tables
-    assert (
-        6 * 4 < until_killed < in_two
-    )  # canvas, clusters, two explainers; then the curves
+    # canvas, clusters, two explainers; then the curves
+    assert 6 * 4 < until_killed < in_two
     assert asked() - in_two == in_two  # in one go
 
 

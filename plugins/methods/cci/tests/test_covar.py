@@ -178,9 +178,8 @@ def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> No
     shown = exchange_backgrounds(own, images, "hidden", None)
     assert (shown.follows.images, shown.sheet) == (18 + 6 * 3, None)
     assert shown.follows.value == pytest.approx(18 / 36)
-    assert shown.agrees.value == pytest.approx(
-        18 / 36
-    )  # all of them lean on the background
+    # all of them lean on the background
+    assert shown.agrees.value == pytest.approx(18 / 36)
     pulls = background_pulls(own, images, rng())
     assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {
         "owl"

@@ -48,8 +48,7 @@ def test_a_factor_that_is_the_size_is_known() -> None:
     ).tolist()
     assert follows_size(size, area)
     assert not follows_size(rng.choice(["sky", "sea"], 90).tolist(), area)
-    assert not follows_size(
-        [str(index) for index in range(90)], area
-    )  # a name for each image
+    # a name for each image
+    assert not follows_size([str(index) for index in range(90)], area)
     assert not follows_size([None] * 90, area)
     assert not follows_size(size, np.full(90, 0.2))

@@ -111,9 +111,8 @@ def test_a_language_model_is_asked_once_for_each_distinct_pair() -> None:
         for s in report.scores
         if (s.feature, s.label) == ("background", None)
     }
-    assert shares["fine_er"] == pytest.approx(
-        1 - (shares["bg_er"] or 0)
-    )  # all others are alike
+    # all others are alike
+    assert shares["fine_er"] == pytest.approx(1 - (shares["bg_er"] or 0))
 
 
 # ------------------------------------------------------------------------------------- taxonomies

@@ -188,9 +188,8 @@ def test_the_pull_by_hand() -> None:
     assert figure.value == pytest.approx(0.5)
     assert figure.low < 0.5 < figure.high
     assert (figure.images, figure.few) == (6, True)
-    assert (
-        pull(answered, label == 0, label, Groups.single(12)) is None
-    )  # no label on both sides
+    # no label on both sides
+    assert pull(answered, label == 0, label, Groups.single(12)) is None
 
 
 def test_the_interval_of_a_pull_covers() -> None:

@@ -101,9 +101,8 @@ def test_a_mask_of_another_size_is_refused_in_one_line(
 
 CHOICES = ("owl", "toad")
 CLUSTER = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]])
-OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(
-    bool
-)  # bottom right, in pixels
+# bottom right, in pixels
+OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(bool)
 
 
 def answered(says: Any, choices: tuple[str, ...] = CHOICES) -> AnsweredImage:

@@ -194,10 +194,8 @@ def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) ->
     assert found == [(BACKGROUND, None), ("background|place=sky", "owl")]
     [whole, pair] = [score for score in of_report if score.finding]
     assert (whole.value, whole.n) == (pytest.approx(24 / 72), 72)
-    assert (pair.value, pair.n) == (
-        pytest.approx(1 - 1 / 3),
-        36,
-    )  # elsewhere the owls alone
+    # elsewhere the owls alone
+    assert (pair.value, pair.n) == (pytest.approx(1 - 1 / 3), 36)
     assert whole.statement == (
         "The class answered goes with the kind of {feature}. 24 of 72 answers (33% [23, 45]) are "
         "what the model answers to the background alone, and not what it answers to the objects "
@@ -282,10 +280,8 @@ def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) ->
     assert left.title == "with place: sky: 36 of 36 answered 'owl'"
     assert right.title == "the same labels, other backgrounds: 33% answered 'owl'"
     assert found[sky].value == pytest.approx(36 / 36 - 12 / 36)
-    assert {e.occurrence.sample[:2] for e in left.exhibits} == {
-        "to",
-        "ho",
-    }  # and no owl in the sky
+    # and no owl in the sky
+    assert {e.occurrence.sample[:2] for e in left.exhibits} == {"to", "ho"}
     assert {e.occurrence.sample[:2] for e in right.exhibits} == {"tt", "hh"}
     assert sorted(str(e.label) for e in left.exhibits) == sorted(
         str(e.label) for e in right.exhibits
@@ -516,9 +512,8 @@ def test_the_notes_tell_what_was_left_out(
     _, audit = scored(
         [*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)]
     )
-    assert audit.notes["accuracy"].startswith(
-        "63% [46, 78] of 38 images"
-    )  # two have no region
+    # two have no region
+    assert audit.notes["accuracy"].startswith("63% [46, 78] of 38 images")
     assert audit.notes["left out"].startswith("3 images")
     _, audit = scored(many(2, "bare", label=None))
     assert "no labels" in audit.notes["error sources"]

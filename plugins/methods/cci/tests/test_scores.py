@@ -31,9 +31,8 @@ def test_a_negative_drop_is_kept_or_made_zero_and_never_turns_the_map_over() -> 
     drops = np.array([1.0, -3.0, 1.0])  # their plain sum is negative
     assert weights(drops, "keep") == pytest.approx([0.2, -0.6, 0.2])
     assert weights(drops, "zero") == pytest.approx([0.5, 0.0, 0.5])
-    assert weights(np.array([2.0, -2.0]), "keep") == pytest.approx(
-        [0.5, -0.5]
-    )  # sum is zero
+    # sum is zero
+    assert weights(np.array([2.0, -2.0]), "keep") == pytest.approx([0.5, -0.5])
 
 
 def test_the_papers_sum_has_signs() -> None:
@@ -120,18 +119,14 @@ def test_a_small_object_with_as_much_background_beside_it() -> None:
     importance = SMALL.astype(float)
     importance[2:4, 4:7] = 1.0  # 6 pixels of background at equal strength
     regions = [region_of_map(importance, SMALL, overlap) for overlap in OVERLAPS]
-    assert regions == [
-        "foreground",
-        "foreground",
-        "background",
-    ]  # 4/10 and 6/60; 4/10 of the mass
+    # 4/10 and 6/60; 4/10 of the mass
+    assert regions == ["foreground", "foreground", "background"]
 
 
 def test_strongest_counts_from_a_share_of_the_top() -> None:
     importance = np.where(SMALL, 1.0, 0.4)
-    assert (
-        region_of_map(importance, SMALL, "iou", 0.4) == "background"
-    )  # everything: 4/64 and 60/64
+    # everything: 4/64 and 60/64
+    assert region_of_map(importance, SMALL, "iou", 0.4) == "background"
     assert region_of_map(importance, SMALL, "iou", 0.41) == "foreground"
 
 
@@ -149,9 +144,8 @@ def test_a_coarse_map_is_upsampled_to_the_mask() -> None:
 
 
 CLUSTER = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]])
-OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(
-    bool
-)  # bottom right, in pixels
+# bottom right, in pixels
+OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(bool)
 
 
 def test_clusters_are_of_the_region_that_they_lie_on() -> None:
@@ -163,9 +157,8 @@ def test_clusters_are_of_the_region_that_they_lie_on() -> None:
 
 def test_what_all_choices_lose_is_no_loss_of_one() -> None:
     assert relative_drop(np.array([5.0, 5.0]), np.array([1.0, 1.0]), 0) == 0.0
-    assert (
-        relative_drop(np.array([4.0]), np.array([1.0]), 0) == 3.0
-    )  # a text of its own
+    # a text of its own
+    assert relative_drop(np.array([4.0]), np.array([1.0]), 0) == 3.0
     assert relative_drop(
         np.array([5.0, 5.0]), np.array([1.0, 3.0]), 0
     ) == pytest.approx(1.0)

@@ -153,9 +153,8 @@ def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     assert decide(first, level=0.05, margin=0.1) == YES
     assert decide(second, level=0.05, margin=0.1) == OPEN
     assert second.value == first.value
-    still = effect_of(
-        change, groups, {}, rng, 0.95, np.zeros(80)
-    )  # the placebo alone moves them
+    # the placebo alone moves them
+    still = effect_of(change, groups, {}, rng, 0.95, np.zeros(80))
     assert decide(correct([still])[0], level=0.05, margin=0.1) == OPEN
 
 

@@ -258,9 +258,8 @@ def test_the_papers_control_stands_beside_the_like_column_only() -> None:
     }
     figures = table_of(reports["table-3"], "Consistent accuracy")
     baseline = table(reports["table-3"], "Consistent accuracy")["baseline"]
-    assert baseline["CAcc_V control"].startswith(
-        "75.0 "
-    )  # of 4 questions that A is not seen in
+    # of 4 questions that A is not seen in
+    assert baseline["CAcc_V control"].startswith("75.0 ")
     assert baseline["CAcc_V control (Q')"].startswith("100.0 ")
     assert baseline["CAcc_V (Q')"].startswith("50.0 ")
     [paper] = figures.paper
@@ -315,9 +314,8 @@ def test_a_model_that_knows_the_order_is_told_too() -> None:
     rows = table(report, "Consistent accuracy")
     assert rows["baseline"]["CAcc_T complement"].startswith("80.0 ")
     assert rows["without question"]["CAcc_T complement"] == "0.0 [0.0, 8.8]"
-    assert report.notes["complements"].startswith(
-        "neither a clear"
-    )  # the interval is below 75
+    # the interval is below 75
+    assert report.notes["complements"].startswith("neither a clear")
 
 
 def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
@@ -330,9 +328,8 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
         "attention differs between complements, text (appendix B.7)",
     }
     for check in checks.values():
-        assert (
-            check.n == 20 + 8
-        )  # one pair of each of the eight videos where not both are right
+        # one pair of each of the eight videos where not both are right
+        assert check.n == 20 + 8
         assert "for 20 pairs that are both answered rightly" in check.detail
     # table 16: all weight on itself is sqrt(3) from even weights
     rows = {row["pairs"]: row for row in table_of(report, "Distance of").rows}
@@ -410,9 +407,8 @@ def test_distances_are_compared_by_rank() -> None:
     far, near = np.arange(8, 16) / 10, np.arange(8) / 10
     evidence = compare_distances("check", far, near)
     assert evidence.verdict == "supported"
-    assert evidence.value == pytest.approx(
-        1 / comb(16, 8)
-    )  # one choice of the eight that are far
+    # one choice of the eight that are far
+    assert evidence.value == pytest.approx(1 / comb(16, 8))
     assert compare_distances("check", near, far).verdict == "inconclusive"
     assert "5 of each" in compare_distances("check", far[:4], near).detail
 

@@ -147,22 +147,19 @@ def test_what_was_asked_without_a_video_shows_none_and_says_so(
     report = audited("video", "video", other_mean=True)
     sides = {c.feature: c.sides for c in report.contrasts}
     own, without = sides["without video"]
-    assert all(
-        exhibit.drawing is None for exhibit in own.exhibits
-    )  # a still: its frame is shown
+    # a still: its frame is shown
+    assert all(exhibit.drawing is None for exhibit in own.exhibits)
     for exhibit in without.exhibits:
         assert exhibit.occurrence.sample.endswith("without the video")
-        assert (
-            exhibit.drawing is not None
-        )  # a sheet that says so, in place of "no picture"
+        # a sheet that says so, in place of "no picture"
+        assert exhibit.drawing is not None
     others = sides["SC: crossmodal, mean of another video"]
     for exhibit, swapped in zip(others[0].exhibits, others[1].exhibits, strict=True):
         assert exhibit.occurrence.sample != swapped.occurrence.sample
         assert swapped.occurrence.sample.startswith("quiz-")
     words = "These questions can be answered without their words."
-    assert report.notes["next step"].startswith(
-        words
-    )  # in place of what is said of a cue
+    # in place of what is said of a cue
+    assert report.notes["next step"].startswith(words)
 
 
 def test_findings_are_what_was_needed(audited: Audited) -> None:
@@ -296,9 +293,8 @@ def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
     cells = {row["condition"]: row for row in accuracies.rows}
     assert cells["SC: crossmodal"]["accuracy"] == "22.5\N{DOWNWARDS ARROW}"
     assert cells["baseline"]["accuracy"] == "93.1"
-    assert (
-        cells["SC: unimodal"]["accuracy"] == "94.4"
-    )  # no arrow: guesses alone are other ones
+    # no arrow: guesses alone are other ones
+    assert cells["SC: unimodal"]["accuracy"] == "94.4"
     assert accuracies.columns == (
         "condition",
         "accuracy",

@@ -293,9 +293,8 @@ def test_several_answers_are_compared_with_all_orders_of_the_right_ones() -> Non
     measure = measures(label, 3)[0]
     ours, best = guessing_p_values(given == label, given, measure, rng(), 4000)
     assert ours == pytest.approx(exact, abs=0.02)
-    assert best == pytest.approx(
-        2 * 2 * 6 / 5040, abs=0.003
-    )  # one in 210 orders is all right
+    # one in 210 orders is all right
+    assert best == pytest.approx(2 * 2 * 6 / 5040, abs=0.003)
 
 
 def test_own_choices_are_a_binomial() -> None:
@@ -330,10 +329,8 @@ def test_balanced_accuracy_is_the_mean_recall_of_the_answers() -> None:
     always_no = np.array([[True]] * 6 + [[False]] * 2)
     assert rates(always_no, balanced.stratum) == [50.0]
     assert rates(always_no, plain_accuracy(samples).stratum) == [75.0]
-    assert (balanced.chance, plain_accuracy(samples).chance) == (
-        50.0,
-        75.0,
-    )  # "no" to all
+    # "no" to all
+    assert (balanced.chance, plain_accuracy(samples).chance) == (50.0, 75.0)
     some = np.array([[True, True, True, False, False, False, True, False]]).T
     assert rates(some, balanced.stratum) == [50.0]
     assert choose_measure(samples, "auto").name == "balanced accuracy"

@@ -61,9 +61,8 @@ def test_the_weights_of_the_mean_are_the_papers() -> None:
     p = weighting()
     assert p[0].item() == pytest.approx(10 * np.sin(np.pi / 202))
     assert p[-1].item() == pytest.approx(10 * np.sin(100 * np.pi / 202))
-    assert target_variance() == pytest.approx(
-        0.5
-    )  # half of the squared sines' amplitude
+    # half of the squared sines' amplitude
+    assert target_variance() == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.45])

@@ -113,9 +113,8 @@ def test_every_condition_is_asked_with_its_edit(
     )
     shown = {trial.condition: trial.sample for trial in logging.log}
     edits = {trial.condition: trial.edit for trial in logging.log}
-    assert (
-        len(logging.log) == 5 * 8 + 4
-    )  # four questions without a video are asked once each
+    # four questions without a video are asked once each
+    assert len(logging.log) == 5 * 8 + 4
     assert (len(shown["baseline"].frames), len(shown["without video"].frames)) == (1, 0)
     assert shown["without video"].question == shown["baseline"].question
     assert shown["without question"].question is None

@@ -96,9 +96,8 @@ def test_the_rank_bound_holds_where_all_see_alike_and_is_reached_within_one() ->
     assert sees_alike(visible, tokens, tokens)
     averaged = row_averaged(weights, tokens, tokens, visible, ["VV", "TV"])
     assert rank_bound(tokens) == 5
-    assert (
-        max(ranks(fused_part(averaged, tokens, tokens))) == 4
-    )  # one column, and three of text
+    # one column, and three of text
+    assert max(ranks(fused_part(averaged, tokens, tokens))) == 4
     assert min(ranks(fused_part(weights, tokens, tokens))) == 12
 
 

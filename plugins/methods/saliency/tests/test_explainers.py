@@ -340,9 +340,8 @@ def test_rise_by_brute_force(
     ]
     expected = sum(s * m for s, m in zip(scores, masks, strict=True)) / masks.sum(dim=0)
     monkeypatch.setattr(chance, "CHUNK", 2)  # the last chunk is smaller
-    ours = explain(
-        model, frame, TEXT, "rise", settings
-    )  # a lone text has no probability
+    # a lone text has no probability
+    ours = explain(model, frame, TEXT, "rise", settings)
     shown = masks.sum(dim=0) > 0
     np.testing.assert_allclose(ours[shown], expected[shown], atol=1e-5)
     np.testing.assert_array_equal(ours[~shown], 0)

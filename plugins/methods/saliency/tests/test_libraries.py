@@ -79,9 +79,8 @@ def both(model: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any
     )
 
 
-SAME = [
-    name for name in EXPLAINERS if name not in ("m2ib", "random")
-]  # those draw by image bits
+# those draw by image bits
+SAME = [name for name in EXPLAINERS if name not in ("m2ib", "random")]
 
 
 @pytest.mark.parametrize("explainer", SAME)

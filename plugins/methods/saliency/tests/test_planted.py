@@ -24,10 +24,8 @@ def hits(model: Any, draw: Any, explainer: Any) -> float:
     return float(np.mean(is_hit))
 
 
-BLIND = {
-    "raw-attention": 0.5,
-    "rollout": 0.5,
-}  # they see both patches, and not the text
+# they see both patches, and not the text
+BLIND = {"raw-attention": 0.5, "rollout": 0.5}
 
 
 @pytest.mark.parametrize("explainer", EXPLAINERS)

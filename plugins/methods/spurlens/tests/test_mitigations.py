@@ -63,9 +63,8 @@ def test_a_model_that_heeds_the_warning_loses_the_gap(setup: Making) -> None:
         plain, warned = metrics[metric]["baseline"], metrics[metric]["spurious-top"]
         assert value == pytest.approx(warned - plain, abs=0.06)
         assert low < value < high
-        assert (high < 0) == (
-            metric != "HR without"
-        )  # where there is no cue nothing is heeded
+        # where there is no cue nothing is heeded
+        assert (high < 0) == (metric != "HR without")
     assert changes["HR blank"]["spurious-top"].endswith("few")  # one image a class
 
 

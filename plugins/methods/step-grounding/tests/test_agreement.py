@@ -80,9 +80,8 @@ def checks(report: Report) -> dict[str, str]:
 def test_a_verifier_that_says_yes_to_everything_fails_its_checks(
     audited: Audited,
 ) -> None:
-    invented = {
-        "invents": "green dog"
-    }  # so that there are words enough for random claims
+    # so that there are words enough for random claims
+    invented = {"invents": "green dog"}
     report = audited(
         invented, {"samples": 40}, tools={"claim-verifier": Yes}, perturbations=()
     )

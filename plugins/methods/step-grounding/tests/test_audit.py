@@ -41,9 +41,8 @@ def checks(report: Report) -> dict[str, str]:
 def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     report = audited()
     found = figures(report)
-    assert found.pop("consistency") == pytest.approx(
-        0.95, abs=0.02
-    )  # sides change by and by
+    # sides change by and by
+    assert found.pop("consistency") == pytest.approx(0.95, abs=0.02)
     assert found == {
         "step_grounding_rate": 1.0,
         "hallucination": 0.0,

@@ -49,9 +49,8 @@ def test_recorded_traces_are_judged_and_nothing_more_is_asked(
     table = next(t for t in report.tables if t.title.startswith("How well"))
     assert table.rows[0]["SGR"] == pytest.approx(100 * (0.5 + 1 + 0) / 3)
     assert table.rows[0]["HR"] == pytest.approx(100 * (0.5 + 0 + 1) / 3)
-    assert values["accuracy"] == pytest.approx(
-        1 / 3
-    )  # the sample without a trace has no part
+    # the sample without a trace has no part
+    assert values["accuracy"] == pytest.approx(1 / 3)
     assert report.notes["traces"].startswith("3 of 4 ")
     assert "recorded" not in report.notes  # the model tells it
     assert (

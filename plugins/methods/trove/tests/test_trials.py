@@ -51,9 +51,8 @@ def test_each_trial_passes_respond_once() -> None:
     frames = sum(len(sample.frames) for sample in session.samples)
     assert set(passed.values()) == {1}
     assert len(passed) == len(session.samples) + frames
-    assert report.cost.trials <= len(
-        passed
-    )  # frames of equal pixels are one trial to the model
+    # frames of equal pixels are one trial to the model
+    assert report.cost.trials <= len(passed)
     assert len(report.evidence) >= 4
 
 

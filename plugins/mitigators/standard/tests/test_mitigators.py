@@ -284,9 +284,8 @@ def test_a_remedy_goes_as_far_as_its_cost_allows() -> None:
     )
     before = ~(hurt & shows)
     mended = np.ones_like(before)
-    costly = mended & (
-        hurt | (np.arange(len(before)) % 10 > 0)
-    )  # a tenth of the others is lost
+    # a tenth of the others is lost
+    costly = mended & (hurt | (np.arange(len(before)) % 10 > 0))
     right = {0.0: before, 0.5: mended, 1.0: costly}
     loss = gap_left(task, [0])
     assert best_setting(right, before, 0, loss) == 0.5

@@ -110,9 +110,8 @@ def test_letters_are_scored_by_their_tokens() -> None:
     first = (("B", log(0.5)), (" C", log(0.3)), ("(C", log(0.1)), ("a", log(0.05)))
     logits = choice_logits(Answer(text="B", first=first), BOATS, by_letter=True)
     assert logits is not None
-    np.testing.assert_allclose(
-        np.exp(logits), [0.5, 0.4, 0.05], rtol=1e-4
-    )  # "a" is an article
+    # "a" is an article
+    np.testing.assert_allclose(np.exp(logits), [0.5, 0.4, 0.05], rtol=1e-4)
 
 
 def test_tokens_of_an_answer_that_begins_otherwise_are_not_read() -> None:

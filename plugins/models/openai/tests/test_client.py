@@ -73,9 +73,8 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
 
     def interrupt() -> None:
         count = -1
-        while count < max(
-            9, len(server.answered)
-        ):  # what is on its way would be asked again
+        # what is on its way would be asked again
+        while count < max(9, len(server.answered)):
             count = len(server.answered)
             time.sleep(0.5)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
@@ -83,9 +82,8 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
 
     monkeypatch.setattr(Memory, "put", put_slowly)
     thread = threading.Thread(target=interrupt)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a job may ignore it
+    # a job may ignore it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -217,10 +215,8 @@ def test_tokens_and_money_are_capped(server: Any, writer: Build) -> None:
         UserError, match="max_tokens_total=40 is spent: got 3 calls, 45 tokens"
     ):
         writer(max_tokens_total=40, **one_at_a_time).generate(PROMPTS)
-    prices = {
-        "price_input": 1e5,
-        "price_output": 2e5,
-    }  # 1 + 1 for each answer of 10 and 5 tokens
+    # 1 + 1 for each answer of 10 and 5 tokens
+    prices = {"price_input": 1e5, "price_output": 2e5}
     with pytest.raises(UserError, match="max_cost=4 is spent: got 2 calls"):
         writer(max_cost=4.0, **prices, **one_at_a_time).generate(PROMPTS)
     assert sorted(server.answered) == sorted(PROMPTS[:5])

@@ -33,9 +33,8 @@ def test_the_key_is_written_nowhere(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("MY_KEY", KEY)
-    server.brain = lambda body: {
-        "message": {"content": f"Your key is {KEY}."}
-    }  # an echo
+    # an echo
+    server.brain = lambda body: {"message": {"content": f"Your key is {KEY}."}}
     server.fail(500, {"error": {"message": f"failed for {KEY}"}})
     given = {
         "model": "tiny-vision",

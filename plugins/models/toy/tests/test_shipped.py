@@ -117,6 +117,5 @@ def test_shapes_and_their_colours_are_told(context: Context) -> None:
         ahead[form] = float((right[:, None] > wrong).mean())
     assert min(ahead["shape"], ahead["colour"], ahead["absence"]) >= 0.9
     assert ahead["kind"] >= 0.8
-    assert (
-        ahead["place"] <= 0.65
-    )  # not learned in three minutes; if it is, the README is wrong
+    # not learned in three minutes; if it is, the README is wrong
+    assert ahead["place"] <= 0.65

@@ -209,9 +209,8 @@ def test_a_safe_state_dict_is_read(copied: Callable[[str], Path], build: Build) 
     one, other = (
         build(model).embed_texts(["a bird"]) for model in (str(folder), "clip")
     )
-    np.testing.assert_allclose(
-        one, other, atol=1e-6
-    )  # where tensors lie changes the last digits
+    # where tensors lie changes the last digits
+    np.testing.assert_allclose(one, other, atol=1e-6)
     assert build(str(folder)).facts["logit scale"] == build("clip").facts["logit scale"]
 
 

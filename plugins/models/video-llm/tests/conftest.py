@@ -12,14 +12,8 @@ from torch import Tensor
 
 from cuescope_sdk.torch import quiet
 
-VISION, HEADS, HIDDEN, LAYERS, PATCH, SIDE = (
-    8,
-    2,
-    12,
-    3,
-    4,
-    2,
-)  # the file has a layer more
+# the file has a layer more
+VISION, HEADS, HIDDEN, LAYERS, PATCH, SIDE = (8, 2, 12, 3, 4, 2)
 DIM, INNER, QUERIES, READERS, MORE = 8, 12, 3, 2, 2
 WORDS, PLACES = 16, 4
 Shapes = dict[str, tuple[int, ...]]

@@ -14,9 +14,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from cuescope_sdk import Context
 
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # for the modules beside, whose names are their own
+# for the modules beside, whose names are their own
+sys.path.insert(0, str(Path(__file__).parent))
 import videoqa_published as published
 from videoqa_samples import ANSWERS, PLUGINS, WORDS, options
 

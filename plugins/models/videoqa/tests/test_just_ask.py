@@ -117,9 +117,8 @@ def test_long_videos_are_thinned_evenly(build: Callable[..., Any], place: Path) 
             [Trial(sample=asked(name, "what is it ?")) for name in ("two", "five")]
         )
     )
-    np.testing.assert_allclose(
-        one, other, rtol=1e-6, atol=1e-6
-    )  # rows of one batch, float32
+    # rows of one batch, float32
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
 def test_a_segment_has_the_features_of_its_seconds(

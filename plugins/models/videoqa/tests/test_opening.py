@@ -48,9 +48,8 @@ def test_a_checkpoint_is_opened_once_and_by_no_plan(
     assert plan.until == "the answers of the model"
     assert plan.model_calls > 0
     assert not openings
-    if given.get(
-        "features"
-    ):  # the method shows changed frames, of which there are no features
+    # the method shows changed frames, of which there are no features
+    if given.get("features"):
         model = PLUGINS[name](PLUGINS[name].Options(**given), Context(device="cpu"))
         for sample in SAMPLES[:2]:
             model.respond([Trial(sample=sample)])

@@ -71,9 +71,8 @@ def test_a_text_encoder_runs_no_code_and_asks_nobody(
     folder = canary(name, tokenizer_class=kind, processor_class=kind)
     plugin = PLUGINS[name]
     given = {**options(name, place), "text_encoder": str(folder)}
-    with suppress(
-        UserError
-    ):  # the library has a class of its own for some: then it is taken
+    # the library has a class of its own for some: then it is taken
+    with suppress(UserError):
         plugin(plugin.Options(**given), Context(device="cpu")).open_weights()
     assert not stdin.asked
     assert not (tmp_path / "ran").exists()

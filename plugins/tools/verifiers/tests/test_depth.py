@@ -189,9 +189,8 @@ def test_depths_are_read_in_the_middle_of_a_box() -> None:
     depths = np.full((40, 40), 9.0)
     depths[10:30, 10:30] = 2.0
     assert box_depth(depths, (10, 10, 30, 30), (40, 40)) == 2
-    assert (
-        box_depth(depths, (20, 20, 60, 60), (80, 80)) == 2
-    )  # a picture twice as large
+    # a picture twice as large
+    assert box_depth(depths, (20, 20, 60, 60), (80, 80)) == 2
     assert box_depth(depths, (39, 39, 40, 40), (40, 40)) == 9
     assert is_nearer(depths, 2, 9, 0.05) is True
     assert is_nearer(depths, 2, 2.1, 0.05) is None

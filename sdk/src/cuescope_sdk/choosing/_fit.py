@@ -284,9 +284,8 @@ def _declaration(question: Question, registry: Registry) -> Capabilities | None:
     spec = Spec.parse(question.model)
     entry = registry.find("model", spec.name)
     model = registry.load(entry)
-    if (
-        spec.arg is not None or question.model_options
-    ):  # a bare name may still lack its ARG
+    # a bare name may still lack its ARG
+    if spec.arg is not None or question.model_options:
         validate(entry, model, spec, question.model_options or {})
     capabilities: Capabilities = model.capabilities
     return capabilities

@@ -105,11 +105,8 @@ def keep_outside(
     if feather <= 0 or mask.all() or not mask.any():
         return Image.fromarray(result)
     seam = mask & ~ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest")
-    beside = ~mask & ndimage.maximum_filter(
-        mask,
-        3,
-        mode="nearest",
-    )  # the nearest are of these
+    # the nearest are of these
+    beside = ~mask & ndimage.maximum_filter(mask, 3, mode="nearest")
     outside = np.argwhere(beside)
     distance, nearest = cKDTree(outside).query(np.argwhere(seam))
     deepest = feather + 1

@@ -118,9 +118,8 @@ def fill_pixels(pixels: Pixels, fill: Fill, rng: np.random.Generator) -> Pixels:
             # what CCI deletes into; seeded here, so that two runs give one curve
             return rng.integers(0, 256, pixels.shape, dtype=np.uint8)
         case "blur":
-            sigma = BLUR * min(
-                pixels.shape[:2]
-            )  # so that images of any size lose the same detail
+            # so that images of any size lose the same detail
+            sigma = BLUR * min(pixels.shape[:2])
             blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
             return np.asarray(np.rint(blurred).astype(np.uint8))
         case _:

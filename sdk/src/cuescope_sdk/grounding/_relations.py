@@ -79,9 +79,8 @@ def gap(box: Box, other: Box) -> float:
 
 def _touch(box: Box, other: Box) -> bool:
     """Whether the gap is a tenth of the mean diagonal or less."""
-    return gap(box, other) <= 0.1 * _diagonal(
-        box, other
-    )  # relative: boxes of far things are small
+    # relative: boxes of far things are small
+    return gap(box, other) <= 0.1 * _diagonal(box, other)
 
 
 def _diagonal(box: Box, other: Box) -> float:
@@ -95,9 +94,8 @@ def _share_inside(box: Box, other: Box) -> float:
     width = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
     height = max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
     area = (box[2] - box[0]) * (box[3] - box[1])
-    return (
-        width * height / area if area > 0 else 0.0
-    )  # a box may be a line in bad annotations
+    # a box may be a line in bad annotations
+    return width * height / area if area > 0 else 0.0
 
 
 # ----------------------------------------------------------------------------------------- motions

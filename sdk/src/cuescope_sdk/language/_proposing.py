@@ -144,10 +144,8 @@ def _of_json(text: str) -> list[str]:
         try:
             value, _ = json.JSONDecoder().raw_decode(text, match.start())
             texts = list(_texts(value))
-        except (
-            ValueError,
-            RecursionError,
-        ):  # a bracket of prose, or brackets without end
+        except (ValueError, RecursionError):
+            # a bracket of prose, or brackets without end
             continue
         if texts:
             return texts

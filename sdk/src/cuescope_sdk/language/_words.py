@@ -28,11 +28,8 @@ OUT_OF_SIGHT = frozenset(
     {"hidden", "occluded", "invisible", "out of view", "out of sight"}
 )
 COMING_AND_GOING = CLAIM_WORDS["passing"]  # verbs of what is out of sight
-_SPELLINGS = {
-    "gray": "grey",
-    "violet": "purple",
-    "vanish": "disappear",
-}  # as data sets spell them
+# as data sets spell them
+_SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}
 
 
 # the same few words are asked about many times

@@ -35,9 +35,8 @@ def parse_yes_no(answer: str) -> bool | None:
     if not lines:
         return None
     telling = [lines[0][0]]
-    telling += _ANSWER.findall(text)[
-        -1:
-    ]  # the last: a model may quote the question first
+    # the last: a model may quote the question first
+    telling += _ANSWER.findall(text)[-1:]
     if len(lines[-1]) == 1:  # reasoning that ends in "No." on a line
         telling += lines[-1]
     return next((_MEANING[word] for word in telling if word in _MEANING), None)

@@ -164,9 +164,8 @@ class Linear:
         spread = rows.std(axis=0)
         spread = np.maximum(spread, fitting.least_unit * max(spread.max(), 1e-9))
         model = LogisticRegression(C=fitting.strength, max_iter=200, tol=1e-3)
-        with (
-            warnings.catch_warnings()
-        ):  # it only ranks, and what it is worth is measured
+        # it only ranks, and what it is worth is measured
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit((rows - centre) / spread, shows, sample_weight=weights)
         # the threshold is the score at which the regression says one half

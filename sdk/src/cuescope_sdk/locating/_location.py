@@ -29,9 +29,8 @@ from cuescope_sdk.locating._regions import PLACED, Region
 from cuescope_sdk.locating._visual_words import TOUCHING
 from cuescope_sdk.statistics import Roc
 
-TELLS = (
-    0.7  # AUROC on groups held out: what tells frames worse has no place and no name
-)
+# AUROC on groups held out: what tells frames worse has no place and no name
+TELLS = 0.7
 # standard errors above chance: models of several folds are pooled, which doubles its spread
 BEYOND = 4.0
 SURE = 0.9  # from here on nothing else is tried

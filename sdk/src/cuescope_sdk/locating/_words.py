@@ -11,13 +11,11 @@ from cuescope_sdk.locating._location import Location
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._written import Written
 
-ALONG = (
-    0.6  # of an edge: a mask that covers more lies along it, if it comes near both ends
-)
+# of an edge: a mask that covers more lies along it, if it comes near both ends
+ALONG = 0.6
 THIRDS = (1 / 3, 2 / 3)
-MOSTLY = (
-    0.6  # of the frames: so many have the cue in one part, or it has none in common
-)
+# of the frames: so many have the cue in one part, or it has none in common
+MOSTLY = 0.6
 NEAR = 4  # a quarter of the frame
 MARK = 0.12  # of the frame: what is smaller is a mark
 EDGES = ("top", "bottom", "left", "right")

@@ -34,9 +34,8 @@ def too_much(owner: str, path: Path, decoded: int) -> UserError:
 
 def archive_limit(owner: str) -> int:
     """Bytes, from the environment; raises UserError for what is no number there."""
-    text = os.environ.get(
-        LIMIT, str(LIMIT_GB)
-    )  # read late: it may be set as a notebook runs
+    # read late: it may be set as a notebook runs
+    text = os.environ.get(LIMIT, str(LIMIT_GB))
     try:
         return int(float(text) * 1e9)
     except (ValueError, OverflowError):  # also of nan and inf

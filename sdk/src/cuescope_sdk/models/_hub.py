@@ -135,9 +135,8 @@ def fetch_repository(
 def _reachable(host: str, port: int) -> bool:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return False
-    if (
-        "https" in getproxies()
-    ):  # a direct connection may be forbidden there, and says nothing
+    # a direct connection may be forbidden there, and says nothing
+    if "https" in getproxies():
         return True
     try:
         socket.create_connection((host, port), timeout=PROBE_SECONDS).close()

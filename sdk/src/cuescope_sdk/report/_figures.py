@@ -135,9 +135,8 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
             axes = _image_axes(figure, MARGIN + PANEL * column, bottom, side)
             picture = row.panel(name)
             if picture is not None:
-                axes.imshow(
-                    picture, interpolation="lanczos"
-                )  # large or small, without steps
+                # large or small, without steps
+                axes.imshow(picture, interpolation="lanczos")
             if name == "mask" and row.mask is not None:
                 # as numbers: the 0.5 line of a coarse mask is smooth
                 mask = row.mask.astype(np.float32)
@@ -297,9 +296,8 @@ def scatter_plot(
     across, up = np.concatenate(list(groups.values()), axis=1)
     if np.ptp(across) > 0:  # else no line is defined
         ends = np.array([across.min(), across.max()])
-        slope, start = np.polyfit(
-            across, up, 1
-        )  # of all groups together: the claim is about all
+        # of all groups together: the claim is about all
+        slope, start = np.polyfit(across, up, 1)
         axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
     if len(groups) > 1:
         axes.legend(fontsize=6.5, frameon=False)
@@ -353,9 +351,8 @@ def bar_chart(
         ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
         label = _words(part)
         axes.barh(names, width, left=left, color=colour, height=0.7, label=label)
-        for row in np.flatnonzero(
-            width > 0.06 * longest
-        ):  # a narrower part has no room
+        # a narrower part has no room
+        for row in np.flatnonzero(width > 0.06 * longest):
             middle = left[row] + width[row] / 2
             share = f"{width[row]:.0%}"
             axes.text(middle, row, share, size=6.5, color=ink, ha="center", va="center")

@@ -119,9 +119,8 @@ class GroupOrders:
     def _samples(self, orders: Int[np.ndarray, "order group"]) -> IntOrderBySample:
         source = orders.take(self._codes, axis=1)  # much faster than orders[:, codes]
         place = self._place
-        if np.ptp(
-            self._sizes
-        ):  # a longer group is thinned out, a shorter one repeats its samples
+        # a longer group is thinned out, a shorter one repeats its samples
+        if np.ptp(self._sizes):
             # the one step that is not exact; it was simulated (docs/statistics.md)
             place = place * self._sizes.take(source) // self._sizes[self._codes]
         return self._by_group.take(self._starts.take(source) + place)

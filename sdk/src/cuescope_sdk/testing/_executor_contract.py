@@ -387,9 +387,8 @@ class ObserverContract(Contract):
     def follow(self) -> str:
         """The report hash of an audit that the observer follows; raises where it fails."""
         with temporary_cache() as cache, warnings.catch_warnings():
-            warnings.simplefilter(
-                "error"
-            )  # a fault of an observer is a warning in an audit
+            # a fault of an observer is a warning in an audit
+            warnings.simplefilter("error")
             # builds the parts: the audit runs in the session below, with the observer
             plain = Setup(FakeMethod).session(cache)
             session = Session(plain.request, plain.parts.context, cache, [self.build()])

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from cuescope_sdk.testing import _global_state
 
-FORKS = (
-    sys.platform == "linux"
-)  # elsewhere a process with threads may not fork, or cannot at all
+# elsewhere a process with threads may not fork, or cannot at all
+FORKS = sys.platform == "linux"
 SCRIPT = (sys.executable, "-P", _global_state.__file__)
 
 
@@ -29,10 +28,8 @@ class Ended(NamedTuple):
 def import_freshly(module: str, file: str, heavy: Sequence[str]) -> Ended:
     """The process whose last line of output is the report on a module; see `_global_state`."""
     folder = str(Path.cwd())
-    places = [
-        *filter(None, sys.path),
-        folder,
-    ]  # pytest names tests from where it stands
+    # pytest names tests from where it stands
+    places = [*filter(None, sys.path), folder]
     arguments = [module, file, *heavy]
     if FORKS:
         return _ask(

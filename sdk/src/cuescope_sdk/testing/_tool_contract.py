@@ -309,11 +309,8 @@ class ToolContract(AskedTool):
     def test_says_why_nothing_can_be_said(self) -> None:
         """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
         for (_, claims), judgements in self.answered("claim-verifier"):
-            for claim, judgement in zip(
-                claims,
-                judgements,
-                strict=False,
-            ):  # counted above
+            # counted above
+            for claim, judgement in zip(claims, judgements, strict=False):
                 open_ = judgement.verdict == "unverifiable"
                 expect(
                     open_ == (judgement.reason is not None)

@@ -181,9 +181,8 @@ class TowerEncoder:
             torch.inference_mode(),
         ):
             row = tower.embed(self._place(inputs))[0]
-        rows, cols = tower.grid(
-            inputs
-        )  # some towers take images of any shape, each with its grid
+        # some towers take images of any shape, each with its grid
+        rows, cols = tower.grid(inputs)
         # some towers have tokens behind the patches that only pad
         end = tower.prefix + rows * cols
         patches = to_array(tokens[0][0, tower.prefix : end]).reshape(rows, cols, -1)

@@ -9,12 +9,8 @@ from torch import Tensor, nn
 from cuescope.digest import digest
 from cuescope.errors import UserError
 
-PLAIN = (
-    bool,
-    int,
-    float,
-    str,
-)  # not None: state that a forward pass leaves begins as None
+# not None: state that a forward pass leaves begins as None
+PLAIN = (bool, int, float, str)
 NOT_CONTENT = ("training", "name_or_path")
 CHUNK = 2**24  # numbers of a tensor that are brought to the CPU at a time
 
@@ -31,9 +27,8 @@ def network_digest(network: nn.Module) -> str:
             flat = tensor.detach().reshape(-1)
             for start in range(0, len(flat), CHUNK):
                 part = flat[start : start + CHUNK].cpu().contiguous()
-                state.update(
-                    part.view(torch.uint8).numpy().tobytes()
-                )  # numpy has no bfloat16
+                # numpy has no bfloat16
+                state.update(part.view(torch.uint8).numpy().tobytes())
     return digest(state.hexdigest(), list(_structure(network)))
 
 

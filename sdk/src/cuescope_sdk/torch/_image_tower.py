@@ -204,9 +204,8 @@ def hook_input(module: nn.Module, change: Change) -> Iterator[None]:
         if args:
             changed = change(args[0])
             return None if changed is None else ((changed, *args[1:]), kwargs)
-        changed = change(
-            kwargs["hidden_states"]
-        )  # transformers' name for it in every block
+        # transformers' name for it in every block
+        changed = change(kwargs["hidden_states"])
         return None if changed is None else (args, {**kwargs, "hidden_states": changed})
 
     with module.register_forward_pre_hook(hook, with_kwargs=True):

@@ -265,13 +265,10 @@ def content_of(part: Any) -> Any:
 # -------------------------------------------------------------------------------------- pretrained
 
 
-PLACED = frozenset(
-    {"device_map", "quantization_config"}
-)  # the library puts layers in their place
-BESIDE_WEIGHTS = (
-    "generation_config.json",
-    "adapter_*",
-)  # what transformers opens with them
+# the library puts layers in their place
+PLACED = frozenset({"device_map", "quantization_config"})
+# what transformers opens with them
+BESIDE_WEIGHTS = ("generation_config.json", "adapter_*")
 
 
 @dataclass(frozen=True)

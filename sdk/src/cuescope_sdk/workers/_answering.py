@@ -56,9 +56,8 @@ class Answering:
             self._taken.put(lambda: pickle.loads(batch))  # noqa: S301 - told by `answer`
             return
         if prefetch := getattr(self._respond, "prefetch", None):
-            with suppress(
-                Exception
-            ):  # what is wrong with a trial is told as it is answered
+            # what is wrong with a trial is told as it is answered
+            with suppress(Exception):
                 prefetch(trials)
         self._taken.put(lambda: self._answer(trials))
 

@@ -47,9 +47,8 @@ class KeptJobs:
         left = {name: job for name, job in jobs.items() if name not in results}
         with context.progress(noun, len(left)) as advance:
             for name, result in self._work(left):
-                results[name] = self.write(
-                    name, result
-                )  # shown as it is kept, resumed or not
+                # shown as it is kept, resumed or not
+                results[name] = self.write(name, result)
                 advance(1)
         return {name: results[name] for name in jobs}
 

@@ -37,9 +37,8 @@ def loaded_versions() -> dict[str, tuple[str, str]]:
     }
     for module in sorted(loaded):
         is_ours = module.startswith("cuescope_") or module in LIBRARIES
-        if (
-            is_ours and module in dists and module not in ENGINE
-        ):  # else it is no installed package
+        # else it is no installed package
+        if is_ours and module in dists and module not in ENGINE:
             dist = dists[module]
             versions[module] = (dist, _version(module, dist))
     return versions

@@ -27,9 +27,8 @@ from cuescope_sdk import (
     generator,
 )
 
-DRAWING_VERSION = (
-    1  # part of every frame key: raise it when a picture gets other pixels
-)
+# part of every frame key: raise it when a picture gets other pixels
+DRAWING_VERSION = 1
 LABELS = ("bird", "cow", "fish", "insect", "fruit")
 SIDE = 224
 SHARE = (0.3, 0.5)  # of the side that a cut-out takes

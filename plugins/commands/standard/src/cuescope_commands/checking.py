@@ -75,9 +75,8 @@ def run(
         contract.paradigm = paradigm  # type: ignore[attr-defined]
     if other_cues:
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
-    with suppress(
-        PluginError
-    ):  # it shows as failed checks; a mistake of the person ends here
+    # it shows as failed checks; a mistake of the person ends here
+    with suppress(PluginError):
         contract.build()
     counts = dict.fromkeys(COLOURS, 0)
     rows = []
@@ -177,9 +176,8 @@ def _with_options(
     from cuescope.application import validate
 
     plugin = registry.load(entry)
-    validate(
-        entry, plugin, spec, options
-    )  # a person's own mistakes are no broken contract
+    # a person's own mistakes are no broken contract
+    validate(entry, plugin, spec, options)
     if spec.arg is not None:
         options = {plugin.Options.argument: spec.arg} | options
     return plugin, options

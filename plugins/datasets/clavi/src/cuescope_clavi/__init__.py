@@ -82,9 +82,8 @@ class Clavi(Plugin):
         return int(self._ends[-1])
 
     def __getitem__(self, index: int) -> Sample:
-        index = range(len(self))[
-            index
-        ]  # raises IndexError beyond the end, counts back from -1
+        # raises IndexError beyond the end, counts back from -1
+        index = range(len(self))[index]
         # Videos stand in pairs, an original and its complement, each with its own questions.
         video = int(np.searchsorted(self._ends, index, side="right"))
         number = index - int(self._ends[video - 1]) if video else index

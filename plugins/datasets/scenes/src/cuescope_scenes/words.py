@@ -35,11 +35,8 @@ COLOURS = {
 }
 COLOUR_NAMES = tuple(COLOURS)
 
-SIZES = {
-    "small": (19.0, 22.0),
-    "medium": (24.0, 28.0),
-    "large": (30.0, 34.0),
-}  # radius, px
+# radius, px
+SIZES = {"small": (19.0, 22.0), "medium": (24.0, 28.0), "large": (30.0, 34.0)}
 SIZE_NAMES = tuple(SIZES)
 
 

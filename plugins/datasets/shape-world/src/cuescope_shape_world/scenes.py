@@ -13,9 +13,8 @@ from cuescope_shape_world.words import HILL, WALL
 from cuescope_shape_world.worlds import World
 
 Box = tuple[float, float, float, float]
-Shifts = Sequence[
-    int | None
-]  # px to the right since the frame before; None is not known
+# px to the right since the frame before; None is not known
+Shifts = Sequence[int | None]
 WALL_ID = f"{WALL}-0"  # there is one at most
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 

@@ -14,9 +14,8 @@ from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import TextFile
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
-FrameId = Annotated[
-    str, Field(pattern=r"^\d*[1-9]\d*$")
-]  # counted from 1: no '0' and no '000000'
+# counted from 1: no '0' and no '000000'
+FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]
 Part = Literal["iid", "ood"]
 PERSON = "o000"  # in every graph, and never held out
 

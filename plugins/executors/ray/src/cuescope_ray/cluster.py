@@ -14,9 +14,8 @@ from typing import Any
 from cuescope_sdk import UserError
 
 CONNECT_SECONDS = 5.0  # for a port to answer at all
-STORE_BYTES = (
-    256 * 2**20
-)  # of a local Ray's object store: a few batches; it spills to the disk
+# of a local Ray's object store: a few batches; it spills to the disk
+STORE_BYTES = 256 * 2**20
 BUSY = "A machine with much to do may be too slow for Ray's start: try again"
 START = (
     "Start it with `ray start --head`, and look at `ray status`; for one that asks for a token, "

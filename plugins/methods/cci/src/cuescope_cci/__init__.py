@@ -120,9 +120,8 @@ class CCI(Plugin):
         from cuescope_cci.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if (
-            audit.options is self.options
-        ):  # else another method's audit, which says so itself
+        # else another method's audit, which says so itself
+        if audit.options is self.options:
             yield from independent_samples(audit)
         sources = audit.once(answer_sources, audit, self.options)
         yield from evidence(audit, self.options, sources)

@@ -32,6 +32,7 @@ MOST = 0.4  # share of all frames; a finding that lists more ranks them, and nam
 OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
+# figures of whole runs
 NOWHERE = (
     "reasoning",
     "answers",
@@ -39,7 +40,7 @@ NOWHERE = (
     "steps",
     "reliance",
     "preference",  # lists the samples that are answered so: an effect, and no cue
-)  # figures of whole runs
+)
 # of the questions, or of how they were asked: no picture shows them
 TELLS = ("tell", "way to ask")
 THING = "thing"  # what reasoning names

@@ -112,9 +112,8 @@ class MitigationTrial(Plugin):
         from cuescope_mitigation.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if (
-            audit.options is not self.options
-        ):  # another method's audit has nothing to compare
+        # another method's audit has nothing to compare
+        if audit.options is not self.options:
             return
         yield from independent_samples(audit)
         study = audit.once(prepare, audit, self.options)

@@ -8,10 +8,8 @@ from cuescope_sdk import Feature, Report, UserError
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.tools import NameGuess
 
-NUMBERED = (
-    "cluster",
-    "slice",
-)  # kinds of features whose own name says where errors are, not what
+# kinds of features whose own name says where errors are, not what
+NUMBERED = ("cluster", "slice")
 # what a placebo warns of in place of a cue: things that a person could put into any scene
 THINGS = (
     "umbrella",

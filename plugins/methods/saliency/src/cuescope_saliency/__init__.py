@@ -135,9 +135,8 @@ class Saliency(Plugin):
         from cuescope_saliency.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if (
-            audit.options is self.options
-        ):  # else another method's audit, which says so itself
+        # else another method's audit, which says so itself
+        if audit.options is self.options:
             yield from independent_samples(audit)
         yield from evidence(audit, self, self.options)
 

@@ -15,9 +15,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-PENALTIES = np.logspace(
-    -6, 0, 7
-)  # of the support vector machine, as the published code tries
+# of the support vector machine, as the published code tries
+PENALTIES = np.logspace(-6, 0, 7)
 TINY = np.finfo(np.float64).eps
 # a component of equal points has no variance, and its density would be infinite
 FLOOR = 1e-6
@@ -336,9 +335,8 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
     greatest = min(most, len(distinct) - 1)
     for count in range(2, greatest + 1):
         model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
-        with (
-            warnings.catch_warnings()
-        ):  # a mixture that is still moving is judged as it is
+        # a mixture that is still moving is judged as it is
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             cluster = model.fit_predict(z)
         numbers = np.unique(cluster)

@@ -120,9 +120,8 @@ class TRoVe(Plugin):
         from cuescope_sdk.locating import attach_portraits
         from cuescope_trove.verify import evidence
 
-        if (
-            audit.options is self.options
-        ):  # else another method's audit, which says so itself
+        # else another method's audit, which says so itself
+        if audit.options is self.options:
             yield from independent_samples(audit, place_is_held=True)
             attach_portraits(audit, features, scores)
         yield from evidence(audit, self.options, features, scores)

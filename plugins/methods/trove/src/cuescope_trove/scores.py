@@ -133,11 +133,8 @@ def among_top(
     top_k: int,
 ) -> SampleMask:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
-    order = np.argsort(
-        -logits,
-        axis=1,
-        kind="stable",
-    )  # stable: ties as argmax has them
+    # stable: ties as argmax has them
+    order = np.argsort(-logits, axis=1, kind="stable")
     is_label = order[:, :top_k] == label[:, None]
     return np.asarray(is_label.any(axis=1))
 

@@ -79,9 +79,8 @@ def _require_tokenizer_words(source: Source, words: Any) -> None:
         raise _refusal(source, "tokenizer_kwargs", words, "words with their values")
     for key, value in words.items():
         title = f"{key} in tokenizer_kwargs"
-        if (
-            key not in TOKENIZER_KEYS | CODE_KEYS
-        ):  # the latter are refused in their own words
+        # the latter are refused in their own words
+        if key not in TOKENIZER_KEYS | CODE_KEYS:
             expected = "what is known to be harmless there, as clean or strip_sep_token"
             raise _refusal(source, title, value, expected)
         # a mapping inside could carry what is refused outside

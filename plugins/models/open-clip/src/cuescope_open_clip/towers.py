@@ -73,9 +73,8 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
     def encode(inputs: Inputs) -> Tensor:
         images = inputs["image"].to(model.device, model.dtype)
         features = network.encode_image(images)
-        return torch.as_tensor(features).flatten(
-            1
-        )  # CoCa's contrastive query has an axis
+        # CoCa's contrastive query has an axis
+        return torch.as_tensor(features).flatten(1)
 
     return ImageTower(
         name=model.name,
@@ -174,9 +173,8 @@ def stock_block(block: Any) -> Block:
         queries, keys, values = (
             split_heads(part, heads) for part in projected.chunk(3, dim=-1)
         )
-        if hasattr(
-            attention, "ln_q"
-        ):  # open_clip's custom attention, with or without norms
+        # open_clip's custom attention, with or without norms
+        if hasattr(attention, "ln_q"):
             queries = attention.ln_q(queries)
             keys = attention.ln_k(keys)
         return queries * queries.shape[-1] ** -0.5, keys, values

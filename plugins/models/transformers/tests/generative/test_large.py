@@ -62,9 +62,8 @@ def test_weights_of_fewer_bits(opened: Build, build: Build, trial: MakeTrial) ->
     own, whole = logits(eight, trial()), logits(build(KIND), trial())
     assert not np.array_equal(own, whole)
     np.testing.assert_allclose(own, whole, atol=0.5)
-    four = opened(
-        quantization="4bit"
-    )  # on the CPU it has no kernel for layers so small
+    # on the CPU it has no kernel for layers so small
+    four = opened(quantization="4bit")
     for model, layer in ((eight, "Linear8bitLt"), (four, "Linear4bit")):
         assert layer in {
             type(module).__name__ for module in model._model.files.network.modules()

@@ -103,9 +103,8 @@ def test_an_answer_is_tokenised_where_it_stands() -> None:
         pre_tokenizers.Metaspace(), "?", "▁a:", "▁yes", "yes", "▁no", "▁a:yes"
     )
     assert answer_tokens(piece, "a:", " ", "yes no") == (2, 4)
-    assert answer_tokens(piece, "a:", "", "yes") == (
-        2,
-    )  # alone, where "a:yes" would be one
+    # alone, where "a:yes" would be one
+    assert answer_tokens(piece, "a:", "", "yes") == (2,)
 
 
 def test_the_words_reach_the_model(build: Build, trial: MakeTrial) -> None:

@@ -152,9 +152,8 @@ class FrozenBiLMNetwork(Network):
     def _video_features(self, prompt: Prompt) -> Features:
         most = self.options.video_features
         if not prompt.frames:
-            return torch.zeros(
-                0, self._feature_dim
-            )  # no feature: the video is masked out
+            # no feature: the video is masked out
+            return torch.zeros(0, self._feature_dim)
         if isinstance(self.source, VideoFeatures):
             return self.source.of(prompt, most)
         indices = evenly_spaced(len(prompt.frames), most)

@@ -199,9 +199,8 @@ def bert_config(
 def bert_layers(config: Any, count: int, cross: bool = False) -> nn.ModuleList:
     """Layers of self-attention, and of cross-attention after it where `cross`."""
     if cross:
-        config = deepcopy(
-            config
-        )  # the layers below share it, and have no cross-attention
+        # the layers below share it, and have no cross-attention
+        config = deepcopy(config)
         # The library gives a layer cross-attention only where it takes it for a decoder's.
         config.is_decoder = config.add_cross_attention = True
     return nn.ModuleList(BERT.BertLayer(config) for _ in range(count))

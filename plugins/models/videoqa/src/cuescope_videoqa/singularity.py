@@ -307,9 +307,8 @@ def _beit(file: Checkpoint) -> Any:
     patch = "vision_encoder.embeddings.patch_embeddings.projection.weight"
     layer = "vision_encoder.layers.0"
     table = f"{layer}.relative_position_bias.relative_position_bias_table"
-    offsets = round(
-        (file.size(table) - 3) ** 0.5
-    )  # the table has (2 side - 1)^2 + 3 rows
+    # the table has (2 side - 1)^2 + 3 rows
+    offsets = round((file.size(table) - 3) ** 0.5)
     side = (offsets + 1) // 2
     patch_size = file.size(patch, 2)
     config = BeitConfig(

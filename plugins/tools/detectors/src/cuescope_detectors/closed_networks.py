@@ -25,12 +25,10 @@ from cuescope_sdk.torch import (
 )
 
 OWNER = "coco-detector"
-ClassBox = tuple[
-    float, int, tuple[float, float, float, float]
-]  # score, class, box in pixels
-NO_CLASS = frozenset(
-    {"N/A", "__background__"}
-)  # what the lists of classes hold beside classes
+# score, class, box in pixels
+ClassBox = tuple[float, int, tuple[float, float, float, float]]
+# what the lists of classes hold beside classes
+NO_CLASS = frozenset({"N/A", "__background__"})
 CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 
 

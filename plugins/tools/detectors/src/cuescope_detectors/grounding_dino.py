@@ -43,9 +43,8 @@ def make_captions(
     for name in names:
         word = normalise_name(name.translate(ENDS))
         phrases.append(tokenizer(word, add_special_tokens=False).input_ids[:room])
-    end = tokenizer.convert_tokens_to_ids(
-        PHRASE_END
-    )  # the model splits phrases at this token
+    # the model splits phrases at this token
+    end = tokenizer.convert_tokens_to_ids(PHRASE_END)
     captions = []
     for part in pack([len(phrase) + 1 for phrase in phrases], room + 1, most):
         ids = [tokenizer.cls_token_id]

@@ -31,11 +31,8 @@ INSTRUCT = (
     "LongCatImageEditPipeline",
 )
 OWN_SIZE = ("QwenImageEdit",)  # works on 1024 x 1024 pixels, whatever it is told
-ONE_BY_ONE = (
-    "QwenImageEdit",
-    "Flux2",
-    "LongCat",
-)  # several images are one question there
+# several images are one question there
+ONE_BY_ONE = ("QwenImageEdit", "Flux2", "LongCat")
 TEXT_ALONE = ("prompt", "image")
 WITH_MASK = (*TEXT_ALONE, "mask_image")
 

@@ -18,10 +18,8 @@ from cuescope_sdk.torch import Checkpoint, Source, files_digest, refuse_kernels
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
-WEIGHTS = (
-    "diffusion_pytorch_model",
-    "model",
-)  # diffusers' name, and that of transformers
+# diffusers' name, and that of transformers
+WEIGHTS = ("diffusion_pytorch_model", "model")
 SMALL_FILES = ("json", "txt", "model", "jinja")
 FILES = [f"*.{suffix}" for suffix in SMALL_FILES]
 FILES += [f"{name}{part}.safetensors" for name in WEIGHTS for part in ("", "-*-of-*")]

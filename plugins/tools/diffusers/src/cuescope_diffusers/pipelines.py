@@ -118,9 +118,8 @@ class OpenPipeline:
         }
         if masks:
             given["mask_image"] = given["control_mask"] = masks
-        if (
-            len(jobs) == 1
-        ):  # some pipelines take several images for parts of one question
+        # some pipelines take several images for parts of one question
+        if len(jobs) == 1:
             given = {name: values[0] for name, values in given.items()}
         if "control_mask" in known:
             given["control_image"] = given["image"]

@@ -143,9 +143,8 @@ def _shorten(
     )
     blocks = [block & present for block in averaged_blocks(fusion.modality, edit)]
     kept = present & ~torch.stack(blocks).any(0)
-    most = int(
-        kept.sum(1).max()
-    )  # samples keep different numbers of tokens: the rest is padding
+    # samples keep different numbers of tokens: the rest is padding
+    most = int(kept.sum(1).max())
     hidden_last = (~kept).to(torch.int8).sort(dim=1, stable=True)
     order = hidden_last.indices[:, :most]
     index = order[..., None].expand(-1, -1, states.shape[-1])
@@ -285,9 +284,8 @@ def _attend_edited(
 
 def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:
     """The samples of each layout."""
-    if (
-        len(layouts) == 1
-    ):  # sorting thousands of places takes as long as a short attention
+    # sorting thousands of places takes as long as a short attention
+    if len(layouts) == 1:
         return [torch.zeros(1, dtype=torch.long, device=layouts.device)]
     number_of = torch.unique(layouts, dim=0, return_inverse=True)[1]
     order = number_of.argsort(stable=True)

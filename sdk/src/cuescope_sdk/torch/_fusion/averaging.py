@@ -48,9 +48,8 @@ def average_quadrants(
 
     The mass that a row has in the quadrant is preserved.
     """
-    for quadrant in sorted(
-        quadrants
-    ):  # any order gives the same: quadrants do not overlap
+    # any order gives the same: quadrants do not overlap
+    for quadrant in sorted(quadrants):
         row, col = AverageAttention.sides(quadrant)
         # the paper leaves causal masks open: the mean is over visible keys (docs/adr/0011)
         seen_keys = (keys == col)[:, None, None, :] & visible
@@ -83,9 +82,8 @@ def attend_averaged(
         modalities = keys[:end]
         blocks = [modalities == modality for modality in sorted(averaged)]
         blocks = [block for block in blocks if block.any()]
-        if (
-            len(blocks) == 1 and blocks[0].all()
-        ):  # the mean of all values: no weight is needed
+        # the mean of all values: no weight is needed
+        if len(blocks) == 1 and blocks[0].all():
             mean = visible.mean_of(value, keys == keys[0])
             put(out, rows, mean(rows))
             continue

@@ -27,9 +27,8 @@ from cuescope_sdk.torch._fusion.shapes import (
 )
 
 T = TypeVar("T")
-ROWS = {
-    "cpu": 256
-}  # queries at once where a mask is made for them; other devices take more
+# queries at once where a mask is made for them; other devices take more
+ROWS = {"cpu": 256}
 ROWS_ELSEWHERE = 2048  # GPUs want few large launches
 CHECKED_ROWS = 512  # of a mask, at once
 
@@ -83,9 +82,8 @@ class Visible:
         """Of these keys alone, in their order, where no mask says more than `prefix`."""
         prefix = self.prefix
         if prefix is not None:
-            prefix = torch.searchsorted(
-                kept, prefix
-            )  # how many of them are before each end
+            # how many of them are before each end
+            prefix = torch.searchsorted(kept, prefix)
         return Visible(self.queries, kept.numel(), None, False, self.device, prefix)
 
     def blind(self, block: Block) -> tuple[int, int]:
@@ -332,9 +330,8 @@ def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
 
 def _not_hidden(mask: Tensor) -> Seen:
     """An additive mask hides with -inf or with a number next to it."""
-    return (
-        mask > torch.finfo(mask.dtype).min / 2
-    )  # biases on top may move that number a little
+    # biases on top may move that number a little
+    return mask > torch.finfo(mask.dtype).min / 2
 
 
 # ------------------------------------------------------------------------------------------- state

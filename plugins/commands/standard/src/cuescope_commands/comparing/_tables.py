@@ -11,9 +11,8 @@ from cuescope_sdk import Score, Table
 from cuescope_sdk.report import signed
 
 MOST_ROWS = 30
-MOST_UNLIKE = (
-    0.01  # share of the answers whose pictures may have changed between two runs
-)
+# share of the answers whose pictures may have changed between two runs
+MOST_UNLIKE = 0.01
 ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"}
 SHOWN_KEYS = 8
 Cells = list[str | None]  # one of each run

@@ -134,9 +134,8 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
         # of each read, not of the whole file: a slow line is no fault
         response = urlopen(request, timeout=SECONDS)
     except HTTPError as error:
-        if (
-            error.code != 416
-        ):  # nothing is left to send: what is here is whole, or wrong
+        # nothing is left to send: what is here is whole, or wrong
+        if error.code != 416:
             raise
         return
     with response:

@@ -9,9 +9,8 @@ from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
 Plane = Float[np.ndarray, "row col"]
-Move = Float[
-    np.ndarray, "3"
-]  # down and across, and how much larger; in shares of the sides
+# down and across, and how much larger; in shares of the sides
+Move = Float[np.ndarray, "3"]
 SMOOTH = (2.0, 1.0)  # pixels: wide edges meet from afar, fine ones exactly
 NEAR = 4.0  # times that, from which an edge is held against others
 LEAST = 1e-3  # grey levels a pixel: of weaker edges nothing is told

@@ -26,10 +26,8 @@ from cuescope_sdk.statistics import Groups
 
 BACKGROUND = "background"
 KIND = "kind of background"
-BESIDE: tuple[Rule, ...] = (
-    "hidden",
-    "iou",
-)  # always computed: our rule and the paper's
+# always computed: our rule and the paper's
+BESIDE: tuple[Rule, ...] = ("hidden", "iou")
 Factor = list[str | None]  # the value that an annotated factor has in each image
 
 

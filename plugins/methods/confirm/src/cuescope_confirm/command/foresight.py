@@ -23,9 +23,8 @@ from cuescope_confirm.study import LISTED, NOWHERE, TELLS
 from cuescope_sdk import Capabilities, Context, Report, Request, Sample, StoredRun
 from cuescope_sdk.stills import Answers
 
-WEAK = (
-    "weak data"  # a note of `cuescope_sdk.data`: too few samples for what is not strong
-)
+# a note of `cuescope_sdk.data`: too few samples for what is not strong
+WEAK = "weak data"
 # Before the methods have run, and of samples that are enough for a test: fewer show fewer cues.
 # This and the next figures are of investigations of the benchmarks' worlds (docs/adr/0042).
 CUES = 8

@@ -63,9 +63,8 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             when = f" ({about['when']})" if about["when"] else ""
             frames: tuple[int, ...] = ()
             if shown:
-                kind = ClaimKind.declared.get(
-                    about["kind"]
-                )  # of a stored run: its package may be gone
+                # of a stored run: its package may be gone
+                kind = ClaimKind.declared.get(about["kind"])
                 around = kind is not None and kind.moves
                 frames = frames_shown(about["frames"], len(shown.frames), around)
             yield LabelItem(

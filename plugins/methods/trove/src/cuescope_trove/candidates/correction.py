@@ -133,9 +133,8 @@ def pooled_weights(
     if (groups.strata(label)[groups.codes] != label).any():
         return np.ones(len(pairs))
     joined = Families(pairs.cluster).joined_others(p_value)
-    return np.where(
-        np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR)
-    )  # 2: as p = 0.5 has
+    # 2: as p = 0.5 has
+    return np.where(np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR))
 
 
 def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask:

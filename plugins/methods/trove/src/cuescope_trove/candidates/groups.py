@@ -22,9 +22,8 @@ Points = Float[np.ndarray, "point dim"]
 COMPONENT = -1  # the start of what no clustering made
 # standard deviations from which on a point shows a component
 INDEPENDENT_TAIL = 1.5
-PRINCIPAL_TAIL = (
-    1.0  # a cue in a quarter of the points would reach beyond a farther one
-)
+# a cue in a quarter of the points would reach beyond a farther one
+PRINCIPAL_TAIL = 1.0
 ITERATIONS = 200  # scikit-learn's own limit
 TOLERANCE = 1e-3  # members of the tails do not change below it
 NOISE = 1e-6  # above the rounding of float32

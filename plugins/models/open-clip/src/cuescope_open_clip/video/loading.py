@@ -108,9 +108,8 @@ class VideoModel:
     def network(self) -> VideoTextNetwork:
         """The network with its weights, on its device. A plan ends here."""
         self.context.stop_plan_before(f"the weights of {self.title}")
-        with torch.random.fork_rng(
-            devices=[]
-        ):  # initial weights are drawn, and overwritten
+        # initial weights are drawn, and overwritten
+        with torch.random.fork_rng(devices=[]):
             network = VideoTextNetwork(self.shape, self.family.long_texts)
         file = self.family.checkpoint(self.name, Checkpoint.read(OWNER, self.file))
         file.load_into(network, self.family.spare)
