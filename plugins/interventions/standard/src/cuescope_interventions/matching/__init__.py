@@ -9,6 +9,7 @@ from functools import partial
 from math import exp, log, pi, remainder
 from typing import ClassVar, Literal
 
+from cuescope_interventions.arrays import Mask, Pixels
 from cuescope_interventions.case_by_case import CaseByCase, paint_over, with_frames
 from cuescope_interventions.matching.appearance import (
     match_light,
@@ -47,6 +48,21 @@ class Matching(CaseByCase):
     placebo = "other donor"
 
 
+class OfEachFrame(Matching):
+    """A property of each frame, which becomes that of the donor's frame nearest in number."""
+
+    @staticmethod
+    @abstractmethod
+    def matched(
+        frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask
+    ) -> Pixels:
+        """The pixels, at the mask with the property that a donor's frame has `inside` its place."""
+
+    def change(self, case: Case) -> Trial:
+        """The sample with matched frames."""
+        return from_donor(case, f"match-{self.changes}", self.matched)
+
+
 class OfLayout(Matching):
     """A property of all frames together: each is changed by as much, so what moves still does."""
 
@@ -55,15 +71,12 @@ class OfLayout(Matching):
         """From the sample to its donor; 0 where they are alike."""
 
 
-class MatchTones(Matching):
+class MatchTones(OfEachFrame):
     """Contrast, brightness and casts."""
 
     title = "its tones are those of a sample without it"
     changes = "tones"
-
-    def change(self, case: Case) -> Trial:
-        """Each frame, by that of the donor that is nearest in number."""
-        return from_donor(case, "match-tones", match_tones)
+    matched = staticmethod(match_tones)
 
 
 class ImposeTones(MatchTones):
@@ -73,15 +86,12 @@ class ImposeTones(MatchTones):
     effect = "inserts"
 
 
-class MatchLight(Matching):
+class MatchLight(OfEachFrame):
     """Gradients and vignettes."""
 
     title = "light falls as in a sample without it"
     changes = "light"
-
-    def change(self, case: Case) -> Trial:
-        """Each frame, by that of the donor that is nearest in number."""
-        return from_donor(case, "match-light", match_light)
+    matched = staticmethod(match_light)
 
 
 class ImposeLight(MatchLight):
@@ -91,15 +101,12 @@ class ImposeLight(MatchLight):
     effect = "inserts"
 
 
-class MatchSharpness(Matching):
+class MatchSharpness(OfEachFrame):
     """Blur, grain and noise."""
 
     title = "it is as sharp and grainy as a sample without it"
     changes = "sharpness"
-
-    def change(self, case: Case) -> Trial:
-        """Each frame, by that of the donor that is nearest in number."""
-        return from_donor(case, "match-sharpness", match_sharpness)
+    matched = staticmethod(match_sharpness)
 
 
 class ImposeSharpness(MatchSharpness):
@@ -109,15 +116,12 @@ class ImposeSharpness(MatchSharpness):
     effect = "inserts"
 
 
-class MatchSpectrum(Matching):
+class MatchSpectrum(OfEachFrame):
     """Patterns all over the frame: waves, weaves, grids, grain."""
 
     title = "each frequency is as strong as in a sample without it"
     changes = "spectrum"
-
-    def change(self, case: Case) -> Trial:
-        """Each frame, by that of the donor that is nearest in number."""
-        return from_donor(case, "match-spectrum", match_spectrum)
+    matched = staticmethod(match_spectrum)
 
 
 class ImposeSpectrum(MatchSpectrum):
@@ -127,15 +131,12 @@ class ImposeSpectrum(MatchSpectrum):
     effect = "inserts"
 
 
-class MatchBlocks(Matching):
+class MatchBlocks(OfEachFrame):
     """Blocks of compression."""
 
     title = "it is as blocky as a sample without it"
     changes = "blocks"
-
-    def change(self, case: Case) -> Trial:
-        """Each frame, by that of the donor that is nearest in number."""
-        return from_donor(case, "match-blocks", match_blocks)
+    matched = staticmethod(match_blocks)
 
 
 class ImposeBlocks(MatchBlocks):
@@ -145,15 +146,12 @@ class ImposeBlocks(MatchBlocks):
     effect = "inserts"
 
 
-class MatchFringes(Matching):
+class MatchFringes(OfEachFrame):
     """Fringes of colour, as of a lens or a print."""
 
     title = "its colours meet as in a sample without it"
     changes = "fringes"
-
-    def change(self, case: Case) -> Trial:
-        """Each frame, by that of the donor that is nearest in number."""
-        return from_donor(case, "match-fringes", match_fringes)
+    matched = staticmethod(match_fringes)
 
 
 class ImposeFringes(MatchFringes):
