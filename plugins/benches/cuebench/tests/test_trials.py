@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from cuescope_cuebench.baselines import ErrorRanker, GapRanker
 from cuescope_cuebench.bench import AuditorsBench, AuditorsOptions
 from cuescope_cuebench.composites import Composites, has_assets
 from cuescope_cuebench.dialled import mix, share_of_taught
+from cuescope_cuebench.grading import _Bench
 from cuescope_cuebench.matching import Answer, Sheet, is_planted, match_of
 from cuescope_cuebench.opaque import OpaqueData, OpaqueOptions
 from cuescope_cuebench.sealing import hash_of, opaque_name, read_secret
+from cuescope_cuebench.sheet_methods import SHEET
 from cuescope_cuebench.shelf import shelf
 from cuescope_cuebench.zoo import CLIPS, WORLDS, zoo
 from cuescope_sdk import Context, Feature, Occurrence, Response, Trial, UserError
@@ -79,6 +82,28 @@ def test_lists_of_errors_are_no_find_and_what_shows_the_cue_is() -> None:
     # pure, and hardly any of it
     assert match_of(cluster(right[:10]), "mark", drawn).purity == 1
     assert not is_planted(cluster(right[:10]), "mark", drawn)
+
+
+@pytest.mark.parametrize(("method", "is_plant"), [("trove", False), (SHEET, True)])
+def test_what_the_answer_sheet_finds_is_the_plant_by_itself(
+    method: str, *, is_plant: bool
+) -> None:
+    """Where all that is alike shows the cue, the rule knows no find, and the sheet is none."""
+    drawn = sheet()
+    decided = dict.fromkeys(drawn.shown, Answer("west", 0.0))
+    always = {key: {"mark": (True,)} for key in drawn.shown}
+    found = cluster(drawn.shown)
+    report: Any = SimpleNamespace(
+        provenance=SimpleNamespace(method=SimpleNamespace(spec=method)),
+        features=(found,),
+    )
+    nothing: Any = None
+    configuration: Any = SimpleNamespace(plants=("mark",))
+    graded = _Bench(nothing, configuration, nothing)
+    planted = graded._planted_by_feature(
+        report, replace(drawn, shown=always, answers=decided)
+    )
+    assert planted == {found.key: is_plant}
 
 
 def test_a_dialled_model_takes_as_much_as_asked() -> None:
