@@ -23,6 +23,7 @@ MODULES = {
     "16": "worlds.leaves",
     "17": "worlds.jars",
     "18": "worlds.dials",
+    "19": "worlds.bags",
 }
 
 
