@@ -91,6 +91,11 @@ def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
     assert all(score.doubt == doubt for score in doubted.findings)
     ranked = " ".join(shown(doubted).split()).partition("Ranked")[2]
     assert "*" not in ranked.partition("Checks")[0]
+    # of several only the first is a "but"
+    dark = is_open.model_copy(update={"doubt": "But the film is dark."})
+    scores = with_doubts(report.scores, [is_open, dark])
+    [both] = {score.doubt for score in scores if score.finding}
+    assert both == f"{doubt} And the film is dark."
 
 
 def test_a_premise_of_one_finding_takes_its_star_alone() -> None:

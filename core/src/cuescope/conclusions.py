@@ -406,8 +406,10 @@ def with_doubts(
         if not score.finding or not about:
             return score
         # the star goes too: readers look at stars, not at a table of checks (docs/adr/0023)
-        words = dict.fromkeys(check.doubt or "" for check in refuted or about)
-        doubt = {"finding": not refuted, "doubt": " ".join(words)}
+        first, *others = dict.fromkeys(check.doubt or "" for check in refuted or about)
+        # a third "but" would leave a reader in doubt of the second
+        more = [f"And {other.removeprefix('But ')}" for other in others]
+        doubt = {"finding": not refuted, "doubt": " ".join([first, *more])}
         return score.model_copy(update=doubt)
 
     return tuple(map(check, scores))
@@ -508,14 +510,14 @@ class Report(Value):
     def names(self) -> dict[str, str]:
         """Feature key -> words: those that a check found, else the feature's own, else the key.
 
-        Where its frames were looked at, a guess at what they show stands behind it.
+        Where its frames were looked at, a guess at what they show stands before it.
         """
         names = {feature.key: feature.name or feature.key for feature in self.features}
         # the strongest finding is described first, and a feature has one name
         guesses = {shown.feature: shown.name for shown in reversed(self.portraits)}
         for key, guess in guesses.items():
             if guess is not None:
-                names[key] += f" (a guess: {guess})"
+                names[key] = f"{guess} (a guess; {names[key]})"
         for check in self.evidence:
             if check.feature and check.name:
                 names[check.feature] = check.name

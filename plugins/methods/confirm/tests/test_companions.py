@@ -25,13 +25,14 @@ from cuescope_confirm.companions import (
 )
 from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.scores import NO_MORE, Effect, Ruling
+from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling
 from cuescope_confirm.study import Cue, Study
 from cuescope_confirm.testimony.sizes import size_of
 from cuescope_confirm.testimony.votes import INSIDE, Kind, Standing, Vote
 from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Witness
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.rulings import (
+    _both_ways,
     by_all_else,
     by_all_evidence,
     by_companion,
@@ -341,6 +342,24 @@ def test_all_evidence_together_makes_a_cause(
         row = replace(row, together=votes[0].effect)
     row = replace(row, effect=effect)
     assert by_all_evidence(study, row).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("inserted", "decision", "sufficient"),
+    [
+        ("partial", "confirms", True),
+        ("partial", "undecided", False),
+        # where all of it can be put in, a part of it tells nothing
+        ("full", NO_MORE, False),
+    ],
+)
+def test_a_part_tells_the_way_in_which_all_of_a_cue_cannot_be_changed(
+    inserted: Standing, decision: Decision, *, sufficient: bool
+) -> None:
+    taken_out = replace(one_vote("full"), decision="confirms")
+    put_in = replace(one_vote(inserted, removes=False), decision=decision)
+    told = _both_ways(Ruling("causes", necessary=True), [taken_out, put_in])
+    assert (told.necessary, told.sufficient) == (True, sufficient)
 
 
 @pytest.mark.parametrize(

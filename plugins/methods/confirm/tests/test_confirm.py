@@ -28,7 +28,13 @@ from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.rulings import by_kinds
 from cuescope_confirm.verdicts.sentences import how_many
-from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, REGION, SECOND_CAUSE
+from cuescope_confirm.verdicts.undecided import (
+    MORE_SAMPLES,
+    NO_CHANGE,
+    PART_ALONE,
+    REGION,
+    SECOND_CAUSE,
+)
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.locating import Fitting, Linear, Look, Training
@@ -88,7 +94,9 @@ def test_whole_frames_show_that_nothing_moves_but_not_what_moves_it(
 def test_what_leaves_some_of_a_cue_convicts_only_beside_another(
     partial: list[Decision],
 ) -> None:
-    assert rule([], [], (), partial, located=True).verdict == "cannot tell"
+    alone = rule([], [], (), partial, located=True)
+    assert alone.verdict == "cannot tell"
+    assert alone.missing == (PART_ALONE if partial else NO_CHANGE)
     beside = rule([YES], [], (), partial, located=True)
     assert beside.verdict == ("causes" if partial else "cannot tell")
     # words are where they stand: nobody had to find them

@@ -12,6 +12,7 @@ from cuescope_confirm.verdicts.undecided import (
     DISAGREEMENT,
     MORE_SAMPLES,
     NO_CHANGE,
+    PART_ALONE,
     REGION,
     SECOND_CAUSE,
     UNSURE_PLACE,
@@ -209,7 +210,7 @@ def rule(
     if "confirms" in everything:
         return Ruling("cannot tell", missing=DISAGREEMENT)
     if partial:
-        return Ruling("cannot tell", missing=SECOND_CAUSE)
+        return Ruling("cannot tell", missing=PART_ALONE)
     if NO_MORE not in everything:
         if "confirms" in coarse:
             return Ruling("cannot tell", missing=REGION)

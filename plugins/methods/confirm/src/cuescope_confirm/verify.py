@@ -30,8 +30,8 @@ SPEAKS: Mapping[Decision, str] = {
 }
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 HARD = (
-    "But the wrong answers that come with it are many, as those of pictures that are hard to see: "
-    "it may be no cue."
+    "But the wrong answers that come with it are of many kinds, as with pictures that are hard to "
+    "see: it may be no cue."
 )
 COMPANY = (
     "But something that nearly always goes with it may be the cause instead: no change of pictures "

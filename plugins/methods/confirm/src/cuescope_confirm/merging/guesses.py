@@ -24,6 +24,7 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
     found = zip(numbered, sights, strict=True)
     by_id = {cue.id: sight for cue, sight in found if sight is not None}
     counts = Counter(sight.name for sight in by_id.values())
+    met = Counter[str]()
     named = []
     for cue in cues:
         sight = by_id.get(cue.id)
@@ -31,8 +32,10 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
             name = f"{sight.name} (a guess)"
             # two cues may look alike in these words
             if counts[sight.name] > 1:
-                number, _, _ = cue.name.partition(f" {GUESSED}")
-                name = f"{sight.name} (a guess; {number})"
+                met[sight.name] += 1
+                name = (
+                    f"{sight.name} (a guess, {met[sight.name]} of {counts[sight.name]})"
+                )
             cue = replace(cue, name=name, sight=sight)
         named.append(cue)
     return named

@@ -45,7 +45,21 @@ def ruling_on(study: Study, row: Row) -> Ruling:
     if ruling.verdict != "causes":
         return ruling
     missing = _doubt(study, replace(row, ruling=ruling))
-    return ruling if missing is None else Ruling("cannot tell", missing=missing)
+    if missing is not None:
+        return Ruling("cannot tell", missing=missing)
+    return _both_ways(ruling, row.votes)
+
+
+def _both_ways(ruling: Ruling, votes: Sequence[Vote]) -> Ruling:
+    """The same, where a change of a part tells of a way in which all of it cannot be changed."""
+    full = {vote.removes for vote in votes if vote.standing == "full"}
+    confirming = {vote.removes for vote in votes if vote.decision == "confirms"}
+    told = confirming - full
+    return replace(
+        ruling,
+        necessary=ruling.necessary or True in told,
+        sufficient=ruling.sufficient or False in told,
+    )
 
 
 def claim_of(target: Target) -> float:

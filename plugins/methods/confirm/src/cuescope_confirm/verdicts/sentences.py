@@ -10,14 +10,13 @@ from cuescope_confirm.scores import Decisions, Effect
 from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import Witness
 from cuescope_confirm.verdicts.row import Row
-from cuescope_confirm.verdicts.undecided import SECOND_CAUSE
+from cuescope_confirm.verdicts.undecided import PART_ALONE, SECOND_CAUSE
 from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate
 
 MOSTLY = 0.5  # of its samples, those that show what it goes with
 INSIDE = (
-    "Only changes of the model's embedding show this: no change of pictures takes the cue out. "
-    "Something else that is in nearly all of its pictures would look the same."
+    "The pictures stay as they are: no change of pictures takes it out, or puts it in."
 )
 
 
@@ -54,7 +53,8 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     if row.effect is not None:
         by = f", by {with_interval(row.effect)} points of probability"
     # first what it does and what that costs, then how it is known
-    yield f"{where} causes {answers}{by}."
+    causes = "probably causes" if row.ruling.inside else "causes"
+    yield f"{where} {causes} {answers}{by}."
     yield from _cost(row)
     yield from answer_drawn(row)
     if row.ruling.together:
@@ -63,11 +63,10 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
         yield f"Taking it out {without}: {_clearest(row, removes=True)}."
     if row.ruling.sufficient and not row.ruling.together:
         yield f"Putting it in {with_cue}: {_clearest(row, removes=False)}."
-    yield from _of_whole_picture(row)
-    yield from _as_they_are(row, options)
-    # of what embeddings alone tell, how far that goes
     if row.ruling.inside:
         yield INSIDE
+    yield from _of_whole_picture(row)
+    yield from _as_they_are(row, options)
     yield from hanging_together(row, options)
 
 
@@ -116,7 +115,7 @@ def _of_all_evidence(row: Row) -> Iterator[str]:
 def how_many(row: Row, options: ConfirmOptions) -> str:
     """Of which samples more are missing, and how many, if the effect is as large as it seems."""
     missing = row.ruling.missing
-    if missing == SECOND_CAUSE:
+    if missing in (PART_ALONE, SECOND_CAUSE):
         return _too_few(row.unmeasured, options.least)
     if missing is None or not missing.of_samples or row.effect is None:
         return ""
@@ -214,8 +213,8 @@ def _as_they_are(row: Row, options: ConfirmOptions) -> Iterator[str]:
     """What samples say that nothing was changed in, where they say the same."""
     if row.beside is not None and row.beside.alike.value >= options.margin:
         yield (
-            "Pictures that nothing was changed in agree: with the cue, beside pictures without it "
-            f"that are alike in all else, {with_interval(row.beside.alike)}."
+            "Unchanged pictures agree: with the cue, compared with pictures without it that are "
+            f"alike in all else, {with_interval(row.beside.alike)}."
         )
 
 

@@ -53,12 +53,15 @@ REGION = Undecided(
     PLACE_DECIDES,
 )
 SECOND_CAUSE = Undecided(
-    "a change confirms that it is one, but it takes two kinds of change, one of which changes all "
-    "of it"
+    "only one kind of change moves the answers, and a second kind has to agree"
+)
+PART_ALONE = Undecided(
+    "what moves the answers changes a part of it or the model's embedding alone, and may be "
+    "something that goes with it"
 )
 SECOND_NONE = Undecided(
-    "the changes do no more than their placebos, but fewer than two kinds of them take nearly all "
-    "of it, which is too little to say that it is no cause"
+    "nothing that was done to it moves answers more than the placebos do, but too little of it "
+    "could be changed to say that it is no cause"
 )
 DISAGREEMENT = Undecided(
     "the changes disagree: at least half of them do no more than their placebos"
@@ -76,8 +79,8 @@ PERHAPS_ALL_ELSE = Undecided(
     "same with the cue and without it"
 )
 HARD_TO_SEE = Undecided(
-    "its wrong answers are many, as those of pictures that are hard to see, and only the model's "
-    "embedding says that it is one"
+    "its wrong answers are of many kinds, as with pictures that are hard to see, and only the "
+    "model's embedding says that it is one"
 )
 NOTHING_TO_EXPLAIN = Undecided(
     "in the run, answers are as often right with it as without it, so there is nothing to explain",
