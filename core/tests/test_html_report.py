@@ -491,7 +491,7 @@ def test_a_finding_says_where_and_outlines_it_on_its_pictures() -> None:
     assert "AUROC of 0.93" in page.text
     assert shown.names[key] == "red background"  # a check found it
     unchecked = shown.model_copy(update={"evidence": ()})
-    assert unchecked.names[key].startswith("white mark, top right (a guess; ")
+    assert unchecked.names[key].endswith(" (a guess: white mark, top right)")
     plain = Page(render(report, make_pictures(report)))
     assert not plain.classed("outline")
     images = len(page.classed("medoid")) + len(report.contrasts[0].sides[0].exhibits)

@@ -510,14 +510,14 @@ class Report(Value):
     def names(self) -> dict[str, str]:
         """Feature key -> words: those that a check found, else the feature's own, else the key.
 
-        Where its frames were looked at, a guess at what they show stands before it.
+        Where its frames were looked at, a guess at what they show stands behind it.
         """
         names = {feature.key: feature.name or feature.key for feature in self.features}
         # the strongest finding is described first, and a feature has one name
         guesses = {shown.feature: shown.name for shown in reversed(self.portraits)}
         for key, guess in guesses.items():
             if guess is not None:
-                names[key] = f"{guess} (a guess; {names[key]})"
+                names[key] += f" (a guess: {guess})"
         for check in self.evidence:
             if check.feature and check.name:
                 names[check.feature] = check.name

@@ -364,7 +364,14 @@ def test_a_part_tells_the_way_in_which_all_of_a_cue_cannot_be_changed(
 
 @pytest.mark.parametrize(
     ("share", "low", "is_cause"),
-    [(0.9, 0.08, True), (0.9, 0.04, False), (0.4, 0.08, False)],
+    [
+        (0.9, 0.08, True),
+        (0.9, 0.04, False),
+        # one of several: what it has beyond the others, a half of it, has to be as much
+        (0.4, 0.11, True),
+        (0.4, 0.09, False),
+        (0.25, 0.2, False),
+    ],
 )
 def test_one_answer_in_samples_of_all_labels_seconds_the_embedding(
     share: float, low: float, *, is_cause: bool

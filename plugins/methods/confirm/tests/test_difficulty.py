@@ -1,5 +1,6 @@
 """Whether wrong answers that come with a cue are one answer, or many."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from cuescope_confirm.verdicts.sentences import answer_drawn
 from cuescope_confirm.verdicts.undecided import HARD_TO_SEE, own_look
 from cuescope_confirm.verify import difficulty_check
 from cuescope_sdk import Feature, Outcome, Response, Sample, Trial
+from cuescope_sdk.statistics import Estimate
 
 CHOICES = ("cup", "fork", "knife", "plate", "spoon")
 COUNT = 200
@@ -78,6 +80,10 @@ def test_what_is_hard_to_see_is_taken_for_many() -> None:
     assert drawn.many == 4
     assert drawn.share < 0.5
     assert not drawn.is_one
+    # each of four is likelier by ten points, and none by more than the others
+    assert drawn.alike is not None
+    assert drawn.alike.value > MARGIN
+    assert not replace(drawn, alike=Estimate(0.11, 0.1, 0.12)).stands_out(MARGIN)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +101,14 @@ def test_where_nothing_can_be_told_nothing_is_said(
     assert ask(**given) is None
 
 
-@pytest.mark.parametrize(("share", "is_one"), [(0.9, True), (0.3, False)])
+@pytest.mark.parametrize(
+    ("share", "alike", "is_one"),
+    [(0.9, None, True), (0.3, None, False), (0.5, Estimate(0.2, 0.15, 0.25), True)],
+)
 def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
-    share: float, is_one: bool
+    share: float, alike: Estimate[float] | None, is_one: bool
 ) -> None:
-    drawn = Drawn("fork", share, 4, 80)
+    drawn = Drawn("fork", share, 4, 80, alike)
     ruling = Ruling("causes", inside=True)
     cue = Cue(FEATURE, "blue mark")
     row: Any = SimpleNamespace(
@@ -108,12 +117,14 @@ def test_a_report_says_which_answer_a_cause_brings_or_doubts_it(
         draws_answers=False,
         target=SimpleNamespace(cue=cue, located=None),
     )
-    results: Any = SimpleNamespace(name_of=lambda _: cue.name)
+    options: Any = SimpleNamespace(margin=MARGIN)
+    study = SimpleNamespace(options=options)
+    results: Any = SimpleNamespace(name_of=lambda _: cue.name, study=study)
     check = difficulty_check(results, row, drawn)
     assert (check.verdict, check.doubt is None) == (
         ("supported", True) if is_one else ("inconclusive", False)
     )
-    assert any("'fork'" in words for words in answer_drawn(row)) is is_one
+    assert any("'fork'" in words for words in answer_drawn(row, options)) is is_one
     assert by_embedding_alone(row, MARGIN) == (None if is_one else HARD_TO_SEE)
     # a change of pictures decides: what is hard to see is a cause, in doubt
     row.ruling = Ruling("causes", necessary=True)

@@ -46,9 +46,22 @@ class Drawn:
         """Whether most of what is gained is this answer."""
         return self.share >= self.least
 
+    @property
+    def beyond_others(self) -> float:
+        """The part of its share that the others have not on average: all where it is alone."""
+        others = (1 - self.share) / (self.many - 1)
+        return max(0.0, 1 - others / self.share)
+
     def stands_out(self, margin: float) -> bool:
-        """Whether it is one answer, and surely likelier by half of a margin, all else alike."""
-        return self.is_one and self.alike is not None and is_half(self.alike, margin)
+        """Whether it surely comes with the cue in samples of all labels, by half of a margin.
+
+        All else in their pictures is held alike. What is hard to see makes several answers
+        likelier, so of one of several only what it gains beyond the others counts.
+        """
+        part = 1.0 if self.is_one else self.beyond_others
+        if self.alike is None or part == 0:
+            return False
+        return is_half(self.alike, margin / part)
 
 
 def is_half(alike: Estimate[float], margin: float) -> bool:

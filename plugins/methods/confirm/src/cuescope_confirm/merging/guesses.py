@@ -1,12 +1,16 @@
 """A name for each cue that methods have only numbered: what its pictures show, which is a guess."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.merging.recognition import name_of
-from cuescope_confirm.study import GUESSED, NOWHERE, Cue, Cues, Study
-from cuescope_sdk.locating import look_at_features
+from cuescope_confirm.study import NOWHERE, Cue, Cues, Study
+from cuescope_sdk.locating import Sight, look_at_features
+
+# behind the number that a method gave, in the report of its run
+_GUESSED = re.compile(r" \(a guess: (.+)\)$")
 
 
 def with_guesses(study: Study, cues: Cues) -> list[Cue]:
@@ -18,25 +22,33 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
     # it takes seconds for each, and a plan prints no name
     if not numbered or study.audit.context.planning:
         return list(cues)
-    sights = look_at_features(
-        study.audit, study.seen, [cue.feature for cue in numbered]
-    )
-    found = zip(numbered, sights, strict=True)
-    by_id = {cue.id: sight for cue, sight in found if sight is not None}
-    counts = Counter(sight.name for sight in by_id.values())
+    guesses: dict[str, str] = {}
+    sights: dict[str, Sight] = {}
+    unseen = []
+    for cue in numbered:
+        made = _GUESSED.search(cue.name)
+        # what several methods have found is looked at anew
+        if made is None or len(cue.members) > 1:
+            unseen.append(cue)
+        else:
+            guesses[cue.id] = made[1]
+    features = [cue.feature for cue in unseen]
+    seen = look_at_features(study.audit, study.seen, features) if unseen else []
+    for cue, sight in zip(unseen, seen, strict=True):
+        if sight is not None and sight.name is not None:
+            guesses[cue.id] = sight.name
+            sights[cue.id] = sight
+    counts = Counter(guesses.values())
     met = Counter[str]()
     named = []
     for cue in cues:
-        sight = by_id.get(cue.id)
-        if sight is not None and sight.name is not None:
-            name = f"{sight.name} (a guess)"
+        guess = guesses.get(cue.id)
+        if guess is not None:
+            met[guess] += 1
             # two cues may look alike in these words
-            if counts[sight.name] > 1:
-                met[sight.name] += 1
-                name = (
-                    f"{sight.name} (a guess, {met[sight.name]} of {counts[sight.name]})"
-                )
-            cue = replace(cue, name=name, sight=sight)
+            which = f", {met[guess]} of {counts[guess]}" if counts[guess] > 1 else ""
+            sight = sights.get(cue.id, cue.sight)
+            cue = replace(cue, name=f"{guess} (a guess{which})", sight=sight)
         named.append(cue)
     return named
 
@@ -45,8 +57,4 @@ def _is_numbered(cue: Cue) -> bool:
     """Whether it has occurrences to look at, and a number or another guess for a name."""
     if name_of(cue) is not None or place_of(cue) is not None or cue.kind in NOWHERE:
         return False
-    if not cue.feature.occurrences:
-        return False
-    # a guess is no name; what one method alone has found keeps the one that it made
-    is_guessed = GUESSED in cue.name and len(cue.members) < 2
-    return cue.is_numbered and not is_guessed
+    return bool(cue.feature.occurrences) and cue.is_numbered

@@ -235,10 +235,10 @@ def by_embedding_alone(row: Row, margin: float) -> Undecided | None:
         return None
     answer = row.target.cue.label if row.draws_answers else None
     if row.drawn is not None:
-        if not row.drawn.is_one:
-            return HARD_TO_SEE
-        if row.drawn.alike is not None and not row.drawn.stands_out(margin):
-            return PERHAPS_ALL_ELSE
+        is_told = row.drawn.alike is not None
+        is_cue = row.drawn.stands_out(margin) if is_told else row.drawn.is_one
+        if not is_cue:
+            return PERHAPS_ALL_ELSE if row.drawn.is_one else HARD_TO_SEE
         answer = row.drawn.answer
     if answer is not None and is_own_look(row.target, answer):
         return own_look(answer)

@@ -56,7 +56,7 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     causes = "probably causes" if row.ruling.inside else "causes"
     yield f"{where} {causes} {answers}{by}."
     yield from _cost(row)
-    yield from answer_drawn(row)
+    yield from answer_drawn(row, options)
     if row.ruling.together:
         yield from _of_all_evidence(row)
     if row.ruling.necessary and not row.ruling.together:
@@ -181,11 +181,16 @@ def _of_whole_picture(row: Row) -> Iterator[str]:
             return
 
 
-def answer_drawn(row: Row) -> Iterator[str]:
-    """The answer that a cue stands for, where its wrong answers are mostly one."""
-    if row.drawn is None or not row.drawn.is_one:
+def answer_drawn(row: Row, options: ConfirmOptions) -> Iterator[str]:
+    """The answer that a cue stands for, where most of its wrong ones are it, or it stands out."""
+    if row.drawn is None:
         return
-    yield f"Most of the wrong answers that come with it are '{row.drawn.answer}'."
+    if row.drawn.is_one:
+        yield f"Most of the wrong answers that come with it are '{row.drawn.answer}'."
+    elif row.drawn.stands_out(options.margin):
+        yield f"The wrong answer that it brings most is '{row.drawn.answer}'."
+    else:
+        return
     if row.drawn.alike is not None and row.drawn.alike.low > 0:
         yield (
             "In pictures of all labels that are alike in all else, this answer is likelier with it "
