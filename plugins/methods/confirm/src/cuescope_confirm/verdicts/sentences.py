@@ -177,7 +177,10 @@ def _of_whole_picture(row: Row) -> Iterator[str]:
     for testimony in changes:
         if testimony.plugin.needs == "still":
             title = testimony.plugin.title
-            yield f"{testimony.spec} changes all of the picture, so that {title}."
+            yield (
+                f"{testimony.spec} changes all of the picture, so that {title}; what else goes "
+                "with the cue may change with it."
+            )
             return
 
 
