@@ -5,8 +5,9 @@ fail at every moment that it has.
 """
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
@@ -291,6 +292,11 @@ def boom(*args: Any, **named: Any) -> Any:
     raise ValueError("boom in the last step")
 
 
+BARS = (
+    "looking for the cues",
+    "changing pictures of the cues",
+    "weighing the evidence",
+)
 # of confirm: where the step is called, and what its failure is told under
 LAST_STEPS = {
     "cuescope_confirm.trials.merge_cues": "merging of findings that are one cue",
@@ -356,6 +362,23 @@ def test_an_intervention_or_a_last_step_that_fails_costs_itself(
     assert [table.title for table in bare.tables] == [FAILED]
     [row], [before] = bare.headlines, short.headlines
     assert row.model_copy(update={"statement": before.statement}) == before
+
+
+def test_what_takes_time_beside_the_model_has_a_bar(runner: Runner) -> None:
+    left: dict[str, int] = {}
+
+    @contextmanager
+    def bar(doing: str, total: int) -> Iterator[Callable[[int], None]]:
+        left[doing] = total
+
+        def advance(step: int) -> None:
+            left[doing] -= step
+
+        yield advance
+
+    told = replace(runner, context=replace(runner.context, progress=bar))
+    confirm(told, interventions=("blank",), samples=41)
+    assert left.items() >= dict.fromkeys(BARS, 0).items()
 
 
 def test_a_last_step_of_a_remedy_that_fails_costs_itself(
