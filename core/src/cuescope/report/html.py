@@ -25,6 +25,7 @@ MAX_TILES = 12  # as many as a run keeps: see runs.py
 # told in full, with their contrasts; the others are marked in the list
 MAX_FINDINGS = 8
 MAX_CONTRASTS = 3  # of one finding
+LONG_NOTE = 160  # characters: a longer one takes the width of the page
 MAX_LABELS = 24
 
 Drawn = dict[str, Any]
@@ -64,6 +65,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
             for picture in report.pictures
         ],
         max_labels=MAX_LABELS,
+        long_note=LONG_NOTE,
     )
 
 

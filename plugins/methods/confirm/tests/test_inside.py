@@ -344,3 +344,29 @@ def test_a_cause_told_by_the_embedding_alone_has_no_star(is_inside: bool) -> Non
     [score] = with_doubts([found], evidence(results))
     assert bool(score.doubt) is is_inside
     assert score.finding
+
+
+@pytest.mark.parametrize(
+    ("needs", "shown"), [("inside", "erase"), ("region", "transplant")]
+)
+def test_pictures_of_an_edit_of_the_embedding_show_the_cue(
+    needs: str, shown: str
+) -> None:
+    """What is put in goes into samples without it, and the pictures stay as they are."""
+
+    def witness(spec: str, p_value: float, *, removes: bool) -> Any:
+        return SimpleNamespace(
+            spec=spec,
+            removes=removes,
+            is_inside=needs == "inside",
+            plugin=SimpleNamespace(needs=needs),
+            effect=Effect(0.2, 0.1, 0.3, 40, p_value, corrected=p_value),
+        )
+
+    measured = [
+        witness("erase", 0.04, removes=True),
+        witness("transplant", 0.001, removes=False),
+    ]
+    pictured = Row(target(), measured, [], []).pictured
+    assert pictured is not None
+    assert pictured.spec == shown

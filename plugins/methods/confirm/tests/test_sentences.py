@@ -106,7 +106,8 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
     count = " (40 could be changed; about 63 are needed)" * missing.of_samples
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow': cannot tell whether it is a cause, because "
-        f"{missing.because}{count}. Measured beyond placebos: swap +20 (+10 to +30). "
+        f"{missing.because}{count}. All that was measured comes to +8 (−10 to +18) points of "
+        "probability. Measured beyond placebos: swap +20 (+10 to +30). "
         f"{missing.decides}"
     )
 

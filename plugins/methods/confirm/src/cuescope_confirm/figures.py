@@ -26,6 +26,7 @@ RULE = (
     " of the right answer. The second side shows each sample as it was changed, and below it with"
     " the placebo, with what the model answers."
 )
+UNCHANGED = " The pictures stay as they are: the model's embedding of them is changed."
 
 
 def contrasts(results: Results) -> Iterator[Contrast]:
@@ -37,10 +38,10 @@ def contrasts(results: Results) -> Iterator[Contrast]:
 
 
 def _contrast(audit: Audit, row: Row) -> Contrast | None:
-    decisive = row.decisive
-    if decisive is None:
+    witness = row.pictured
+    if witness is None:
         return None
-    answers = decisive.answers
+    answers = witness.answers
     plain = []
     changed = []
     numbers = {}
@@ -54,7 +55,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         place = answers.pairs[number].case.place
         frame = next(iter(shown_frames(place)), 0)
         # where it is put in, the sample as it is does not show it yet
-        region = box_of(place, frame) if decisive.removes else None
+        region = box_of(place, frame) if witness.removes else None
         # the changed one is no sample of the data: a drawing is shown in its place
         drawn = Occurrence(sample=f"changed: {key}", frame=frame)
         where[after.sample.key] = drawn
@@ -70,10 +71,12 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
 
     right = answers.right[answers.with_cue, PLACEBO]
     rule = RULE
+    if witness.is_inside:
+        rule += UNCHANGED
     if not np.isnan(right).all():
         rule += f" With the placebo {np.nanmean(right):.0%} are right."
-    name = f"{decisive.spec}: {decisive.plugin.title}"
-    plain_name = "as it is" if decisive.removes else "as it is, without the cue"
+    name = f"{witness.spec}: {witness.plugin.title}"
+    plain_name = "as it is" if witness.removes else "as it is, without the cue"
     return contrast(
         row.target.cue.feature.key,
         {plain_name: audit.respond(plain), name: audit.respond(changed)},

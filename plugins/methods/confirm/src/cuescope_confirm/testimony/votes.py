@@ -127,6 +127,11 @@ class Testimony(Witness):
         return self.plugin.effect == "removes"
 
     @property
+    def is_inside(self) -> bool:
+        """Whether the model's embedding is changed, and no picture."""
+        return self.plugin.needs == "inside"
+
+    @property
     def confirms(self) -> bool:
         """Whether its kind shows the cue to be a cause."""
         return self.decision == "confirms"

@@ -151,6 +151,18 @@ class Row:
         )
 
     @property
+    def pictured(self) -> Testimony | None:
+        """The witness whose pictures are shown: the decisive one.
+
+        Of edits inside the model one that takes the cue out: its samples show the cue.
+        """
+        decisive = self.decisive
+        if decisive is None or decisive.removes or not decisive.is_inside:
+            return decisive
+        able = [other for other in self.fine if other.removes and other.is_inside]
+        return able[0] if able else decisive
+
+    @property
     def confirming(self) -> list[Testimony]:
         """The witnesses that confirm, those that take the cue out before others, clearest first."""
         return sorted(

@@ -86,6 +86,8 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
     if row.draws_answers:
         where += f", with the answer '{row.target.cue.label}'"
     yield f"{where}: cannot tell whether it is a cause{why}{how_many(row, options)}."
+    if row.stated is not None:
+        yield f"All that was measured comes to {with_interval(row.stated)} points of probability."
     effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
     if effects:
         yield f"Measured beyond placebos: {effects}."
