@@ -1,9 +1,11 @@
 """Small products are done on one thread, and what follows has its threads again."""
 
+import sys
+
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cuescope_sdk.maths import on_one_thread
+from cuescope_sdk.maths import _threads, on_one_thread
 
 
 def blas_threads() -> set[int]:
@@ -13,6 +15,24 @@ def blas_threads() -> set[int]:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }
+
+
+def test_libraries_that_come_later_are_known_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+    real = _threads.ThreadpoolController
+    monkeypatch.setattr(
+        _threads, "ThreadpoolController", lambda: made.append(1) or real()
+    )
+    _threads._controller.cache_clear()
+    for package in ("faiss", "sklearn", "torch"):
+        monkeypatch.delitem(sys.modules, package, raising=False)
+    work = on_one_thread(blas_threads)
+    assert work() == work() == {1}
+    monkeypatch.setitem(sys.modules, "faiss", sys)
+    assert work() == work() == {1}
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -1,11 +1,15 @@
 """Small products of matrices on one thread."""
 
+import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+WITH_BLAS = frozenset(
+    {"faiss", "sklearn", "torch"}
+)  # packages that bring one of their own
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -19,15 +23,17 @@ def on_one_thread(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def alone(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _controller().limit(limits=1, user_api="blas"):
+        loaded = frozenset(name for name in WITH_BLAS if name in sys.modules)
+        with _controller(loaded).limit(limits=1, user_api="blas"):
             return function(*args, **kwargs)
 
     return alone
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    # it knows the libraries that are loaded, and SciPy brings one of its own
+def _controller(loaded: frozenset[str]) -> ThreadpoolController:
+    """Of the libraries that are there with these packages: it knows none that is loaded later."""
+    # SciPy, which these fits use, brings one of its own
     import scipy.linalg  # noqa: F401
 
     return ThreadpoolController()
