@@ -7,9 +7,8 @@ from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-WITH_BLAS = frozenset(
-    {"faiss", "sklearn", "torch"}
-)  # packages that bring one of their own
+# packages that bring a library of their own
+WITH_BLAS = ("faiss", "sklearn", "torch")
 P = ParamSpec("P")
 T = TypeVar("T")
 
