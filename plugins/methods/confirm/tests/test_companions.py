@@ -178,11 +178,17 @@ def test_where_they_never_come_apart_the_reader_is_told_what_to_collect(
 ) -> None:
     found = World(0.99, "companion").compare(monkeypatch)
     assert ruling(found) is None
-    row: Any = SimpleNamespace(discordant=[found])
+    about = SimpleNamespace(cue=SimpleNamespace(name="darker (a guess)"))
+    row: Any = SimpleNamespace(target=about, discordant=[found])
     options: Any = OPTIONS
     [words] = hanging_together(row, options)
     assert "light=dim" in words
     assert "--pairs" in words
+    # two of one guess are told by more than it
+    twin = replace(found.companion, name="failures of cup (a guess: darker)")
+    row.discordant = [replace(found, companion=twin)]
+    [words] = hanging_together(row, options)
+    assert words.startswith("It goes with failures of cup, which looks the same (in ")
     # a part of the cue, which most of its samples lack, is no company to be told from it
     part = replace(found.companion, with_cue=0.14)
     row = SimpleNamespace(discordant=[replace(found, companion=part)])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cuescope_confirm.asking import Direction
+from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
@@ -106,10 +107,51 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
     count = " (40 could be changed; about 63 are needed)" * missing.of_samples
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow': cannot tell whether it is a cause, because "
-        f"{missing.because}{count}. All that was measured comes to +8 (−10 to +18) points of "
-        "probability. Measured beyond placebos: swap +20 (+10 to +30). "
+        f"{missing.because}{count}. As far as was measured, the right answer gains +8 (−10 to "
+        "+18) points of probability without it; the true figure may be 0. Measured beyond "
+        "placebos: swap +20 (+10 to +30). "
         f"{missing.decides}"
     )
+
+
+@pytest.mark.parametrize(
+    ("inside", "share", "verb"),
+    [
+        (False, None, "causes"),
+        (True, None, "probably causes"),
+        (False, 0.9, "causes"),
+        # wrong answers of many kinds come with what is hard to see, too
+        (False, 0.3, "may cause"),
+        (True, 0.3, "may cause"),
+    ],
+)
+def test_a_sentence_is_no_surer_than_its_checks(
+    inside: bool, share: float | None, verb: str
+) -> None:
+    drawn = None if share is None else Drawn("dog", share, 4, 80)
+    ruling = Ruling("causes", inside=inside)
+    told = statement(row(ruling, witness("erase"), drawn=drawn), OPTIONS)
+    assert told.startswith(f"{{feature}} on 'cow' {verb} wrong answers")
+
+
+@pytest.mark.parametrize(
+    ("direction", "said"),
+    [
+        (HARMS, "the right answer gains +8"),
+        (Direction(sign=-1), "the right answer loses +8"),
+        (Direction("the label", sign=-1), "the answer 'cow' loses +8"),
+        (Direction("its own answer", sign=-1), "what is answered loses +8"),
+    ],
+)
+def test_what_is_not_decided_says_what_would_move(
+    direction: Direction, said: str
+) -> None:
+    told = row(
+        Ruling("cannot tell", missing=SAME_ELSEWHERE),
+        direction=direction,
+        effect=Estimate(0.08, -0.02, 0.18),
+    )
+    assert said in statement(told, OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -103,10 +103,10 @@ def company_check(results: Results, row: Row) -> Evidence:
 
 def difficulty_check(results: Results, row: Row, drawn: Drawn) -> Evidence:
     """What is hard to see is answered this and that; a cue stands for one answer."""
-    is_one = drawn.is_one or drawn.stands_out(results.study.options.margin)
+    is_told = drawn.is_told(results.study.options.margin)
     return Evidence(
         check="cue or hard to see",
-        verdict="supported" if is_one else "inconclusive",
+        verdict="supported" if is_told else "inconclusive",
         detail=f"{results.name_of(row)}: of the wrong answers that come with it {drawn.share:.0%} "
         f"are '{drawn.answer}', the commonest of {drawn.many}",
         value=drawn.share,
@@ -114,7 +114,7 @@ def difficulty_check(results: Results, row: Row, drawn: Drawn) -> Evidence:
         n=drawn.n,
         feature=row.target.cue.feature.key,
         label=row.target.cue.label,
-        doubt=None if is_one else HARD,
+        doubt=None if is_told else HARD,
     )
 
 

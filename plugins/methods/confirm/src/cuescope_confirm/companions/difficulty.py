@@ -63,6 +63,10 @@ class Drawn:
             return False
         return is_half(self.alike, margin / part)
 
+    def is_told(self, margin: float) -> bool:
+        """Whether a cue brings it: what is hard to see brings several, and each as often."""
+        return self.is_one or self.stands_out(margin)
+
 
 def is_half(alike: Estimate[float], margin: float) -> bool:
     """Whether a figure of samples as they are is surely half of a margin or more.

@@ -16,7 +16,8 @@ from cuescope_sdk.statistics import Estimate
 
 MOSTLY = 0.5  # of its samples, those that show what it goes with
 INSIDE = (
-    "The pictures stay as they are: no change of pictures takes it out, or puts it in."
+    "The pictures stay as they are, and only the model's embedding is changed: no change of "
+    "pictures takes it out, or puts it in."
 )
 
 
@@ -53,16 +54,16 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     if row.effect is not None:
         by = f", by {with_interval(row.effect)} points of probability"
     # first what it does and what that costs, then how it is known
-    causes = "probably causes" if row.ruling.inside else "causes"
-    yield f"{where} {causes} {answers}{by}."
+    yield f"{where} {_verb(row, options)} {answers}{by}."
     yield from _cost(row)
     yield from answer_drawn(row, options)
     if row.ruling.together:
         yield from _of_all_evidence(row)
+    inside = ", in the model's embedding," if row.ruling.inside else ""
     if row.ruling.necessary and not row.ruling.together:
-        yield f"Taking it out {without}: {_clearest(row, removes=True)}."
+        yield f"Taking it out{inside} {without}: {_clearest(row, removes=True)}."
     if row.ruling.sufficient and not row.ruling.together:
-        yield f"Putting it in {with_cue}: {_clearest(row, removes=False)}."
+        yield f"Putting it in{inside} {with_cue}: {_clearest(row, removes=False)}."
     if row.ruling.inside:
         yield INSIDE
     yield from _of_whole_picture(row)
@@ -87,7 +88,10 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
         where += f", with the answer '{row.target.cue.label}'"
     yield f"{where}: cannot tell whether it is a cause{why}{how_many(row, options)}."
     if row.stated is not None:
-        yield f"All that was measured comes to {with_interval(row.stated)} points of probability."
+        yield (
+            f"As far as was measured, {_moved(row)} {with_interval(row.stated)} points of "
+            "probability without it; the true figure may be 0."
+        )
     effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
     if effects:
         yield f"Measured beyond placebos: {effects}."
@@ -157,6 +161,13 @@ def rounded_up(count: float) -> int:
     return math.ceil(count / step) * step
 
 
+def _verb(row: Row, options: ConfirmOptions) -> str:
+    """How surely it is a cause: less where a check doubts it."""
+    if row.drawn is not None and not row.drawn.is_told(options.margin):
+        return "may cause"
+    return "probably causes" if row.ruling.inside else "causes"
+
+
 def _verbs(row: Row) -> tuple[str, str, str]:
     """What a cause does: the answers it moves, what taking it out does, and putting it in."""
     direction = row.target.direction
@@ -167,6 +178,16 @@ def _verbs(row: Row) -> tuple[str, str, str]:
     if direction.harms:
         return "wrong answers", "mends them", "brings them"
     return "right answers", "takes them away", "brings them"
+
+
+def _moved(row: Row) -> str:
+    """What an effect moves where the cue is taken out, and which way it counts."""
+    direction = row.target.direction
+    if row.draws_answers:
+        return f"the answer '{row.target.cue.label}' loses"
+    if direction.toward == "its own answer":
+        return "what is answered loses"
+    return "the right answer gains" if direction.harms else "the right answer loses"
 
 
 def _of_whole_picture(row: Row) -> Iterator[str]:
@@ -238,8 +259,12 @@ def hanging_together(row: Row, options: ConfirmOptions) -> Iterator[str]:
             few = "no sample of the label shows"
             if comparison.alone:
                 few = f"only {comparison.alone} samples of the label show"
+            words = companion.words
+            guess, marked, _ = row.target.cue.name.partition(" (a guess")
+            if marked:
+                words = words.replace(f" (a guess: {guess})", ", which looks the same")
             yield (
-                f"It goes with {companion.words}, and {few} one of the two alone. More of these, "
+                f"It goes with {words}, and {few} one of the two alone. More of these, "
                 "or pairs (`--pairs FOLDER`), would tell which of the two it is."
             )
             return

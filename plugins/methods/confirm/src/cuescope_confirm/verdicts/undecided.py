@@ -56,8 +56,8 @@ SECOND_CAUSE = Undecided(
     "only one kind of change moves the answers, and a second kind has to agree"
 )
 PART_ALONE = Undecided(
-    "what moves the answers changes a part of it or the model's embedding alone, and may be "
-    "something that goes with it"
+    "the changes that move answers take out only a part of it, or are done in the model's "
+    "embedding alone: something that is there together with it may be the cause"
 )
 SECOND_NONE = Undecided(
     "nothing that was done to it moves answers more than the placebos do, but too little of it "
