@@ -498,6 +498,13 @@ def test_a_finding_says_where_and_outlines_it_on_its_pictures() -> None:
     assert len(page.classed("outline")) >= images
 
 
+def test_a_long_note_takes_the_width_of_the_page() -> None:
+    told = {"rule": "it is large. " * 20, "looks": "one <b>"}
+    page = render(make_report(0, evidence=(), notes=told), {})
+    assert '<div class="wide"><dt>rule</dt>' in page
+    assert "<div><dt>looks</dt><dd>one &lt;b&gt;</dd></div>" in page
+
+
 def test_a_notebook_shows_the_same_contrast_with_small_pictures() -> None:
     report = make_report(2)
     html = fragment(report, make_pictures(report, (900, 600)))

@@ -96,6 +96,12 @@ def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
     scores = with_doubts(report.scores, [is_open, dark])
     [both] = {score.doubt for score in scores if score.finding}
     assert both == f"{doubt} And the film is dark."
+    # what is no "but" stays as it is
+    noise = is_open.model_copy(update={"doubt": "It may be noise."})
+    scores = with_doubts(report.scores, [is_open, noise])
+    assert {score.doubt for score in scores if score.finding} == {
+        f"{doubt} It may be noise."
+    }
 
 
 def test_a_premise_of_one_finding_takes_its_star_alone() -> None:

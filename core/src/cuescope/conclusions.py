@@ -1,6 +1,7 @@
 """The words of a report: what an audit concludes. Frozen, strict, and stored as JSON."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
@@ -408,7 +409,7 @@ def with_doubts(
         # the star goes too: readers look at stars, not at a table of checks (docs/adr/0023)
         first, *others = dict.fromkeys(check.doubt or "" for check in refuted or about)
         # a third "but" would leave a reader in doubt of the second
-        more = [f"And {other.removeprefix('But ')}" for other in others]
+        more = [re.sub("^But ", "And ", other) for other in others]
         doubt = {"finding": not refuted, "doubt": " ".join([first, *more])}
         return score.model_copy(update=doubt)
 

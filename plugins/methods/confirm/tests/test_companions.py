@@ -188,7 +188,7 @@ def test_where_they_never_come_apart_the_reader_is_told_what_to_collect(
     twin = replace(found.companion, name="failures of cup (a guess: darker)")
     row.discordant = [replace(found, companion=twin)]
     [words] = hanging_together(row, options)
-    assert words.startswith("It goes with failures of cup, which looks the same (in ")
+    assert words.startswith("It goes with another finding, which looks the same (in ")
     # a part of the cue, which most of its samples lack, is no company to be told from it
     part = replace(found.companion, with_cue=0.14)
     row = SimpleNamespace(discordant=[replace(found, companion=part)])

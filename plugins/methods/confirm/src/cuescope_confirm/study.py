@@ -1,5 +1,6 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,7 +47,8 @@ TELLS = ("tell", "way to ask")
 THING = "thing"  # what reasoning names
 WORDS = "word"  # of questions
 SHOWN = "thing shown"  # annotated or detected in pictures
-GUESSED = "(a guess"  # in a name that pictures alone gave
+# a name that pictures alone gave, or such a name behind the number that a method gave
+_GUESSED = re.compile(r"(.+) \(a guess(?:[,;].*)?\)|.+ \(a guess: (.+)\)")
 T = TypeVar("T")
 Samples = Mapping[str, Sample]  # by key
 Frames = Sequence[FrameId]
@@ -103,7 +105,7 @@ class Cue:
     @property
     def is_numbered(self) -> bool:
         """Whether its name is a number, or a guess by its pictures: nobody calls it so."""
-        return GUESSED in self.name or any(map(str.isdigit, self.name))
+        return guess_in(self.name) is not None or any(map(str.isdigit, self.name))
 
     @property
     def word(self) -> str | None:
@@ -196,6 +198,18 @@ class Study:
             frame = key, min(occurrence.frame or 0, last)
             frames.setdefault(frame, []).append(occurrence)
         return frames
+
+
+def guess_in(name: str) -> str | None:
+    """What pictures alone say in a name; None where it has no guess.
+
+    >>> guess_in("blue mark (a guess)"), guess_in("blue mark (a guess, 2 of 3)")
+    ('blue mark', 'blue mark')
+    >>> guess_in("failures of cup (a guess: blue mark)"), guess_in("failures of cup")
+    ('blue mark', None)
+    """
+    found = _GUESSED.fullmatch(name)
+    return None if found is None else found[1] or found[2]
 
 
 def frames_in(samples: Samples) -> list[FrameId]:

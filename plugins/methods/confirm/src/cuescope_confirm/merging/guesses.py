@@ -1,16 +1,12 @@
 """A name for each cue that methods have only numbered: what its pictures show, which is a guess."""
 
-import re
 from collections import Counter
 from dataclasses import replace
 
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.merging.recognition import name_of
-from cuescope_confirm.study import NOWHERE, Cue, Cues, Study
+from cuescope_confirm.study import NOWHERE, Cue, Cues, Study, guess_in
 from cuescope_sdk.locating import Sight, look_at_features
-
-# behind the number that a method gave, in the report of its run
-_GUESSED = re.compile(r" \(a guess: (.+)\)$")
 
 
 def with_guesses(study: Study, cues: Cues) -> list[Cue]:
@@ -26,12 +22,12 @@ def with_guesses(study: Study, cues: Cues) -> list[Cue]:
     sights: dict[str, Sight] = {}
     unseen = []
     for cue in numbered:
-        made = _GUESSED.search(cue.name)
+        made = guess_in(cue.name)
         # what several methods have found is looked at anew
         if made is None or len(cue.members) > 1:
             unseen.append(cue)
         else:
-            guesses[cue.id] = made[1]
+            guesses[cue.id] = made
     features = [cue.feature for cue in unseen]
     seen = look_at_features(study.audit, study.seen, features) if unseen else []
     for cue, sight in zip(unseen, seen, strict=True):

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Decisions, Effect
+from cuescope_confirm.study import guess_in
 from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import Witness
 from cuescope_confirm.verdicts.row import Row
@@ -14,6 +16,7 @@ from cuescope_confirm.verdicts.undecided import PART_ALONE, SECOND_CAUSE
 from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import Estimate
 
+ALIKE = "another finding, which looks the same"
 MOSTLY = 0.5  # of its samples, those that show what it goes with
 INSIDE = (
     "The pictures stay as they are, and only the model's embedding is changed: no change of "
@@ -54,7 +57,7 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     if row.effect is not None:
         by = f", by {with_interval(row.effect)} points of probability"
     # first what it does and what that costs, then how it is known
-    yield f"{where} {_verb(row, options)} {answers}{by}."
+    yield f"{where} {_how_surely(row, options)} {answers}{by}."
     yield from _cost(row)
     yield from answer_drawn(row, options)
     if row.ruling.together:
@@ -161,7 +164,7 @@ def rounded_up(count: float) -> int:
     return math.ceil(count / step) * step
 
 
-def _verb(row: Row, options: ConfirmOptions) -> str:
+def _how_surely(row: Row, options: ConfirmOptions) -> str:
     """How surely it is a cause: less where a check doubts it."""
     if row.drawn is not None and not row.drawn.is_told(options.margin):
         return "may cause"
@@ -259,12 +262,11 @@ def hanging_together(row: Row, options: ConfirmOptions) -> Iterator[str]:
             few = "no sample of the label shows"
             if comparison.alone:
                 few = f"only {comparison.alone} samples of the label show"
-            words = companion.words
-            guess, marked, _ = row.target.cue.name.partition(" (a guess")
-            if marked:
-                words = words.replace(f" (a guess: {guess})", ", which looks the same")
+            guess = guess_in(companion.name)
+            if guess is not None and guess == guess_in(row.target.cue.name):
+                companion = replace(companion, name=ALIKE)
             yield (
-                f"It goes with {words}, and {few} one of the two alone. More of these, "
+                f"It goes with {companion.words}, and {few} one of the two alone. More of these, "
                 "or pairs (`--pairs FOLDER`), would tell which of the two it is."
             )
             return
