@@ -446,6 +446,22 @@ def test_what_goes_on_is_as_long_as_of_draws_that_took_as_long(
     assert longer_than(over, 50, doubt) == pytest.approx((half, far - half), rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("over", "half", "far"),
+    [
+        (20, 1.2059, 1.9810),
+        (90, 1.9046, 3.2034),
+        (200, 3.1214, 5.2410),
+        (1000, 10.1831, 17.0424),
+    ],
+)
+def test_what_takes_many_times_longer_is_soon_over_all_the_same(
+    over: float, half: float, far: float
+) -> None:
+    """As the tail of its law says, by scipy's `isf`: here `cdf` has no digits left."""
+    assert longer_than(over, 10, 0.26) == pytest.approx((half, far), rel=1e-3)
+
+
 def test_what_cues_share_stays_when_their_number_is_known(clock: Clock) -> None:
     stage = Stage("test", 700, 0, most=700, cues=1, pace=1.0, shared=6.0)
     course = Course([stage], clock)

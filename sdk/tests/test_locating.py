@@ -266,6 +266,29 @@ def test_what_loses_its_colours_is_not_called_bluer() -> None:
     assert not {"blue", "red"} & set(portrait.what.split())
 
 
+@pytest.mark.parametrize(
+    ("colour", "name"),
+    [
+        ((96, 60, 28), "brown"),
+        ((250, 140, 20), "orange"),
+        ((200, 30, 40), "red"),
+        ((110, 15, 20), "dark red"),
+    ],
+)
+def test_a_mark_has_the_colour_that_people_name(
+    colour: tuple[int, int, int], name: str
+) -> None:
+    def mark(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        pixels[30:44, 4:18] = rng.normal(colour, 4).clip(0, 255)
+        return _mask(np.s_[30:44, 4:18])
+
+    portrait, _ = describe(mark)
+    assert portrait is not None
+    assert portrait.name is not None
+    assert portrait.name.startswith(f"{name} ")
+    assert f"the same {name}" in portrait.what
+
+
 class Cut(NamedTuple):
     """What two localisers say of frames, in place of what they learn."""
 

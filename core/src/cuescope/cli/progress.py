@@ -18,9 +18,10 @@ from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
 from cuescope.cli.whole import Whole, duration
 from cuescope.context import Advance, ignore, silent
-from cuescope.course import Course
+from cuescope.course import LONGER, Course
 from cuescope.hookspecs import hookimpl
 from cuescope.printable import printable
+from cuescope.time_left import longer_than
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -33,6 +34,7 @@ FIRST_SECONDS = 10.0  # until the first line,
 SECONDS = 60.0  # between lines,
 VERBOSE_SECONDS = 10.0  # and with --verbose
 MARKS = 17  # the pace is that of the last sixteen batches
+BATCH_DOUBT = 0.25  # of the seconds of a batch, as a natural logarithm
 
 
 class Verbosity(Enum):
@@ -161,7 +163,8 @@ class Work:
     def seconds_left(self) -> float | None:
         """How long the rest takes at this pace, less the time since the last batch.
 
-        A batch that takes longer than usual makes the pace a slower one: as if it ended now.
+        A batch that takes longer than usual takes longer still, and makes the pace a slower one: as
+        if it ended now.
         """
         marks = self._told_by
         first, *_, last = marks
@@ -172,8 +175,11 @@ class Work:
         waited = self._clock() - last[0]
         rest = self.all_effort - self.effort
         batch = min(effort / (len(marks) - 1), rest)
-        by_now = (rest - batch) * (seconds + waited) / (effort + batch)
-        return max(rest * seconds / effort - waited, by_now)
+        foreseen = batch * seconds / effort
+        of_batch, _ = longer_than(waited, foreseen, BATCH_DOUBT)
+        of_batch = max(of_batch, LONGER * (waited - foreseen))
+        pace = max(seconds / effort, (seconds + waited) / (effort + batch))
+        return of_batch + (rest - batch) * pace
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -19,10 +19,11 @@ GREY = 0.08  # red and blue of what has no colour
 PALE = 0.02  # of it in most cells: nothing is left
 LIGHT = 0.66
 DARK = 0.33
+BROWN = 0.7  # of the red light of an orange: one that has less is brown
 TINY = 1e-9  # of a spread
 # brightness, red less green, blue less brightness
 COLOURS = {
-    "red": (1.0, -0.6),
+    "red": (1.0, -0.4),
     "orange": (0.7, -1.0),
     "yellow": (0.0, -1.0),
     "green": (-1.0, -0.3),
@@ -98,7 +99,7 @@ def change_at(cells: Cells, masks: Sequence[Mask], data: Training) -> Change:
     if _loses_colour(np.array(chroma), data, weights):
         words.append("less colourful")
     elif clear["red"] or clear["blue"]:
-        hue = colour_of(clear["red"], clear["blue"])
+        hue = colour_of(clear["red"], clear["blue"], clear["brightness"] < 0)
         words.append(f"more {hue}")
     if clear["contrast"]:
         words.append("more edges" if clear["contrast"] > 0 else "fewer edges")
@@ -182,15 +183,21 @@ def _common_colour(
         if brightness > LIGHT:
             return "white"
         return "black" if brightness < DARK else "grey"
+    red_light = brightness + (red - blue) / 2
+    colour = colour_of(red, blue, red_light < BROWN)
+    if colour == "brown":
+        return colour
     shade = "dark " if brightness < DARK else "light " if brightness > LIGHT else ""
-    return shade + colour_of(red, blue)
+    return shade + colour
 
 
-def colour_of(red: float, blue: float) -> str:
-    """The colour that is nearest in direction.
+def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
+    """The colour that is nearest in direction; an orange that `is_dark` is brown.
 
     >>> colour_of(0.3, -0.2), colour_of(0.0, 0.4), colour_of(-0.4, -0.1)
     ('red', 'blue', 'green')
+    >>> colour_of(0.12, -0.12), colour_of(0.12, -0.12, is_dark=True)
+    ('orange', 'brown')
     """
     given = np.array([red, blue])
 
@@ -198,4 +205,5 @@ def colour_of(red: float, blue: float) -> str:
         direction = np.array(COLOURS[name])
         return float(given @ direction / np.linalg.norm(direction))
 
-    return max(COLOURS, key=nearness)
+    nearest = max(COLOURS, key=nearness)
+    return "brown" if nearest == "orange" and is_dark else nearest

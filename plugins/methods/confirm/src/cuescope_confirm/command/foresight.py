@@ -33,10 +33,10 @@ KINDS = 2  # of change that apply to a cue, of all that the model can be asked f
 # of what a test so foreseen asks for at most: how much it asks
 TEST_ASKED = 0.7
 # beside the model, of an input and of each pixel of it: pictures are changed, and looked at
-INPUT_SECONDS = 0.01
-PIXEL_SECONDS = 8e-6
+INPUT_SECONDS = 0.012
+PIXEL_SECONDS = 2.5e-6
 # the same of a cue in questions, and of as many more as cues share
-TEST_SECONDS = 3.0
+TEST_SECONDS = 1.0
 SHARED = 3.0
 FEW = 20
 
