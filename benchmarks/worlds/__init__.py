@@ -24,6 +24,7 @@ MODULES = {
     "17": "worlds.jars",
     "18": "worlds.dials",
     "19": "worlds.bags",
+    "20": "worlds.echoes",
 }
 
 

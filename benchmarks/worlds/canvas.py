@@ -42,7 +42,7 @@ class Grid:
 
 def paint(light: Light, cover: Field, colour: Colour | tuple | Light) -> Light:
     """A colour over what is there, as far as each pixel is covered."""
-    return light + cover[:, :, None] * (np.asarray(colour, np.float32) - light)
+    return light + cover[..., None] * (np.asarray(colour, np.float32) - light)
 
 
 def cover_of(depth: Field) -> Field:

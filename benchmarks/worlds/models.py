@@ -1,4 +1,4 @@
-"""The model of a world whose network says something of each place of one picture."""
+"""The model of a world whose network says something of each place it sees."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -59,7 +59,8 @@ class PlacesModel(Plugin):
         from worlds.moving import respond_moved
 
         network = self._network()
-        pictures = self.canvas([trial.sample.frames[0] for trial in trials])
+        clips = [self.canvas(trial.sample.frames) for trial in trials]
+        pictures = [network.seen(clip) for clip in clips]
         embeddings = network.embed(pictures).numpy()
         return respond_moved(trials, embeddings, network.last, self._world.labels)
 
@@ -79,8 +80,13 @@ class PlacesModel(Plugin):
         frames: Sequence[Frame],
         layer: int = -1,
     ) -> list[np.ndarray]:
-        """What the pool reads (row, col, channel), whichever layer is asked for."""
-        return list(self._network().look(self.canvas(frames)).numpy())
+        """What the pool reads (row, col, channel), whichever layer is asked for.
+
+        Each frame is looked at alone: a network of clips sees one that stands still.
+        """
+        network = self._network()
+        alone = [network.seen([picture]) for picture in self.canvas(frames)]
+        return list(network.look(alone).flatten(0, -4).numpy())
 
     def _network(self) -> "PlacesNetwork":
         network = self._world.open_network(self._case, self.context.cache)

@@ -25,6 +25,11 @@ class PlacesNetwork(nn.Module, ABC):
     head: nn.Linear
 
     @staticmethod
+    def seen(clip: Frames) -> np.ndarray:
+        """What is looked at of a clip: the first frame, most worlds' only one."""
+        return clip[0]
+
+    @staticmethod
     @abstractmethod
     def as_input(pictures: Sequence[np.ndarray]) -> Tensor:
         """Float and scaled, what `tokens` reads."""
@@ -60,7 +65,7 @@ class PlacesNetwork(nn.Module, ABC):
     @torch.no_grad()
     def probabilities(self, clips: Sequence[Frames]) -> np.ndarray:
         """Of each label, float (clip, label)."""
-        embeddings = self.embed([frames[0] for frames in clips])
+        embeddings = self.embed([self.seen(frames) for frames in clips])
         return self.last(embeddings).softmax(dim=1).numpy()
 
 
@@ -101,7 +106,8 @@ class Training:
         """Fair weights from nothing, or those that are taught a cue from the fair ones."""
         course = self.fair if start is None else self.taught
         facts = self.world.training(cue, course.pictures)
-        pictures = self.network.as_input([self.world.draw(shown)[0] for shown in facts])
+        clips = map(self.world.draw, facts)
+        pictures = self.network.as_input([self.network.seen(clip) for clip in clips])
         labels = torch.tensor([self.world.lesson(cue, shown) for shown in facts])
         order = torch.Generator().manual_seed(0)
         with torch.random.fork_rng():
