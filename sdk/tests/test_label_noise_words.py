@@ -1,6 +1,9 @@
 """Samples that look mislabelled: those with the cue of a finding are not to be relabelled."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import pytest
 
 from cuescope_sdk import Feature, Occurrence, Sample, Score
 from cuescope_sdk.data import mislabelled_samples
@@ -43,3 +46,31 @@ def test_a_sample_with_the_cue_of_a_finding_is_not_to_be_relabelled() -> None:
     assert "s0" not in words("cow")
     # of another label the cue is no reason
     assert "Look at s0 (" in words("horse")
+
+
+@pytest.mark.parametrize("shared", ["black bars, along the top edge", None])
+def test_what_the_samples_share_may_be_a_cue_that_was_not_found(
+    shared: str | None,
+) -> None:
+    samples = [Sample(key=f"s{n}", frames=(), label="cow") for n in range(4)]
+    wrong = np.tile([0.1, 0.9], (4, 1))
+    answered = Answered(
+        label=np.zeros(4, int),
+        prediction=np.ones(4, int),
+        correct=np.zeros(4, bool),
+        groups=Groups.single(4),
+        probability=wrong,
+    )
+    noise = LabelNoise(answered, np.array([1, 1, 1, -1]), np.ones(2))
+    given: list[str] = []
+
+    def share(alike: Sequence[Sample]) -> str | None:
+        given.extend(sample.key for sample in alike)
+        return shared
+
+    said = mislabelled_samples(
+        samples, LABELS, noise, explained=0, held=0, share=share
+    ).detail
+    assert given == ["s0", "s1", "s2"]
+    words = "The 3 of 'cow' that look like 'horse' share something in their pictures"
+    assert (f"{words} (a guess: {shared})" in said) is (shared is not None)

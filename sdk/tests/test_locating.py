@@ -23,6 +23,7 @@ from cuescope_sdk.locating import (
     _location,
     _visual_words,
     attach_portraits,
+    shared_look,
 )
 from cuescope_sdk.locating._changes import change_of_whole
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, likest_part
@@ -31,7 +32,8 @@ from cuescope_sdk.locating._words import part_of
 from cuescope_sdk.statistics import Groups
 
 SIDE = 48
-LISTED = 40  # samples that a finding lists, and as many others
+LISTED = 40  # samples that a finding lists,
+OTHERS = 40  # and those that it does not
 WRONG = 4  # of either side, that the list has wrongly
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray | None]
 
@@ -82,14 +84,15 @@ def describe(
     samples = []
     places = {}
     listed = []
-    for number in range(2 * LISTED):
+    for number in range(LISTED + OTHERS):
         noise = rng.uniform(0, 255, (SIDE, SIDE, 3))
         blurred = ndimage.gaussian_filter(noise, (3, 3, 0))
         spread = (blurred - blurred.mean()) / blurred.std()
         pixels = np.uint8((120 + 50 * spread).clip(0, 255))
         is_listed = number < LISTED
         key = f"s{number:03}"
-        if is_listed != (number % LISTED < WRONG):
+        first = 0 if is_listed else LISTED
+        if is_listed != (number - first < WRONG):
             mask = draw(pixels, rng)
             if is_listed and mask is not None:
                 places[key] = mask
@@ -287,6 +290,49 @@ def test_a_mark_has_the_colour_that_people_name(
     assert portrait.name is not None
     assert portrait.name.startswith(f"{name} ")
     assert f"the same {name}" in portrait.what
+
+
+def test_some_frames_keep_the_regions_that_are_marked_in_them() -> None:
+    masks = tuple(np.ones((number + 1, 2), bool) for number in range(4))
+    data = Training(np.arange(4) < 2, np.array(list("abcd")), Groups.single(4), masks)
+    for rows in (np.array([0, 2]), np.array([True, False, True, False])):
+        part = data.take(rows)
+        assert list(part.labels) == ["a", "c"]
+        assert [mask is not None and len(mask) for mask in part.regions] == [1, 3]
+
+
+def test_a_mark_is_placed_by_a_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven list it, one of them wrongly; nothing is seen in as many that share nothing."""
+    monkeypatch.setitem(globals(), "LISTED", 7)
+    monkeypatch.setitem(globals(), "WRONG", 1)
+    monkeypatch.setitem(globals(), "OTHERS", 40)
+    portrait, _ = describe(corner)
+    assert portrait is not None
+    assert portrait.where == "top right"
+    assert not any(describe(nothing, seed)[0] for seed in range(10))
+
+
+def test_what_some_samples_share_has_a_word() -> None:
+    rng = np.random.default_rng(0)
+    samples = []
+    for number in range(40):
+        pixels = rng.integers(60, 200, (SIDE, SIDE, 3), np.uint8)
+        if number < 8:
+            corner(pixels, rng)
+        frames = (Frame.from_array(pixels),)
+        samples.append(Sample(key=f"s{number:02}", frames=frames, label="cow"))
+    audit = Audit(
+        labels=("cow", "horse"),
+        options=None,
+        respond=pytest.fail,
+        context=Context(seed=0),
+        samples=tuple(samples),
+    )
+    shared = shared_look(audit, samples[:8])
+    assert shared is not None
+    assert shared.endswith("top right")
+    assert shared_look(audit, samples[10:18]) is None
+    assert shared_look(audit, samples[:3]) is None
 
 
 class Cut(NamedTuple):

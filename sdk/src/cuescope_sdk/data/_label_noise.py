@@ -1,9 +1,11 @@
 """What a report says of labels that look wrong: which samples, and what may come from them."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Int
 
 from cuescope_sdk import Evidence, Feature, Sample, Score, Verdict
 from cuescope_sdk.stills import typical_occurrences
@@ -31,11 +33,14 @@ def mislabelled_samples(
     held: int,
     features: Sequence[Feature] = (),
     scores: Sequence[Score] = (),
+    share: Callable[[Sequence[Sample]], str | None] | None = None,
 ) -> Evidence:
     """The check of labels: `explained` losses may be label noise, and `held` findings are none.
 
     `noise` is of these samples, in their order. What shows the cue of a finding of these `features`
-    and `scores` is not named: the cue, and no wrong label, may be why the model errs there.
+    and `scores` is not named: the cue, and no wrong label, may be why the model errs there. So may
+    what other samples `share`, in words (`cuescope_sdk.locating.shared_look`): of the most that are
+    of one label and look like one other.
     """
     suspects = np.flatnonzero(noise.looks_like >= 0)
     words = f"{len(suspects)} of {len(samples)} samples look mislabelled"
@@ -69,12 +74,37 @@ def mislabelled_samples(
             answer = labels[noise.looks_like[number]]
             names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
         words += f". Look at {', '.join(names)}"
+    if len(others) and share is not None:
+        words += _words_of_shared(samples, labels, noise, others, share)
     return Evidence(
         check="label noise",
         verdict=_verdict(explained, held),
         detail=words,
         value=len(suspects) / len(samples),
         n=len(samples),
+    )
+
+
+def _words_of_shared(
+    samples: Sequence[Sample],
+    labels: Sequence[str],
+    noise: "LabelNoise",
+    suspects: Int[np.ndarray, " suspect"],
+    share: Callable[[Sequence[Sample]], str | None],
+) -> str:
+    """What the most that are taken for one label share, as a cue that was not found would."""
+    sorts = defaultdict[tuple[str | None, str], list[Sample]](list)
+    for number in suspects.tolist():
+        sample = samples[number]
+        sorts[sample.label, labels[noise.looks_like[number]]].append(sample)
+    (label, answer), alike = max(sorts.items(), key=lambda sort: len(sort[1]))
+    shared = share(alike)
+    if shared is None:
+        return ""
+    return (
+        f". The {len(alike)} of '{label}' that look like '{answer}' share something in their "
+        f"pictures (a guess: {shared}): a cue that was not found may be why the model errs there, "
+        "so look before you relabel"
     )
 
 

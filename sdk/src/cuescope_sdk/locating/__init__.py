@@ -9,6 +9,7 @@ from cuescope_sdk.locating._portraits import (
     Sight,
     attach_portraits,
     look_at_features,
+    shared_look,
 )
 from cuescope_sdk.locating._regions import Region
 
@@ -24,6 +25,7 @@ __all__ = [
     "Training",
     "attach_portraits",
     "look_at_features",
+    "shared_look",
     "square_pixels",
     "stretch",
 ]

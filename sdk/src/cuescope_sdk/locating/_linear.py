@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import ClassVar
 
 import numpy as np
@@ -89,8 +88,9 @@ class Training:
         return np.asarray(weights / weights.mean())
 
     def take(self, rows: np.ndarray) -> "Training":
-        """Some of the frames."""
-        regions = tuple(compress(self.regions, rows)) if self.regions else ()
+        """Some of the frames: their numbers, or which they are."""
+        numbers = np.arange(len(self.shows))[rows]
+        regions = tuple(self.regions[row] for row in numbers) if self.regions else ()
         return Training(
             self.shows[rows],
             self.labels[rows],

@@ -26,7 +26,7 @@ from cuescope_sdk.tools import NameGuess
 MOST = 8  # findings: as many as a page tells in full
 FRAMES = 120  # on each side
 OF_SAMPLE = 2  # frames of a clip
-FEWEST = 12  # samples on each side: of fewer nothing is learned
+FEWEST = 6  # samples on each side: of fewer nothing is learned
 DRAWN = 12  # pictures of a feature that a page shows
 
 
@@ -168,6 +168,24 @@ def look_at_features(
     return sights
 
 
+def shared_look(audit: Audit, samples: Sequence[Sample]) -> str | None:
+    """What some samples of an audit show and others of their labels do not: a guess, in words.
+
+    None where they are too few, or nothing has a word. The model is not asked.
+    """
+    occurrences = [
+        Occurrence(sample=sample.key, frame=number)
+        for sample in samples
+        for number in range(len(sample.frames))
+    ]
+    feature = Feature(key="shared", kind="samples", occurrences=tuple(occurrences))
+    with audit.spare("what samples share"):
+        sight = look_at(audit, audit.once(Views.of, audit), feature)
+        if sight is not None and sight.is_told:
+            return sight.name
+    return None
+
+
 def look_at(
     audit: Audit,
     views: Views,
@@ -195,20 +213,22 @@ def look_at(
         others = compress(placed, ~data.shows)
         written = text_at(list(compress(placed, data.shows)), list(others))
     change = Change() if masks is None else change_at(pictures.cells, masks, data)
+    if written is None and not change.is_told:
+        of_whole = change_of_whole(list(map(views.whole, frames)), data)
+        # light from one side is clearest somewhere, and has no word there
+        if of_whole.is_told:
+            change = of_whole
+            location = Location("everywhere", location.auroc)
+            shown = []
     where = words_for_place(location, shown)
     area = float(np.mean([mask.mean() for mask in shown])) if shown else None
-    named_at = where
-    if written is None and not change.is_told:
-        # light from one side is clearest somewhere, and has no word there
-        change = change_of_whole(list(map(views.whole, frames)), data)
-        named_at = "everywhere" if change.is_told else where
     # a namer's word is a name already, and knows what things are
     is_named = NameGuess.name_in(feature.name or "") is not None
     words = words_for_change(change, written)
     portrait = Portrait(
         feature=feature.key,
         label=label,
-        name=None if is_named else name_for(named_at, area, change, written),
+        name=None if is_named else name_for(where, area, change, written),
         where=where,
         what=", ".join(words) or "nothing that has a word here",
         area=area,

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
 from cuescope_sdk.data import Comparison, mislabelled_samples
-from cuescope_sdk.locating import Sides
+from cuescope_sdk.locating import Sides, shared_look
 from cuescope_sdk.statistics import exceeds_rate_p_value
 from cuescope_slices.analysis import compare, inside, label_noise, sides
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
@@ -79,6 +80,7 @@ def check_labels(
         held=sum(score.finding for score in scores),
         features=features,
         scores=scores,
+        share=partial(shared_look, audit),
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
 from cuescope_sdk.data import Comparison, mislabelled_samples, other_explanations
+from cuescope_sdk.locating import shared_look
 from cuescope_sdk.statistics import LabelNoise, exceeds_rate_p_value
 from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
@@ -114,6 +115,7 @@ def check_labels(
         held=int(analysis.shown.finding.sum()),
         features=features,
         scores=scores,
+        share=partial(shared_look, audit),
     )
 
 
