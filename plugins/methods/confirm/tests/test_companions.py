@@ -24,6 +24,7 @@ from cuescope_confirm.companions import (
     unnamed,
 )
 from cuescope_confirm.companions.difficulty import Drawn
+from cuescope_confirm.locating.moments import Moment
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling
 from cuescope_confirm.study import Cue, Study
@@ -204,8 +205,11 @@ def test_a_change_that_moves_the_companion_too_is_no_witness(
     rng = np.random.default_rng(2)
     changed = [picture(rng, cue=False, companion=not takes_both) for _ in range(40)]
     placebos = [picture(rng, cue=True, companion=True) for _ in range(40)]
-    pairs = list(zip(changed, placebos, strict=True))
-    monkeypatch.setattr(moved, "changed_frames", lambda _: pairs)
+    pairs = [
+        (Moment((after,), 0), Moment((placebo,), 0))
+        for after, placebo in zip(changed, placebos, strict=True)
+    ]
+    monkeypatch.setattr(moved, "changed_moments", lambda _: pairs)
     monkeypatch.setattr(moved, "by_fold", lambda study, one: [(study, one)])
     plugin = SimpleNamespace(needs="still", effect="removes")
     witness: Any = SimpleNamespace(

@@ -10,6 +10,7 @@ import pytest
 from cuescope_confirm import asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
+from cuescope_confirm.locating.moments import ClipLook, Moment
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import (
@@ -37,7 +38,7 @@ from cuescope_confirm.verdicts.undecided import (
 )
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
-from cuescope_sdk.locating import Fitting, Linear, Look, Training
+from cuescope_sdk.locating import Fitting, Linear, Training
 from cuescope_sdk.statistics import Estimate, Groups
 
 RNG = np.random.default_rng
@@ -126,14 +127,14 @@ def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
     """Half of the cue is taken by a blank of half of it; elsewhere nothing is taken."""
     rng = RNG(1)
 
-    def picture(cue: float) -> Frame:
+    def picture(cue: float) -> Moment:
         pixels = rng.integers(60, 120, (32, 32, 3), np.uint8)
         pixels[: int(8 * cue), :8] = (250, 20, 20)
-        return Frame.from_array(pixels)
+        return Moment((Frame.from_array(pixels),), 0)
 
     with_cue = [picture(1) for _ in range(40)]
     without = [picture(0) for _ in range(40)]
-    look = Look.learn([*with_cue, *without], rng)
+    look = ClipLook.learn([*with_cue, *without], rng)
     rows = look.read([*with_cue, *without])
     shows = np.arange(80) < 40
     data = Training(shows, np.full(80, "cup"), Groups.single(80))

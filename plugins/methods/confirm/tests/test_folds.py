@@ -1,8 +1,10 @@
 """What several runs found, each without one fold: one cue, each fold with its own places."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cuescope_confirm.asking import Direction
@@ -142,7 +144,7 @@ def part(
     }
     located = LocatedCue({key: Place() for key in shown}, set(without), "frames", auroc)
     direction = Direction(sign=sign, gap=-0.3, z=z)
-    study: Any = SimpleNamespace(held=samples)
+    study: Any = SimpleNamespace(held=samples, options=SimpleNamespace(least=2))
     return Part(study, Target(cue, direction, samples, located))
 
 
@@ -170,9 +172,25 @@ def test_a_fold_that_knows_no_better_is_left_out(other: Part) -> None:
     assert set(target.located.places) == {"a", "b"}
 
 
+@pytest.mark.parametrize("placed", ["a", "ab"])
+def test_regions_of_fewer_samples_than_a_test_needs_are_none(placed: str) -> None:
+    """What changes a region would have too few samples, and whole pictures the others."""
+    found = part(*placed)
+    assert found.target.located is not None
+    region = Place(masks=(np.ones((2, 2), bool),))
+    places = dict.fromkeys(placed, region)
+    located = replace(found.target.located, places=places)
+    found = Part(found.study, replace(found.target, located=located))
+    target = join(cue_of("joined", "a mark"), [found, part("c", "d")])
+    assert target.located is not None
+    assert set(target.located.places) == {*placed, "c", "d"}
+    has_region = any(place.masks for place in target.located.places.values())
+    assert has_region is (len(placed) == 2)
+
+
 def test_a_cue_without_a_place_in_any_fold_says_why() -> None:
     lost = Target(cue_of("c", "a mark"), Direction(), {}, reason="nothing locates it")
-    study: Any = SimpleNamespace()
+    study: Any = SimpleNamespace(options=SimpleNamespace(least=2))
     target = join(cue_of("joined", "a mark"), [Part(study, lost)])
     assert target.located is None
     assert target.reason == "nothing locates it"

@@ -258,9 +258,7 @@ def test_a_placebo_of_another_size_is_not_asked_about(
 def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
     monkeypatch: pytest.MonkeyPatch, auroc: float, controls: bool, is_asked: bool
 ) -> None:
-    by_picture: Any = SimpleNamespace(
-        auroc=auroc, showing=lambda _: [], purity=lambda _: 1.0
-    )
+    by_picture: Any = SimpleNamespace(auroc=auroc, take=lambda _: ([], 1.0))
     asked = []
 
     def by_embedding(*_: Any) -> Any:
@@ -272,7 +270,7 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
     monkeypatch.setattr(learned, "by_pictures", lambda *_: by_picture)
     monkeypatch.setattr(learned, "_teller", by_embedding)
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: located)
-    study: Any = None
+    study: Any = SimpleNamespace(lasts=lambda _: False)
     cue: Any = None
     learned.locate_learned(study, cue, {}, controls=controls)
     assert bool(asked) is is_asked
@@ -296,7 +294,7 @@ def test_a_cue_is_seen_where_pictures_tell_it(
     is_seen: bool,
 ) -> None:
     def teller(auroc: float) -> Any:
-        return SimpleNamespace(auroc=auroc, showing=lambda _: [], purity=lambda _: 1.0)
+        return SimpleNamespace(auroc=auroc, take=lambda _: ([], 1.0))
 
     region: Any = by_words and SimpleNamespace(auroc=by_words, is_everywhere=True)
     cells = learned.pixel_patches if is_of_pictures else learned.embeddings
@@ -305,7 +303,7 @@ def test_a_cue_is_seen_where_pictures_tell_it(
     monkeypatch.setattr(learned, "_teller", lambda *_: teller(0.96))
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
     monkeypatch.setattr(learned, "_best_region", lambda *_: (region, cells))
-    study: Any = None
+    study: Any = SimpleNamespace(lasts=lambda _: False)
     cue: Any = None
     located = learned.locate_learned(study, cue, {}, controls=True)
     assert located.is_seen is is_seen

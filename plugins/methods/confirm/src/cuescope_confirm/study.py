@@ -30,6 +30,7 @@ from cuescope_sdk.tools import NameGuess
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
 MOST = 0.4  # share of all frames; a finding that lists more ranks them, and names none
+LASTING = 0.9  # of the frames of clips: a cue that more of them show lasts
 OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
@@ -193,11 +194,24 @@ class Study:
             key = root(occurrence.sample, self.seen)
             if key is None or not self.seen[key].frames:
                 continue
+            count = len(self.seen[key].frames)
             # a feature may be listed in a longer clip that was made of this sample
-            last = len(self.seen[key].frames) - 1
-            frame = key, min(occurrence.frame or 0, last)
-            frames.setdefault(frame, []).append(occurrence)
+            numbers = (
+                range(count)
+                if occurrence.frame is None
+                else [min(occurrence.frame, count - 1)]
+            )
+            for number in numbers:
+                frames.setdefault((key, number), []).append(occurrence)
         return frames
+
+    def lasts(self, cue: Cue) -> bool:
+        """Whether the runs list it in nearly all frames of the clips that show it."""
+        listed = self.frames_of(cue)
+        clips = {key for key, _ in listed}
+        all_frames = sum(len(self.seen[key].frames) for key in clips)
+        are_clips = all_frames > len(clips)
+        return are_clips and len(listed) >= LASTING * all_frames
 
 
 def guess_in(name: str) -> str | None:

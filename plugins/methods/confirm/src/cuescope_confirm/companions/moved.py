@@ -10,17 +10,17 @@ import numpy as np
 
 from cuescope_confirm.companions import Companion, Discordant, discordant
 from cuescope_confirm.locating.learned import FRAMES, training
+from cuescope_confirm.locating.moments import ClipLook, Moment
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Cue, Study, pick, shuffle
 from cuescope_confirm.testimony.manipulation import (
     A_PART,
     Recogniser,
     by_fold,
-    changed_frames,
+    changed_moments,
 )
 from cuescope_confirm.testimony.witnesses import Witness
-from cuescope_sdk import Frame
-from cuescope_sdk.locating import Fitting, Linear, Look, Training
+from cuescope_sdk.locating import Fitting, Linear, Training
 from cuescope_sdk.stills import FrameId
 
 SURE = 1.64  # standard errors, by which a change is beyond chance (5%, one-sided)
@@ -34,7 +34,7 @@ def moved_companion(study: Study, witness: Witness) -> str | None:
     if witness.edits_model or witness.plugin.needs == "pair":
         return None
     for fold, part in by_fold(study, witness):
-        pairs = list(changed_frames(part))
+        pairs = list(changed_moments(part))
         if len(pairs) < study.options.least:
             continue
         for comparison in study.audit.once(discordant, fold, part.target):
@@ -73,9 +73,10 @@ def _recogniser_of(study: Study, cue: Cue, companion: Companion) -> Recogniser |
     if min(apart) < study.options.least:
         return None
     rng = study.rng("companion", cue.id, companion.name)
-    pictures = [_middle(study, frame) for frame in frames]
-    look = Look.learn(pictures, rng)
-    rows = look.read(pictures)
+    moments = [Moment(study.seen[key].frames, number) for key, number in frames]
+    # a companion is known of samples, and may be anywhere in them
+    look = ClipLook.learn(moments, rng, lasts=True)
+    rows = look.read(moments)
     model = Linear.learn(rows, data, rng, Fitting.LOOKS)
     if (model.auroc or 0.0) < GOOD_AUROC:
         return None
@@ -101,15 +102,10 @@ def _frames_with_it(
     others = [key for key in shuffle(keys, rng) if not companion.shown[key]][:FRAMES]
     chosen = [*with_it, *others]
     samples = pick(study.seen, chosen)
-    frames = [(key, len(samples[key].frames) // 2) for key in chosen]
+    frames = [(key, 0) for key in chosen]
     shows = np.arange(len(chosen)) < len(with_it)
     data = training(samples, frames, shows)
     has_cue = np.array([key in listed for key in chosen])
     sides = np.where(has_cue, " with", " without")
     within = np.char.add(data.labels.astype(str), sides)
     return frames, Training(shows, within, data.groups), has_cue
-
-
-def _middle(study: Study, frame: FrameId) -> Frame:
-    key, number = frame
-    return study.seen[key].frames[number]

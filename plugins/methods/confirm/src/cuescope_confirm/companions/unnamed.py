@@ -16,15 +16,15 @@ from numpy.random import Generator
 from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import CLEAR_AUROC, look_of, training
+from cuescope_confirm.locating.moments import ClipLook
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import Cue, Study, prepare
 from cuescope_confirm.testimony.witnesses import Dossier
-from cuescope_sdk import Frame, Outcome, Sample, Trial
-from cuescope_sdk.locating import Fitting, Linear, Look
+from cuescope_sdk import Outcome, Sample, Trial
+from cuescope_sdk.locating import Fitting, Linear
 from cuescope_sdk.statistics import Groups, PrognosticGap, Roc, prognostic_gap
 
-LOOKED_AT = 3  # frames of a clip, evenly spread
 Rows = Float[np.ndarray, "sample figure"]
 
 
@@ -32,7 +32,7 @@ Rows = Float[np.ndarray, "sample figure"]
 class Eye:
     """What the run's samples look like, a row a sample, and which look as those with a cue do."""
 
-    look: Look
+    look: ClipLook
     model: Linear
     rows: Rows
     shows: BoolPerSample
@@ -167,26 +167,11 @@ def _learn_eye(study: Study, cue: Cue) -> Eye | None:
     return Eye(look, model, rows, scores >= cut)
 
 
-def _some_frames(sample: Sample) -> Sequence[Frame]:
-    """A few of them, evenly spread."""
-    ends = np.linspace(0, len(sample.frames), LOOKED_AT + 1)
-    middles = ((ends[1:] + ends[:-1]) / 2).astype(int)
-    return [sample.frames[number] for number in np.unique(middles).tolist()]
-
-
-def _looks(samples: Sequence[Sample], look: Look) -> Rows:
-    """A row a sample, the mean of some of its frames."""
-    frames: list[Frame] = []
-    owner: list[int] = []
-    for number, sample in enumerate(samples):
-        some = _some_frames(sample)
-        frames += some
-        owner += [number] * len(some)
-    of_frames = look.read(frames)
-    total = np.zeros((len(samples), of_frames.shape[1]))
-    np.add.at(total, owner, of_frames)
+def _looks(samples: Sequence[Sample], look: ClipLook) -> Rows:
+    """A row a sample."""
+    rows = look.read_clips([sample.frames for sample in samples])
     # they are kept for each cue, and need not be exact
-    return np.asarray(total / np.bincount(owner)[:, None], np.float32)
+    return rows.astype(np.float32)
 
 
 def _own(target: Target, answers: RunAnswers) -> BoolPerSample:

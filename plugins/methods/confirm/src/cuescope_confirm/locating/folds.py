@@ -39,6 +39,7 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
         (part.target.direction for part in parts), key=lambda known: abs(known.z or 0.0)
     )
     first = parts[0].target
+    least = parts[0].study.options.least
     samples: dict[str, Sample] = {}
     for part in parts:
         samples |= part.target.samples
@@ -49,7 +50,7 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
         # sorted: the order of the folds must not reach a figure
         samples=dict(sorted(samples.items())),
         located=_join_places(
-            [part.target.located for part in parts if part.target.located]
+            [part.target.located for part in parts if part.target.located], least
         ),
         labels=_common_labels(parts),
         # the most that any fold allows: a control must not be held against too little
@@ -63,7 +64,11 @@ def _way(part: Part) -> tuple[str, int]:
     return part.target.direction.toward, part.target.direction.sign
 
 
-def _join_places(located: Sequence[LocatedCue]) -> LocatedCue | None:
+def _join_places(located: Sequence[LocatedCue], least: int) -> LocatedCue | None:
+    """All folds' places; regions only where enough samples have one for a test.
+
+    Else what changes a region has too few of them, and what changes all of a picture the rest.
+    """
     if not located:
         return None
     places: dict[str, Place] = {}
@@ -75,6 +80,10 @@ def _join_places(located: Sequence[LocatedCue]) -> LocatedCue | None:
         without |= fold.without
         objects |= fold.objects
         likest |= fold.likest
+    placed = [place for place in places.values() if place.masks]
+    if len(placed) < min(least, len(places)):
+        places = {key: replace(place, masks=()) for key, place in places.items()}
+        likest = {}
     # the least sure fold speaks for all
     aurocs = [fold.auroc for fold in located if fold.auroc is not None]
     weights = [len(fold.places) for fold in located]

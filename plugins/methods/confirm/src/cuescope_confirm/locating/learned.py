@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress, groupby, islice
+from itertools import compress, groupby
 from operator import itemgetter
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
+from cuescope_confirm.locating.moments import ClipLook, Moment, mean_of_clips
 from cuescope_confirm.locating.places import (
     GOOD_AUROC,
     LocatedCue,
@@ -21,12 +22,11 @@ from cuescope_confirm.locating.places import (
 )
 from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
-from cuescope_sdk import Audit, Frame, Occurrence, Readout, Trial
+from cuescope_sdk import Audit, Frame, Occurrence, Readout, Sample, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.locating import (
     Fitting,
     Linear,
-    Look,
     PixelPatches,
     Region,
     Training,
@@ -105,16 +105,15 @@ def locate_learned(
     whole = by_picture
     # pictures ask nothing; of what is only held against a finding, they need not tell as much
     if by_picture.auroc < (CLEAR_AUROC if controls else GOOD_AUROC):
-        by_embedding = _teller(study, cue, frames, data, partial(embeddings, study))
+        read = partial(clip_embeddings if study.lasts(cue) else embeddings, study)
+        by_embedding = _teller(study, cue, frames, data, read)
         if by_embedding.auroc > by_picture.auroc + TIE:
             whole = by_embedding
-    auroc = whole.auroc
-    taken = whole.showing(pool)
-    purity = whole.purity(len(taken) / max(len(frames_in(pool)), 1))
-    stands = _where_it_stands(study, cue, pool, frames, data, taken, by_picture)
+    stands = _where_it_stands(study, cue, pool, whole, by_picture)
     if stands is not None:
-        sure = min(auroc, stands.auroc or 0.0)
-        return replace(stands, auroc=sure, purity=purity)
+        return stands
+    auroc = whole.auroc
+    taken, purity = whole.take(pool)
     region, cells = _best_region(study, cue, frames, data, auroc)
     is_seen = by_picture.auroc >= GOOD_AUROC
     if region is not None and cells is pixel_patches:
@@ -168,27 +167,54 @@ def _where_it_stands(
     study: Study,
     cue: Cue,
     pool: Samples,
-    frames: Frames,
-    data: Training,
-    taken: Frames,
+    whole: "Teller",
     by_picture: "Teller",
 ) -> LocatedCue | None:
-    """A cue that has one place in all frames; where it would be in samples without it as well."""
+    """A cue that has one place in all frames; where it would be in samples without it as well.
+
+    Frames show it where the `whole` of them does, or the place alone, whichever tells the run's
+    frames better: of a few samples a small place is learned where a whole picture is not.
+    """
+    frames, data = training_frames(study, cue)
     shown = [_frame(study.seen, frame) for frame in frames]
     place = standing_place(shown, data, study.rng("standing", cue.id))
     if place is None:
         return None
     mask, auroc = place
+    read = partial(_look_at, mask, lasts=study.lasts(cue))
+    at_place = _teller(study, cue, frames, data, read, Fitting.MANY)
+    is_told_there = at_place.auroc > whole.auroc + TIE
+    teller = at_place if is_told_there else whole
+    taken, purity = teller.take(pool)
     masks = {frame: stretch(mask, size_of(_frame(pool, frame))) for frame in taken}
-    if not masks or not is_held(by_picture, pool, masks):
+    if not masks or not (is_told_there or is_held(by_picture, pool, masks)):
         return None
     by = f"{BY}, at one place of the frame"
-    located = _cue_in_frames(pool, taken, masks, by, auroc)
+    sure = min(auroc, teller.auroc)
+    located = _cue_in_frames(pool, taken, masks, by, sure, purity)
     likest = {}
     for key in _without_it(study, cue, pool, located):
         sizes = map(size_of, pool[key].frames)
         likest[key] = Place(masks=tuple(stretch(mask, size) for size in sizes))
     return replace(located, likest=likest)
+
+
+def _look_at(mask: Mask, samples: Samples, frames: Frames, *, lasts: bool) -> Rows:
+    """Colours and contrast in the cells of a place; of a cue that lasts, on average of a clip."""
+
+    def read(moments: Sequence[Moment]) -> Rows:
+        rows = []
+        for moment in moments:
+            pixels = square_pixels(moment.frame, 2 * len(mask))
+            # a row of four pixels for each cell
+            cells = pixels.reshape(len(mask), 2, len(mask), 2, 3).swapaxes(1, 2)[mask]
+            figures = [cells.mean(axis=(1, 2)), cells.std(axis=(1, 2))]
+            rows.append(np.concatenate(figures, axis=1).ravel())
+        return np.stack(rows)
+
+    if lasts:
+        return mean_of_clips([samples[key].frames for key, _ in frames], read)
+    return read([_moment(samples, frame) for frame in frames])
 
 
 def _without_it(
@@ -249,10 +275,14 @@ def _is_better(region: Region, other: Region) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Teller:
-    """A model of whole frames, and what it reads of them."""
+    """A model of whole frames, and what it reads of them.
+
+    Of a cue that `lasts` it reads clips: all frames of one are told alike.
+    """
 
     model: Linear
     read: Reader
+    lasts: bool = False
 
     @property
     def auroc(self) -> float:
@@ -273,28 +303,45 @@ class Teller:
 
     def scores(self, samples: Samples, frames: Frames) -> Float[np.ndarray, " frame"]:
         """How like the cue's frames each is."""
-        return self.model.scores(self.read(samples, frames))
+        if not self.lasts:
+            return self.model.scores(self.read(samples, frames))
+        clips = _one_of_each_clip(frames)
+        scores = self.model.scores(self.read(samples, [frames[row] for row in clips]))
+        of_clip = {
+            frames[row][0]: score for row, score in zip(clips, scores, strict=True)
+        }
+        return np.array([of_clip[key] for key, _ in frames])
 
-    def showing(self, pool: Samples) -> list[FrameId]:
-        """The frames that it takes for the cue's."""
+    def take(self, pool: Samples) -> tuple[list[FrameId], float]:
+        """The frames that it takes for the cue's, and the part of them that is."""
         frames = frames_in(pool)
         scores = self.scores(pool, frames)
-        return list(compress(frames, scores >= self.model.threshold))
+        taken = list(compress(frames, scores >= self.model.threshold))
+        return taken, self.purity(len(taken) / max(len(frames), 1))
 
     def middle(self, samples: Samples, frames: Frames) -> float:
         """The score of the middle frame: a few that are taken wrongly do not move it."""
         return float(np.median(self.scores(samples, frames)))
 
 
-def look_of(study: Study, cue: Cue) -> Look:
+def _one_of_each_clip(frames: Frames) -> list[int]:
+    """The rows of the first frame of each sample."""
+    first: dict[str, int] = {}
+    for row, (key, _) in enumerate(frames):
+        first.setdefault(key, row)
+    return list(first.values())
+
+
+def look_of(study: Study, cue: Cue) -> ClipLook:
     """How frames are described where the cue is to be told, learned from those of the run, once."""
     return study.audit.once(_learn_look, study, cue)
 
 
-def _learn_look(study: Study, cue: Cue) -> Look:
+def _learn_look(study: Study, cue: Cue) -> ClipLook:
     frames, _ = training_frames(study, cue)
-    shown = [_frame(study.seen, frame) for frame in frames]
-    return Look.learn(shown, study.rng("look", cue.id))
+    moments = [_moment(study.seen, frame) for frame in frames]
+    rng = study.rng("look", cue.id)
+    return ClipLook.learn(moments, rng, lasts=study.lasts(cue))
 
 
 def by_pictures(study: Study, cue: Cue) -> Teller:
@@ -306,7 +353,7 @@ def _by_pictures(study: Study, cue: Cue) -> Teller:
     look = look_of(study, cue)
 
     def read(samples: Samples, frames: Frames) -> Rows:
-        return look.read([_frame(samples, frame) for frame in frames])
+        return look.read([_moment(samples, frame) for frame in frames])
 
     frames, data = training_frames(study, cue)
     return _teller(study, cue, frames, data, read, Fitting.LOOKS)
@@ -320,10 +367,15 @@ def _teller(
     read: Reader,
     fitting: Fitting = Fitting.FEW,
 ) -> Teller:
+    lasts = study.lasts(cue)
+    if lasts:
+        clips = _one_of_each_clip(frames)
+        frames = [frames[row] for row in clips]
+        data = data.take(np.array(clips))
     rows = read(study.seen, frames)
     # the same generator for all: equal folds, so their AUROCs can be compared
     rng = study.rng("frames", cue.id)
-    return Teller(Linear.learn(rows, data, rng, fitting), read)
+    return Teller(Linear.learn(rows, data, rng, fitting), read, lasts)
 
 
 def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) -> bool:
@@ -333,20 +385,29 @@ def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) ->
     """
     if by_picture.auroc < GOOD_AUROC:
         return True
-    showing = list(islice(masks, FILLED))
     keys = {key for key, _ in masks}
-    others = [frame for frame in frames_in(pool) if frame[0] not in keys][:FILLED]
+    others = [frame for frame in frames_in(pool) if frame[0] not in keys]
     if not others:
         return True
+    showing = _some(by_picture, list(masks))
     filled = {}
-    for key, number in showing:
-        frame = fill(pool[key].frames[number], masks[key, number])
-        sample = pool[key].with_frames((frame,), f"filled-{number}")
-        filled[sample.key] = sample
+    for key in {key for key, _ in showing}:
+        frames = [
+            fill(frame, masks[key, number]) if (key, number) in masks else frame
+            for number, frame in enumerate(pool[key].frames)
+        ]
+        filled[key] = pool[key].with_frames(tuple(frames), "filled")
     shown = by_picture.middle(pool, showing)
-    apart = shown - by_picture.middle(pool, others)
-    lost = shown - by_picture.middle(filled, [(key, 0) for key in filled])
+    apart = shown - by_picture.middle(pool, _some(by_picture, others))
+    lost = shown - by_picture.middle(filled, showing)
     return apart <= 0 or lost >= HELD * apart
+
+
+def _some(by_picture: Teller, frames: Frames) -> list[FrameId]:
+    """The first of these frames; one of each clip where clips are told."""
+    if by_picture.lasts:
+        frames = [frames[row] for row in _one_of_each_clip(frames)]
+    return list(frames[:FILLED])
 
 
 def fill(frame: Frame, mask: Mask) -> Frame:
@@ -468,20 +529,39 @@ def training(
 
 
 def _frame(samples: Samples, frame: FrameId) -> Frame:
+    return _moment(samples, frame).frame
+
+
+def _moment(samples: Samples, frame: FrameId) -> Moment:
     key, number = frame
-    return samples[key].frames[number]
+    return Moment(samples[key].frames, number)
 
 
 def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
     """What the model makes of each frame held still; of its colours, where it does not tell."""
-    if not study.audit.capabilities.outputs >= Answers.outputs:
-        return coarse_colours(samples, frames)
-    trials = []
+    stills = []
     for key, number in frames:
         sample = samples[key]
         # a sample of one frame is asked as it is: its answer is known already
-        still = sample if len(sample.frames) == 1 else sample.static(number)
-        trials.append(Trial(sample=still, condition="static", outputs=Answers.outputs))
+        stills.append(sample if len(sample.frames) == 1 else sample.static(number))
+    return _embeddings_of(study, stills, samples, frames)
+
+
+def clip_embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
+    """What the model makes of the clip that each frame is of: a cue may lie in what moves."""
+    clips = [samples[key] for key, _ in frames]
+    return _embeddings_of(study, clips, samples, frames)
+
+
+def _embeddings_of(
+    study: Study, asked: Sequence[Sample], samples: Samples, frames: Frames
+) -> Rows:
+    if not study.audit.capabilities.outputs >= Answers.outputs:
+        return coarse_colours(samples, frames)
+    trials = [
+        Trial(sample=sample, condition="static", outputs=Answers.outputs)
+        for sample in asked
+    ]
     return Answers.stack_embeddings(study.audit.respond(trials)).astype(np.float64)
 
 

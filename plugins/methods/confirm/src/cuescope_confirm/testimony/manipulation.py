@@ -15,6 +15,7 @@ from jaxtyping import Float, Float32
 from cuescope_confirm.cases import Pair
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import by_pictures, look_of, training_frames
+from cuescope_confirm.locating.moments import ClipLook, Moment
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Study, prepare
 from cuescope_confirm.testimony.witnesses import (
@@ -25,9 +26,9 @@ from cuescope_confirm.testimony.witnesses import (
     Witness,
     shown_frames,
 )
-from cuescope_sdk import Frame, Sample
+from cuescope_sdk import Sample
 from cuescope_sdk.interventions import Intervention, Place, open_frame
-from cuescope_sdk.locating import Linear, Look
+from cuescope_sdk.locating import Linear
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
 A_PART = 0.25  # of the way: a change of whole pictures that takes less is about something else
@@ -44,15 +45,15 @@ class Recogniser:
     `apart` is by how much the means of both differ: less than 1 where some are taken wrongly.
     """
 
-    look: Look
+    look: ClipLook
     model: Linear
     with_cue: float
     without: float
     apart: float = 1.0
 
-    def share_left(self, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
-        """Of the cue in each frame, 0 to 1."""
-        scores = self.model.scores(self.look.read(frames))
+    def share_left(self, moments: Sequence[Moment]) -> Float[np.ndarray, " moment"]:
+        """Of the cue at each moment, 0 to 1."""
+        scores = self.model.scores(self.look.read(moments))
         share = (scores - self.without) / (self.with_cue - self.without)
         # beyond both ends pictures are no more with or without it
         return np.asarray(share.clip(0, 1))
@@ -81,11 +82,11 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     model = told.model
     showing = []
     for key, place in islice(located.places.items(), LOOKED_AT):
-        showing.append(target.samples[key].frames[_first_shown(place)])
+        showing.append(Moment(target.samples[key].frames, _first_shown(place)))
     others = []
     for key in sorted(located.without)[:LOOKED_AT]:
-        frames_of_other = target.samples[key].frames
-        others.append(frames_of_other[len(frames_of_other) // 2])
+        clip = target.samples[key].frames
+        others.append(Moment(clip, len(clip) // 2))
     # middles: a few that are taken wrongly do not move them
     with_cue = float(np.median(model.scores(look.read(showing))))
     without = float(np.median(model.scores(look.read(others))))
@@ -156,17 +157,17 @@ def _share_of(
     recogniser = recogniser_of(study, target)
     if recogniser is None or witness.edits_model:
         return None
-    shares = _shares_of_pairs(recogniser, changed_frames(witness), plugin)
+    shares = _shares_of_pairs(recogniser, changed_moments(witness), plugin)
     return float(shares.mean()) if len(shares) else None
 
 
 def _shares_of_pairs(
     recogniser: Recogniser,
-    frames: Iterable[tuple[Frame, Frame]],
+    moments: Iterable[tuple[Moment, Moment]],
     plugin: Intervention,
 ) -> Float[np.ndarray, " pair"]:
-    """How much of the cue each frame as it was changed lost or got, beyond the placebo."""
-    pairs = list(frames)
+    """How much of the cue each moment as it was changed lost or got, beyond the placebo."""
+    pairs = list(moments)
     if not pairs:
         return np.zeros(0)
     changed, placebo = zip(*pairs, strict=True)
@@ -187,8 +188,8 @@ def part_taken(taken: float | None) -> float:
     return 2 / (1 + 1 / share)
 
 
-def changed_frames(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
-    """Of some pairs with the cue, a frame as it was changed, and with the placebo."""
+def changed_moments(witness: Witness) -> Iterator[tuple[Moment, Moment]]:
+    """Of some pairs with the cue, a moment as it was changed, and with the placebo."""
     answers = witness.answers
     rows = np.flatnonzero(answers.with_cue)[:LOOKED_AT]
     for row in rows.tolist():
@@ -198,7 +199,10 @@ def changed_frames(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
         changed = trials[CHANGED]
         placebo = trials[PLACEBO]
         if changed is not None and placebo is not None and changed.sample.frames:
-            yield changed.sample.frames[number], placebo.sample.frames[number]
+            yield (
+                Moment(changed.sample.frames, number),
+                Moment(placebo.sample.frames, number),
+            )
 
 
 def pixel_changes(sample: Sample, changed: Sample) -> Float32[np.ndarray, " channel"]:
@@ -249,8 +253,8 @@ def most_taken(study: Study, witness: Witness) -> float | None:
     for fold, part in by_fold(study, _changing(first)):
         recogniser = recogniser_of(fold, part.target)
         if recogniser is not None:
-            frames = changed_frames(part)
-            shares.append(_shares_of_pairs(recogniser, frames, witness.plugin))
+            moments = changed_moments(part)
+            shares.append(_shares_of_pairs(recogniser, moments, witness.plugin))
     if not shares:
         return None
     of_pairs = np.concatenate(shares)

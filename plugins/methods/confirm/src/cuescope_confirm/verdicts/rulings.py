@@ -96,9 +96,9 @@ def by_kinds(row: Row, margin: float) -> Ruling:
     has_pairs = any(witness.answers.pairs for witness in row.unmeasured)
     # pairs were made, but too few, or harmful by themselves: no tool would help
     if has_pairs and is_located and not votes:
-        # of those with pairs only damage has a reason
+        # of those with pairs only damage has a reason: the others have too few
         harm = [witness.reason for witness in row.unmeasured if witness.answers.pairs]
-        missing = ONLY_DAMAGE if any(harm) else NO_SAMPLES
+        missing = ONLY_DAMAGE if all(harm) else NO_SAMPLES
         return Ruling("cannot tell", missing=missing)
     ruling = _by_decisions(votes, located=bool(votes) or is_located)
     # what goes both ways is a cause where the run has too few samples to show it, or to deny it
