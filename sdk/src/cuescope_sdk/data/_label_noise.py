@@ -1,6 +1,6 @@
 """What a report says of labels that look wrong: which samples, and what may come from them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # scipy takes a second
     from cuescope_sdk.statistics import LabelNoise
 
 NAMED = 8  # samples
+UNLIKE_CHECK = "unlike label errors"
 
 
 def label_noise_words(words: str, label: str, suspects: int, p_value: float) -> str:
@@ -76,6 +77,42 @@ def mislabelled_samples(
         value=len(suspects) / len(samples),
         n=len(samples),
     )
+
+
+def unlike_label_errors(
+    feature: str, label: str, suspects: int, p_value: float
+) -> Evidence:
+    """That a finding rests on how its wrong answers are given, as its samples may be mislabelled.
+
+    The `p_value` is of all losses together: with it label errors would be answered so.
+    """
+    from cuescope_sdk.statistics import Answered
+
+    return Evidence(
+        check=UNLIKE_CHECK,
+        verdict="supported" if p_value <= Answered.UNLIKE else "refuted",
+        detail=f"{suspects} samples of '{label}' with it may be mislabelled, and the finding rests "
+        f"on answers that label errors would not be given (p = {p_value:.2g}; "
+        f"{Answered.UNLIKE:g} or less is enough)",
+        value=p_value,
+        threshold=Answered.UNLIKE,
+        n=suspects,
+        feature=feature,
+        label=label,
+    )
+
+
+def proof_of_labels(
+    evidence: Iterable[Evidence], feature: str | None, label: str | None
+) -> tuple[float, float] | None:
+    """The p-value of `unlike_label_errors` about a finding and its threshold; None without one."""
+    for each in evidence:
+        about = each.check, each.feature, each.label
+        if about != (UNLIKE_CHECK, feature, label):
+            continue
+        if each.value is not None and each.threshold is not None:
+            return each.value, each.threshold
+    return None
 
 
 def samples_with_findings(
