@@ -16,6 +16,7 @@ from cuescope.runs import load_report
 from cuescope_sdk import Report
 
 Line = Callable[..., str]
+KEPT = "the remedy that is kept"
 PLUGINS = """
 [cuescope.models]
 fake = cuescope_sdk.testing:FakeModel
@@ -24,6 +25,7 @@ reader = flattery:Dazzled
 fakes = cuescope_sdk.testing:FakeDataset
 [cuescope.mitigators]
 flatter = flattery:Flatter
+forgetful = flattery:Forgetful
 """
 FLATTERY = '''
 """A mitigator that is none: it says the last label more often. A model that a refit cannot mend."""
@@ -69,6 +71,13 @@ class Flatter(Mitigator):
 
     def fit(self, task):
         return Constant(task.hurts[0], 6.0)
+
+
+class Forgetful(Flatter):
+    title = "Of many samples it learns nothing"
+
+    def fit(self, task):
+        return Constant(task.hurts[0], 6.0 if len(task.samples) < 100 else 0.0)
 '''
 AUDIT = ("audit", "trove", "--model", "fake", "-M", "lean=1", "--data", "fakes")
 AUDIT += ("-D", "samples=900", "--device", "cpu", "-q")
@@ -319,6 +328,29 @@ def test_another_split_takes_the_run_as_it_is(
     assert report.provenance.data.options["split"] == "test"
     assert (report.headlines[0].value or 0) > 0.5
     assert not (tmp_path / "on" / "found").exists()
+
+
+def test_a_kept_remedy_that_falls_short_of_what_was_measured_says_so(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 90 samples, as a fold has them, it learns; of all 120 nothing, and that is kept."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+    words = [word.replace("samples=900", "samples=120") for word in AUDIT]
+    run(*words, "--out", str(tmp_path / "few"))
+    mitigate = ("mitigate", str(tmp_path / "few"), "--with", "forgetful", "-q")
+    run(*mitigate, "--folds", "4", "--placebos", "0", "--out", str(tmp_path / "folds"))
+    report = load_report(tmp_path / "folds")
+    gain = next(score for score in report.scores if score.label == "middle")
+    assert (gain.low or 0) > 0
+    assert "do not count on it" in str(gain.statement)
+    assert "right on 0% of these" in str(gain.statement)
+    checks = {
+        each.label: each.verdict for each in report.evidence if each.check == KEPT
+    }
+    # of the other label nothing was promised
+    assert checks == {"middle": "refuted", "bottom": "inconclusive"}
+    assert "falls short of what was measured" in report.notes["result"]
 
 
 @pytest.mark.long

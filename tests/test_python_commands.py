@@ -41,7 +41,13 @@ def test_a_cue_is_found_tested_and_mended_in_memory(given: dict[str, Any]) -> No
     assert dossier.to_pandas()["value"].equals(tested.to_pandas()["value"])
     mended = cuescope.mitigate(found, "last-layer", out="mended", progress=False)
     assert mended.findings or mended.statements
-    for report in (dossier, tested, mended):
+    # the objects of this session are remembered, so the mitigated one is
+    after = cuescope.audit(
+        "trove", **{**given, "model": cuescope.Mitigated(given["model"], mended)}
+    )
+    assert after.folder != found.folder
+    assert after.provenance.model.facts["mitigated"].startswith("by last-layer")
+    for report in (dossier, tested, mended, after):
         assert report.page.is_file()
         assert "<" in report._repr_html_()
         assert str(report).splitlines()[0].endswith("red-v1 on images")

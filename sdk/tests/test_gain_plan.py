@@ -92,3 +92,36 @@ def test_what_may_not_be_found_again_is_no_sure_gain() -> None:
     assert needed > 45
     # p-values may be too small for a number
     assert chance_found_again(0.0, 0.0, 1 / 3) > 0.99
+
+
+@pytest.mark.parametrize("folds", [2, 4, 8])
+def test_folds_are_measured_where_the_others_find_the_cue(folds: int) -> None:
+    """Against draws of what each part says of the cue, all of which the full data has passed."""
+    rng = np.random.default_rng(5)
+    z, just = 4.2, 3.9
+    p_value, q_value = stats.norm.sf(z), 0.05 * stats.norm.sf(z) / stats.norm.sf(just)
+    plan = plan_of(0, 12, found=(p_value, q_value), folds=folds)
+    parts = rng.normal(z / np.sqrt(folds), 1.0, size=(4000, folds))
+    without = (parts.sum(axis=1, keepdims=True) - parts) / np.sqrt(folds - 1)
+    found = without >= just
+    again = plan.chance_found(12)
+    assert again == pytest.approx(found.mean(), abs=0.03)
+    # each sample lies in one part; with all of the measured mended, their number alone counts
+    enough = [
+        row[rng.integers(folds, size=12)].sum() >= max(5, fewest(12)) for row in found
+    ]
+    power = plan.power(1.0, 12, rng)
+    assert power == pytest.approx(np.mean(enough), abs=0.12)
+    assert power < 0.8
+
+
+def test_a_second_test_has_to_be_passed_again() -> None:
+    rng = np.random.default_rng(6)
+    sure = {"found": (1e-30, 1e-28), "searched": 0.75}
+    assert plan_of(0, 12, **sure).power(1.0, 12, rng) == pytest.approx(1)
+    # as sure as its threshold asks: in fewer samples it fails more often than not
+    unsure = plan_of(0, 12, **sure, proof=(0.02, 0.02))
+    assert unsure.power(1.0, 12, rng) < 0.5
+    z = stats.norm.isf(0.02)
+    again = stats.norm.cdf((np.sqrt(0.75) - 1) * z)
+    assert unsure.chance_found(12) == pytest.approx(again)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         TextModel as TextModel,
     )
     from cuescope.python.images import Images as Images
+    from cuescope.python.mitigated import Mitigated as Mitigated
     from cuescope.python.running import audit as audit, load as load, plan as plan
     from cuescope.python.stored import StoredReport as StoredReport
 
@@ -36,6 +37,7 @@ _DOOR = {
     "Classifier": "cuescope.python.functions",
     "TextModel": "cuescope.python.functions",
     "Images": "cuescope.python.images",
+    "Mitigated": "cuescope.python.mitigated",
     "StoredReport": "cuescope.python.stored",
     "Plan": "cuescope.planning",
     "Report": "cuescope.conclusions",

@@ -14,12 +14,15 @@ MOST = 0.4  # of the samples of a run: a feature in more of them ranks them all
 class ShownCue:
     """A finding in words, and the `samples` of its label that show it in the run, by their keys.
 
-    `found` are its p-value and q-value, None where its method tests nothing.
+    `found` are its p-value and q-value, None where its method tests nothing. `feature` and `label`
+    are those of the finding.
     """
 
     about: str
     samples: tuple[str, ...]
     found: tuple[float, float] | None = None
+    feature: str | None = None
+    label: str | None = None
 
 
 def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
@@ -45,7 +48,8 @@ def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
         found = None
         if p_value is not None and q_value is not None:
             found = p_value, q_value
-        yield ShownCue(about, tuple(sorted(of_label)), found)
+        samples = tuple(sorted(of_label))
+        yield ShownCue(about, samples, found, feature.key, finding.label)
 
 
 def foretell(

@@ -9,9 +9,10 @@ from cuescope.errors import PluginError, UserError
 from cuescope.objects import Held, TakesObjects, name_of
 from cuescope.python.functions import Classifier, OfFunction
 from cuescope.python.images import Images
+from cuescope.python.mitigated import Mitigated, hold_mitigated
 from cuescope.python.tables import is_table, table_images
 from cuescope.registry import Entry
-from cuescope.spec import Spec, validate
+from cuescope.spec import MITIGATED, Spec, validate
 
 MODELS = (
     "a SPEC such as 'open-clip:ViT-B-16/openai', an open_clip model or a transformers model with "
@@ -26,7 +27,9 @@ Given = Mapping[str, Any]
 
 def hold_model(item: Any, options: Given, name: str | None, context: Context) -> Held:
     """What stands for a model of the caller; raises UserError for what is none."""
-    # first: it is a Model too, but has to be bound to the labels of the data
+    if isinstance(item, Mitigated):
+        return hold_mitigated(item, hold_model(item.model, options, name, context))
+    # before other models: it is a Model too, but has to be bound to the labels of the data
     if isinstance(item, OfFunction):
         _refuse_options("model", options)
         return _of_function(item, name)
@@ -131,6 +134,7 @@ def _of_taker(
     name: str | None,
     context: Context,
 ) -> Held:
+    _refuse_mitigated("model", options)
     cls = context.registry.load(entry)
     title = name_of(name or f"{entry.name}-in-memory")
     # options may need their ARG: the object's name stands for it
@@ -149,10 +153,21 @@ def _of_taker(
 
 
 def _refuse_options(kind: str, options: Given) -> None:
+    _refuse_mitigated(kind, options)
     # dropped in silence, they would seem to have an effect
     if options:
         raise UserError(
             f"{kind}_options with a {kind} in memory",
             got=", ".join(options),
             remedy="Set them on the object itself",
+        )
+
+
+def _refuse_mitigated(kind: str, options: Given) -> None:
+    # what is learned belongs to the object, which a report of this session remembers
+    if kind == "model" and MITIGATED in options:
+        raise UserError(
+            f"model_options={{'{MITIGATED}': ...}} with a model in memory",
+            expected="a model that is named by a SPEC",
+            remedy=f"model=cuescope.Mitigated(model, '{options[MITIGATED]}')",
         )

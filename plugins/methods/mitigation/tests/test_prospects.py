@@ -1,16 +1,27 @@
 """What a plan says of a remedy, by the answers of the run."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from cuescope.application import ShownCue
 from cuescope_mitigation.prospects import prospects
+from cuescope_sdk import Evidence
+from cuescope_sdk.data import unlike_label_errors
 
 LEVEL = 0.025
 
 
-def lines(cue: ShownCue, wrong: int, *, group: str | None = None) -> list[str]:
+def lines(
+    cue: ShownCue,
+    wrong: int,
+    *,
+    group: str | None = None,
+    folds: int | None = None,
+    evidence: Sequence[Evidence] = (),
+) -> list[str]:
     """Of a run of which so many answers to the cue's samples are wrong."""
     rows = [
         {
@@ -23,9 +34,8 @@ def lines(cue: ShownCue, wrong: int, *, group: str | None = None) -> list[str]:
     ]
     # what another trial says of a sample is no answer to it as it is
     rows += [dict(row, condition="static", correct=True) for row in rows]
-    run: Any = SimpleNamespace(answers=rows)
-    thirds = {"searched": 1 / 3, "tested": 1 / 3}
-    return list(prospects(run, [cue], **thirds, level=LEVEL, least=5))
+    run: Any = SimpleNamespace(answers=rows, report=SimpleNamespace(evidence=evidence))
+    return list(prospects(run, [cue], folds=folds, level=LEVEL, least=5))
 
 
 def cue_of(count: int, p_value: float = 1e-40, q_value: float = 1e-37) -> ShownCue:
@@ -59,3 +69,20 @@ def test_groups_are_counted_where_samples_share_them() -> None:
     needed = re.findall(r"80% with (\d+) groups of samples in the run", line)
     of_all, of_half = map(int, needed)
     assert 6 < of_all < of_half
+
+
+def test_by_folds_only_what_a_run_without_a_part_finds_is_measured() -> None:
+    """A cue that may be label noise, of ten samples: a run on three quarters may not find it."""
+    cue = replace(cue_of(10, 4e-13, 5.6e-11), feature="cluster-00", label="north")
+    sure, _ = lines(cue, 10, folds=4)
+    assert "without a part finds it again with a chance of 100%" in sure
+    assert "about 10 of its 10 samples" in sure
+    assert "shown with a chance of 100%" in sure
+    proof = unlike_label_errors("cluster-00", "north", suspects=10, p_value=0.0198)
+    unsure, _ = lines(cue, 10, folds=4, evidence=[proof])
+    assert "about 4 of its 10 samples" in unsure
+    assert "it has to be shown again that they are not" in unsure
+    chance = int(re.findall(r"shown with a chance of (\d+)%", unsure)[0])
+    assert 20 < chance < 60
+    other = proof.model_copy(update={"label": "west"})
+    assert lines(cue, 10, folds=4, evidence=[other])[0] == sure

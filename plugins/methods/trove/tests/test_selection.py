@@ -283,7 +283,7 @@ def test_copies_of_a_candidate_are_tried_again_once(
         return noise.answered.label == label
 
     monkeypatch.setattr(LabelNoise, "suspects", suspects)
-    monkeypatch.setattr(selection, "is_unlike_label_errors", lambda *_, **__: False)
+    monkeypatch.setattr(selection, "unlike_label_errors", lambda *_: 1.0)
     table = score(copies, TRoVeOptions(label_noise=1.0), rng)
     explained = table.verdict == Verdict.LABEL_NOISE
     assert not table.finding.any()
@@ -293,6 +293,34 @@ def test_copies_of_a_candidate_are_tried_again_once(
     copy, cluster = np.divmod(table.pairs.cluster[explained], scene.clusters)
     of_pair[table.pairs.label[explained], copy, cluster] = True
     assert (of_pair == of_pair[:, :1]).all()
+
+
+@pytest.mark.parametrize(
+    ("p_value", "explains", "rests"),
+    [(0.001, True, True), (0.001, False, False), (0.0001, True, False)],
+)
+def test_a_finding_says_where_only_its_answers_speak_against_label_errors(
+    monkeypatch: pytest.MonkeyPatch, p_value: float, explains: bool, rests: bool
+) -> None:
+    """Where its samples explain the loss away, and draws come as far as its answers."""
+    losses = []
+
+    def suspects(noise: LabelNoise, label: int, *_: Any) -> np.ndarray:
+        mine = noise.answered.label == label
+        return mine if explains else mine & (np.arange(len(mine)) == mine.argmax())
+
+    def unlike(*_: Any) -> float:
+        losses.append(1)
+        return p_value
+
+    monkeypatch.setattr(LabelNoise, "suspects", suspects)
+    monkeypatch.setattr(selection, "unlike_label_errors", unlike)
+    rng = np.random.default_rng(1)
+    scene = simulate(WORLD(n=300, cue_share=0.2, cue_loss=0.8), rng)
+    table = score(scene, TRoVeOptions(label_noise=1.0), rng)
+    assert table.finding.any()
+    told = p_value * len(losses) if rests else 0.0
+    assert table.unlike[table.finding] == pytest.approx(told)
 
 
 def groups_ignored(scene: Any, pairs: Any) -> Iterator[LabelPart]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from cuescope_mitigators import last_layer
 from cuescope_mitigators.asking import NAMED, WAYS, information
 from cuescope_mitigators.choosing import best_setting, gap_left
 from cuescope_mitigators.coop import CoOp
@@ -20,7 +21,7 @@ from cuescope_mitigators.new_head import Lesson, best_for_worst
 from cuescope_mitigators.prompts import Prompts
 from cuescope_mitigators.refit import Refit
 from cuescope_mitigators.reweight import Reweight
-from cuescope_sdk import Capabilities, Response, Trial, UserError
+from cuescope_sdk import Capabilities, Response, Sample, Trial, UserError
 from cuescope_sdk.mitigation import LinearHead, Task, halves
 from cuescope_sdk.models import PromptTower
 from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
@@ -251,6 +252,83 @@ def test_after_a_refit_samples_without_a_cue_are_answered_by_it() -> None:
     ]
     differs = np.abs(answers[0] - answers[1]).max(axis=1)
     assert differs[cues < 0].max() < 1e-9 < differs[cues >= 0].max()
+
+
+def birds_and_fruit(rng: np.random.Generator, others: int) -> Task:
+    """160 samples; a cue of 14 birds and of some other fruit makes the model say fruit.
+
+    Its first dimension tells the label, the second the cue; the others are noise.
+    """
+    targets = np.repeat([0, 1], 80)
+    shows = np.zeros(160, bool)
+    shows[:14] = shows[80 : 80 + others] = True
+    embedding = rng.normal(size=(160, 16)) * 0.6
+    embedding[:, 0] += 2 * targets - 1
+    embedding[:, 1] += 3 * shows
+    side = 2 * embedding[:, 0] + 2 * embedding[:, 1] - 2
+    logits = np.column_stack([-side, side])
+    labels = ("bird", "fruit")
+    samples = tuple(
+        Sample(key=f"s{number:03}", frames=(), choices=labels, label=labels[target])
+        for number, target in enumerate(targets.tolist())
+    )
+    answers = {
+        sample.key: Response(logits=logits[row], embedding=embedding[row])
+        for row, sample in enumerate(samples)
+    }
+    contract: Any = TestLastLayer()
+    return replace(
+        contract.task(),
+        labels=labels,
+        samples=samples,
+        shows=shows[:, None],
+        hurts=("bird",),
+        ask=lambda trials: [answers[trial.sample.key] for trial in trials],
+    )
+
+
+def mended(task: Task, learned: Any) -> float:
+    """How many birds with the cue are right."""
+    gains = task.embedding @ learned.weights.T + learned.bias
+    answers = (task.logits + gains).argmax(axis=1)
+    return float((answers == 0)[task.shows[:, 0] & (task.targets == 0)].mean())
+
+
+@pytest.mark.parametrize("others", [0, 1, 2, 3])
+def test_one_or_two_samples_of_another_label_do_not_spoil_what_is_learned(
+    others: int,
+) -> None:
+    """A head is no worse for a second label that is met with the cue, in a sample or two."""
+    contract: Any = TestLastLayer()
+    gained = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        learned = contract.build().fit(birds_and_fruit(rng, others))
+        unseen = birds_and_fruit(rng, 0)
+        before = unseen.logits.argmax(axis=1) == 0
+        assert before[:14].mean() < 0.5
+        gained.append(mended(unseen, learned))
+    assert min(gained) > 0.7
+
+
+def test_what_a_head_does_not_answer_stays_as_it_was_while_it_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With cues of one label alone it learns of all samples, and still answers those with a cue."""
+    tried: list[np.ndarray] = []
+
+    def first(right: Mapping[Any, np.ndarray], *rest: object) -> object:
+        tried.extend(right.values())
+        return next(iter(right))
+
+    monkeypatch.setattr(last_layer, "best_setting", first)
+    task = birds_and_fruit(np.random.default_rng(0), 0)
+    contract: Any = TestLastLayer()
+    contract.build().fit(task)
+    before = task.logits.argmax(axis=1) == task.targets
+    shown = task.shows[:, 0]
+    assert all(np.array_equal(right[~shown], before[~shown]) for right in tried)
+    assert any(right[shown].sum() > before[shown].sum() for right in tried)
 
 
 def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:

@@ -21,7 +21,7 @@ from cuescope.mitigated import read_stamp
 from cuescope.plugin import Plugin
 from cuescope.registry import version_with_code
 from cuescope.respond import answer_batch
-from cuescope.types import Outcome, Response, Sample, Trial
+from cuescope.types import Options, Outcome, Response, Sample, Trial
 from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._routing import Ask, Router
 from cuescope_sdk.stills import Answers
@@ -132,7 +132,8 @@ class Mitigator(Plugin, ABC):
                 version_with_code(entry.dist),
                 *learned.content(),
             ),
-            options=_wider(model.options, folder),
+            # a function of the caller has none
+            options=_wider(getattr(model, "options", Options()), folder),
             name=entry.name,
         )
         return changed  # type: ignore[no-any-return]
@@ -198,7 +199,9 @@ def _in_batches(
     trials: Sequence[Trial],
 ) -> Iterator[Response]:
     """The model's own answers, as the engine would ask for them."""
-    size = model.context.batch_size
+    # a model of the caller may have been built without a context
+    owner = model if hasattr(model, "batch_size") else model.context
+    size = owner.batch_size
     # `answer_batch` takes trials of one readout alone
     for readout, run in groupby(trials, key=lambda trial: trial.readout):
         same = list(run)

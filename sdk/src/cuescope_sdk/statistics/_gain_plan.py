@@ -1,9 +1,11 @@
 """How likely the gain of a remedy will be shown, by draws from the samples that a run has."""
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
 import numpy as np
+from jaxtyping import Bool
 from scipy import stats
 
 from cuescope_sdk.statistics._above_zero import MeanAboveZero
@@ -22,10 +24,47 @@ def chance_found_again(p_value: float, q_value: float, share: float) -> float:
     Its normal deviate grows with the root of the samples, and varies by 1. What it must exceed is
     the p-value that would just have been a finding, at its rank (Benjamini and Hochberg, 1995).
     """
-    just = min(RATE, RATE * p_value / q_value) if q_value > 0 else RATE
-    # a p-value may be too small for a number
-    deviate = stats.norm.isf(max(p_value, np.finfo(float).tiny))
-    return float(stats.norm.cdf(np.sqrt(share) * deviate - stats.norm.isf(just)))
+    return Hurdle.of_finding(p_value, q_value).chance(share)
+
+
+@dataclass(frozen=True)
+class Hurdle:
+    """A test that a finding has passed: its normal deviate, and the one that would `just` pass."""
+
+    deviate: float
+    just: float
+
+    @classmethod
+    def of(cls, p_value: float, threshold: float) -> "Hurdle":
+        """By its p-value, and the largest that passes."""
+        # a p-value may be too small for a number
+        smallest = max(p_value, np.finfo(float).tiny)
+        return cls(float(stats.norm.isf(smallest)), float(stats.norm.isf(threshold)))
+
+    @classmethod
+    def of_finding(cls, p_value: float, q_value: float) -> "Hurdle":
+        """By its p-value among others, where the threshold is that of its rank."""
+        is_known = q_value > 0
+        return cls.of(
+            p_value, min(RATE, RATE * p_value / q_value) if is_known else RATE
+        )
+
+    def chance(self, share: float) -> float:
+        """How likely a `share` of the samples passes it again."""
+        return float(stats.norm.cdf(np.sqrt(share) * self.deviate - self.just))
+
+    def passes_without(
+        self, folds: int, share: float, rng: np.random.Generator
+    ) -> Bool[np.ndarray, " fold"]:
+        """Whether it is passed without each of so many parts, in one draw of a `share` of samples.
+
+        The deviate of parts together is the sum of theirs over the root of their number, so that
+        two runs that share most of their parts pass it together, or not.
+        """
+        mean = self.deviate * np.sqrt(share / folds)
+        parts = rng.normal(mean, 1.0, size=folds)
+        without = (parts.sum() - parts) / np.sqrt(folds - 1)
+        return np.asarray(without >= self.just)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +73,9 @@ class GainPlan:
 
     A share `tested` of groups is left to measure on, by chance; a gain is shown at a `level`, where
     `least` samples or more are measured. The cue is looked for again in a share `searched` of the
-    data; in all of them it was found with a p-value and a q-value, None where it is known.
+    data; in all of them it was found with a p-value and a q-value, None where it is known. `proof`
+    is the p-value of a second test that it must pass, with its threshold. With `folds` it is looked
+    for without each of so many parts, and measured in those without which it is found.
     """
 
     right: BoolPerSample
@@ -44,6 +85,8 @@ class GainPlan:
     least: int
     searched: float = 1.0
     found: tuple[float, float] | None = None
+    proof: tuple[float, float] | None = None
+    folds: int | None = None
     _known: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def power(self, mended: float, groups: int, rng: np.random.Generator) -> float:
@@ -55,7 +98,7 @@ class GainPlan:
         members = level_indices(self.groups.codes)
         shown = 0
         for _ in range(DRAWS):
-            count = rng.binomial(groups, self.tested)
+            count = self._measured(groups, rng)
             codes = rng.integers(self.groups.count, size=count)
             if not count:
                 continue
@@ -63,15 +106,39 @@ class GainPlan:
             right = self.right[np.concatenate(rows)]
             is_mended = ~right & (rng.random(len(right)) < mended)
             shown += self._holds(is_mended, [len(row) for row in rows])
-        return self.chance_found(groups) * shown / DRAWS
+        # by folds it is a matter of the draw where the cue is found
+        found = 1.0 if self.folds else self.chance_found(groups)
+        return found * shown / DRAWS
+
+    def _measured(self, groups: int, rng: np.random.Generator) -> int:
+        """How many of so many groups are measured, in one draw."""
+        if self.folds is None:
+            return int(rng.binomial(groups, self.tested))
+        share = groups / self.groups.count
+        found = np.ones(self.folds, bool)
+        for hurdle in self._hurdles:
+            found &= hurdle.passes_without(self.folds, share, rng)
+        # parts are dealt by chance: one may have more of the cue than another
+        part = rng.integers(self.folds, size=groups)
+        return int(found[part].sum())
+
+    @property
+    def _hurdles(self) -> list[Hurdle]:
+        hurdles = []
+        if self.found is not None:
+            hurdles.append(Hurdle.of_finding(*self.found))
+        if self.proof is not None:
+            hurdles.append(Hurdle.of(*self.proof))
+        return hurdles
 
     def chance_found(self, groups: int) -> float:
-        """How likely the cue is found again, in data of which so many groups show it."""
-        if self.found is None:
-            return 1.0
-        return chance_found_again(
-            *self.found, self.searched * groups / self.groups.count
-        )
+        """How likely the cue is found again, in data of which so many groups show it.
+
+        With `folds` it is that of each run without a part.
+        """
+        searched = 1 - 1 / self.folds if self.folds else self.searched
+        share = searched * groups / self.groups.count
+        return math.prod(hurdle.chance(share) for hurdle in self._hurdles)
 
     def needed(self, mended: float, rng: np.random.Generator) -> int | None:
         """The fewest groups with which a gain is shown 8 times of 10; None where no number is."""

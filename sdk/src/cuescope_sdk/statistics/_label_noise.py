@@ -6,6 +6,7 @@ accuracy wherever those cues are on screen, and no cue made the model err.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +15,7 @@ from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import mean_interval
 from cuescope_sdk.statistics._shapes import BoolPerSample, PerSample
 from cuescope_sdk.statistics._unseen import (
+    DRAWS,
     lower_mean_p_value,
     most_by_chance,
     most_predicted,
@@ -22,7 +24,6 @@ from cuescope_sdk.statistics._unseen import (
 
 UPPER = 0.95  # so sure that no more samples are mislabelled than are set aside
 LEAST_OWN = 10  # samples of a class that show the feature, to be compared with
-UNLIKE = 0.02  # p-value over all losses, from which on answers are unlike those to label errors
 # log-odds of a probability that rounded to 0 would be infinite
 SMALLEST = 1e-12  # probability
 
@@ -34,8 +35,13 @@ Looks = Callable[[BoolPerSample, BoolPerSample], PerSample]
 class Answered:
     """What a model answered: `label`, `prediction` and `correct` of each sample, and its groups.
 
-    `probability` (sample, class) is None where the model gives none.
+    `probability` (sample, class) is None where the model gives none. `UNLIKE` is the p-value over
+    all losses, from which on answers are unlike those to label errors; at `LEAST_UNLIKE`, that of
+    two tests, no draw comes as far.
     """
+
+    UNLIKE: ClassVar[float] = 0.02
+    LEAST_UNLIKE: ClassVar[float] = 2 / (DRAWS + 1)
 
     label: np.ndarray
     prediction: np.ndarray
@@ -66,14 +72,14 @@ class Answered:
 
         It is asked of so many `losses`, which pay for each other (Bonferroni).
         """
-        return self._unlike_p_value(label, shows, rng, looks) <= UNLIKE / losses
+        return self.unlike_p_value(label, shows, rng, looks) <= self.UNLIKE / losses
 
-    def _unlike_p_value(
+    def unlike_p_value(
         self,
         label: int,
         shows: BoolPerSample,
         rng: Generator,
-        looks: Looks | None,
+        looks: Looks | None = None,
     ) -> float:
         """Are a label's wrong answers where a feature shows unlike those to mislabelled samples?
 

@@ -25,13 +25,14 @@ Verdict = Literal[
     "not the cue",
     "no better than a refit",
     "not tried",
+    "not kept",
     "too few",
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """What something that knows no cue gains, and what the remedy gains beyond it.
+    """What something else gains, and what the remedy gains beyond it.
 
     `gain` is of the hurt label where the cue is, `groups` of all groups of label, with and
     without the cue, `worst` of the worst of these.
@@ -56,7 +57,8 @@ class Row:
 
     `n` measured samples show the cue and `others` do not.
     `groups` is of all groups of label, with and without the cue, each of which counts the same;
-    `random`, `shifted` and `refit` are the controls.
+    `random`, `shifted` and `refit` are the controls. `kept` is the remedy that is kept, where it is
+    another one than those that were measured.
     """
 
     cue: Cue
@@ -71,6 +73,12 @@ class Row:
     random: Control | None = None
     shifted: Control | None = None
     refit: Control | None = None
+    kept: Control | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is kept does as much as what was measured, as far as anybody can tell."""
+        return self.kept is None or self.kept.beyond.low <= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +90,7 @@ class Results:
     overall: Change
     overall_shift: float
     overall_refit: float | None
+    overall_kept: float | None
     precision: Precision
 
 
@@ -98,12 +107,14 @@ def measure(comparison: Comparison) -> Results:
     alone = replace(precision, confidence=parts.options.confidence)
     overall = alone.change(before, comparison.after, everything)
     refit = comparison.refit
+    kept = comparison.kept
     return Results(
         comparison,
         rows,
         overall,
         overall_shift=float(comparison.shifted.mean()),
         overall_refit=None if refit is None else float(refit.mean()),
+        overall_kept=None if kept is None else float(kept.mean()),
         precision=precision,
     )
 
@@ -161,6 +172,7 @@ def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Ro
         random=control(comparison.random),
         shifted=control(comparison.shifted if moves else None),
         refit=control(comparison.refit),
+        kept=control(comparison.kept),
     )
     return replace(row, verdict=verdict_of(row))
 
@@ -193,6 +205,9 @@ def verdict_of(row: Row) -> Verdict:
         return "harms"
     if gain.low <= 0:
         return "no gain shown"
+    # what nobody can use is no remedy, whatever its reason
+    if not row.is_kept:
+        return "not kept"
     # a shift needs no cue at all: it is asked about first
     if row.shifted is not None and only_moves(row, row.shifted):
         return "only moves answers"

@@ -202,9 +202,7 @@ def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
     yield from prospects(
         run,
         cues,
-        # by thirds, or in all parts but one
-        searched=1 - 1 / folds if folds else 1 / PARTS,
-        tested=1.0 if folds else 1 / PARTS,
+        folds=folds,
         level=level,
         least=least,
     )

@@ -23,6 +23,7 @@ from cuescope_mitigation.trials import (
     compare,
     cues_of,
     frame_keys,
+    logits_with,
     measured_features,
     note_subject,
     part_of,
@@ -31,6 +32,7 @@ from cuescope_mitigation.trials import (
     task_of,
 )
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, StoredRun, UserError
+from cuescope_sdk.mitigation import Mitigator
 from cuescope_sdk.statistics import Overlap
 from cuescope_sdk.stills import FrameId
 
@@ -264,11 +266,6 @@ def compare_folds(folds: Folds) -> Comparison:
     of_parts = [compare(replace(part, options=unsaved)) for part in folds.parts]
     # all parts have the same mitigator, built anew
     first = of_parts[0]
-    if folds.whole.options.save is not None:
-        whole = folds.whole
-        words = [cue.word for cue in whole.cues]
-        task = task_of(whole, whole.shows, whole.router, words)
-        save(whole, first.mitigator.fit(task))
 
     def all_of(name: str) -> Float[np.ndarray, "sample ..."]:
         return np.concatenate([getattr(part, name) for part in of_parts])
@@ -289,7 +286,28 @@ def compare_folds(folds: Folds) -> Comparison:
         random=of_control("random"),
         shifted=all_of("shifted"),
         refit=of_control("refit"),
+        kept=keep(folds, first.mitigator),
     )
+
+
+def keep(folds: Folds, mitigator: Mitigator) -> Float[np.ndarray, " sample"] | None:
+    """Learn of all samples, and save that; whether each measured sample is right with it.
+
+    It is another remedy than those of the parts, and may fall short of them, so it is held beside
+    them. None where nothing is kept, or where answers stay as they are.
+    """
+    whole = folds.whole
+    if whole.options.save is None:
+        return None
+    words = [cue.word for cue in whole.cues]
+    learned = mitigator.fit(task_of(whole, whole.shows, whole.router, words))
+    save(whole, learned)
+    if not mitigator.changes_answers:
+        return None
+    is_right = logits_with(whole, learned).argmax(axis=1) == whole.targets
+    row_of = {sample.key: row for row, sample in enumerate(whole.samples)}
+    measured = [row_of[sample.key] for sample in folds.joined.samples]
+    return np.asarray(is_right[measured].astype(float))
 
 
 def parts_of(study: Parts | Folds) -> Parts:

@@ -7,24 +7,26 @@ import numpy as np
 
 from cuescope.application import ShownCue
 from cuescope_sdk import StoredRun, generator
+from cuescope_sdk.data import proof_of_labels
 from cuescope_sdk.statistics import GainPlan, Groups
 
 MENDED = {"all": 1.0, "half": 0.5}  # of the wrong answers
+THIRD = 1 / 3
 
 
 def prospects(
     run: StoredRun,
     cues: Sequence[ShownCue],
     *,
-    searched: float,
-    tested: float,
+    folds: int | None,
     level: float,
     least: int,
 ) -> Iterator[str]:
     """A line for each cue: what can be gained, and how likely that will be shown.
 
-    It is looked for again in a share `searched` of the data, and a share `tested` of its samples is
-    left to measure on, at least `least`; a gain is shown at a `level`.
+    By thirds it is looked for again in one, and measured in one. By `folds` it is looked for
+    without each part, and measured in those without which it is found. At least `least` of its
+    samples must be measured; a gain is shown at a `level`.
     """
     rows = {row["sample"]: row for row in run.answers if row["condition"] == "baseline"}
     for cue in cues:
@@ -32,7 +34,17 @@ def prospects(
         if not answers:
             continue
         right, groups = _right(answers)
-        plan = GainPlan(right, groups, tested, level, least, searched, cue.found)
+        plan = GainPlan(
+            right,
+            groups,
+            tested=THIRD,
+            level=level,
+            least=least,
+            searched=THIRD,
+            found=cue.found,
+            proof=proof_of_labels(run.report.evidence, cue.feature, cue.label),
+            folds=folds,
+        )
         yield _line(cue.about, plan)
     if cues:
         yield (
@@ -56,7 +68,18 @@ def _line(about: str, plan: GainPlan) -> str:
     count = plan.groups.count
     unit = "samples" if plan.groups.all_single else "groups of samples"
     again = plan.chance_found(count)
-    line += f"; in the part that finds it is found again with a chance of {again:.0%}"
+    if plan.folds is None:
+        line += (
+            f"; in the part that finds it is found again with a chance of {again:.0%}"
+        )
+    else:
+        line += (
+            f"; each run without a part finds it again with a chance of {again:.0%}, and where it "
+            f"does, that part is measured: about {again * len(plan.right):.0f} of its "
+            f"{len(plan.right)} samples"
+        )
+    if plan.proof is not None:
+        line += " (its samples may be mislabelled, and it has to be shown again that they are not)"
     ends = []
     for words, mended in MENDED.items():
         rng = generator(0, "prospects", about, words)

@@ -24,6 +24,10 @@ OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
 PLACEBOS = ("random cues", "shift", "beyond random", "beyond shift")
 REFIT = "a plain refit that knows no cue"
+KEPT = (
+    "The remedy that is kept was learned of all data, these samples too, so its figures are likely "
+    "too high; those of the remedy are of samples that it has not seen."
+)
 ENDS: Mapping[Verdict, str] = {
     "helps": "The remedy helps, and it helps because of the cue.",
     "no gain shown": "No gain is shown: it may be chance.",
@@ -31,6 +35,8 @@ ENDS: Mapping[Verdict, str] = {
     "only moves answers": "The remedy only moves answers: a constant added to each gains as much.",
     "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
     "not the cue": "The gain does not come from the cue: random cues gain as much.",
+    "not kept": "Remedies of parts of the data did this; the one that is kept falls short of them: "
+    "do not count on it.",
     "no better than a refit": "The remedy helps, but no more than a plain refit of the last layer, "
     "which knows no cue.",
     "too few": "",
@@ -90,6 +96,11 @@ def result(rows: Sequence[Row]) -> str:
     if equalled := verdicts.count("no better than a refit"):
         sentences.append(
             f"For {equalled} of {len(rows)} cues it helps no more than {REFIT} (--with refit)."
+        )
+    if fell_short := verdicts.count("not kept"):
+        sentences.append(
+            f"For {fell_short} of {len(rows)} cues the remedy that is kept falls short of what was "
+            "measured: do not count on it."
         )
     return " ".join(sentences) or (
         "No remedy: no cue shows a gain that comes from the cue itself."
@@ -165,7 +176,18 @@ def statement(row: Row, title: str) -> str:
         if control is not None
     ]
     beside = f" For comparison, {', '.join(gains)}." if gains else ""
-    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}"
+    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}{of_kept(row)}"
+
+
+def of_kept(row: Row) -> str:
+    """What the remedy that is kept does, where it is another one than those that were measured."""
+    gain = row.present
+    if gain is None or row.kept is None or gain.low <= 0:
+        return ""
+    return (
+        " The remedy that is kept was learned of all data: it is right on "
+        f"{row.kept.gain.after:.0%} of these {gain.n} samples, which it has seen."
+    )
 
 
 def credit(row: Row) -> str:
@@ -282,8 +304,9 @@ def groups_table(results: Results) -> Table:
         remedy = (row.present.after, row.worst.after, row.groups.after)
         cells = [*_percent(remedy, overall.after), _range(row.groups)]
         rows.append([*about, "the remedy", *cells])
-        # two rivals that know no cue, each only where it could be measured
+        # what is kept, and two rivals that know no cue, each only where it could be measured
         for name, control, all_after in (
+            ("the remedy that is kept", row.kept, results.overall_kept),
             ("shift of answers", shifted, results.overall_shift),
             ("plain refit", refit, results.overall_refit),
         ):
@@ -307,6 +330,7 @@ def groups_table(results: Results) -> Table:
         "With it: the hurt label where the cue is. All groups: their mean, each counts the same. "
         "Plain refit: the last layer is trained on, on the same samples as the remedy, which all "
         "count the same.",
+        *([] if results.overall_kept is None else [KEPT]),
     )
 
 

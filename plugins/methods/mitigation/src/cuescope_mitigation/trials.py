@@ -348,7 +348,8 @@ class Comparison:
 
     `random` is the mean over the placebos that were fitted to cues drawn at random, None without
     them; `shifted` is the model as it was with its answers shifted as far as the remedy does,
-    `refit` the model with its head fitted on, by a training that knows no cue.
+    `refit` the model with its head fitted on, by a training that knows no cue. `kept` is the remedy
+    that is kept where it is another one than those that were measured: it has seen these samples.
     """
 
     parts: Parts
@@ -360,6 +361,7 @@ class Comparison:
     random: PerSample | None
     shifted: PerSample
     refit: PerSample | None
+    kept: PerSample | None = None
 
     @property
     def targets(self) -> IntPerSample:
@@ -415,12 +417,6 @@ def compare(parts: Parts) -> Comparison:
     def fit(shows: Shows, router: Router, names: Sequence[str | None]) -> Mitigation:
         return mitigator.fit(task_of(parts, shows, router, names))
 
-    def logits(mitigation: Mitigation) -> Logits:
-        trials = list(Answers.trials(parts.samples))
-        # of all samples: those of the fitting part tell how far answers shift
-        answers = mitigation.answer(trials, asking(audit))
-        return Answers.stack_logits(list(map(Outcome, trials, answers)), parts.labels)
-
     def right(scores: Logits) -> PerSample:
         is_right = scores.argmax(axis=1) == parts.targets
         return np.asarray(is_right[measured].astype(float))
@@ -428,7 +424,8 @@ def compare(parts: Parts) -> Comparison:
     before = Answers.stack_logits(parts.outcomes, parts.labels)
     words = [cue.word for cue in parts.cues]
     learned = fit(parts.shows, parts.router, words)
-    after = logits(learned)
+    # of all samples: those of the fitting part tell how far answers shift
+    after = logits_with(parts, learned)
     save(parts, learned)
     draws = []
     keys = [sample.key for sample in parts.samples]
@@ -445,7 +442,7 @@ def compare(parts: Parts) -> Comparison:
         names = other_words(words, parts.labels, rng)
         with audit.spare(f"placebo {number + 1}", plain(parts)):
             placebo = fit(shows, FixedRouter(shown), names)
-            draws.append(right(logits(placebo)))
+            draws.append(right(logits_with(parts, placebo)))
     refit = None
     # weights for a training leave the answers as they are: there is nothing to compare
     if mitigator.changes_answers:
@@ -466,6 +463,13 @@ def compare(parts: Parts) -> Comparison:
         shifted=right(before + shift),
         refit=refit,
     )
+
+
+def logits_with(parts: Parts, learned: Mitigation) -> Logits:
+    """The logits of all samples with what was learned."""
+    trials = list(Answers.trials(parts.samples))
+    answers = learned.answer(trials, asking(parts.audit))
+    return Answers.stack_logits(list(map(Outcome, trials, answers)), parts.labels)
 
 
 def asking(audit: Audit) -> Ask:

@@ -29,6 +29,7 @@ def evidence(comparison: Comparison) -> Iterator[Evidence]:
             if row.verdict != "harms":
                 with audit.spare(f"checks of the remedy against {row.cue.name}"):
                     yield from placebo_checks(row)
+                    yield from kept_check(row)
         with audit.spare("check of what the remedy costs"):
             yield overall_check(results)
         with audit.spare("check of other cues"):
@@ -63,6 +64,27 @@ def placebo_checks(row: Row) -> Iterator[Evidence]:
             feature=row.cue.feature.key,
             label=row.cue.label,
         )
+
+
+def kept_check(row: Row) -> Iterator[Evidence]:
+    """Whether the remedy that is kept does what was measured of others."""
+    gain = row.present
+    if gain is None or row.kept is None:
+        return
+    verdict: Verdict = "supported" if row.is_kept else "refuted"
+    yield Evidence(
+        check="the remedy that is kept",
+        # without a gain beyond chance nothing is promised
+        verdict="inconclusive" if gain.low <= 0 else verdict,
+        detail=f"measured are {points(gain.gain)} points by remedies of parts of the data; the one "
+        f"that is kept, of all data, gains {points(row.kept.gain.gain)} on the same samples, which "
+        f"it has seen; the difference lies {between(row.kept.beyond)}",
+        value=row.kept.beyond.gain,
+        threshold=0.0,
+        n=row.n,
+        feature=row.cue.feature.key,
+        label=row.cue.label,
+    )
 
 
 def over_groups(row: Row, control: Control) -> str:

@@ -12,20 +12,18 @@ from numpy.random import Generator
 from cuescope_trove.scores import Observations, Pairs, PerSample, SampleMask
 
 
-def is_unlike_label_errors(
+def unlike_label_errors(
     observations: Observations,
     pair: Pairs,
     rng: Generator,
-    losses: int,
-) -> bool:
-    """Whether label errors would not give the wrong answers of a pair, one of so many `losses`."""
+) -> float:
+    """The p-value with which label errors would give the wrong answers of a pair."""
     cluster = pair.cluster.item()
-    return observations.answered.is_unlike_label_errors(
+    return observations.answered.unlike_p_value(
         pair.label.item(),
         observations.shows(cluster),
         rng,
-        losses=losses,
-        looks=partial(_looks, observations, cluster),
+        partial(_looks, observations, cluster),
     )
 
 

@@ -7,16 +7,18 @@ without the sequences that look mislabelled.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 from scipy import sparse
 
-from cuescope_sdk.statistics import LabelNoise, excluded_by_test
+from cuescope_sdk.statistics import Answered, LabelNoise, excluded_by_test
 from cuescope_trove.candidates.correction import (
     CLEAR,
     Correction,
@@ -25,7 +27,7 @@ from cuescope_trove.candidates.correction import (
     pooled_weights,
 )
 from cuescope_trove.candidates.groups import alike
-from cuescope_trove.label_noise import is_unlike_label_errors
+from cuescope_trove.label_noise import unlike_label_errors
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Mistake,
@@ -67,7 +69,9 @@ class ScoredPairs:
     `p_value` (one-sided) and `q_value` are NaN where a pair was not tried. `confidence` is that of
     its intervals; `gap_low` and `gap_high` are that of its error contribution. `retest` is the
     p-value that is left of a found pair, and speaks against it where `verdict` is LABEL_NOISE;
-    `suspects` counts its sequences that may be mislabelled; `correction` is what p-values paid.
+    `suspects` counts its sequences that may be mislabelled; `unlike` is the p-value, of all losses
+    together, with which label errors would give its wrong answers, where only this speaks for a
+    finding, and 0 elsewhere or where no draw comes as far; `correction` is what p-values paid.
     `first_gap` is the error contribution in the part where cues were looked for, None where there
     was one part. `observations` are those measured. `worth` is what a pair is ranked by: how much
     more often its mistake is made; in the paper's way the TRoVe score.
@@ -84,6 +88,7 @@ class ScoredPairs:
     verdict: np.ndarray
     retest: np.ndarray
     suspects: np.ndarray
+    unlike: np.ndarray
     correction: Correction
     mistake: Mistake
     worth: np.ndarray
@@ -132,6 +137,7 @@ class ScoredPairs:
             verdict=self.verdict[kept],
             retest=self.retest[kept],
             suspects=self.suspects[kept],
+            unlike=self.unlike[kept],
             mistake=self.mistake.take(kept),
             worth=self.worth[kept],
             first_gap=None if self.first_gap is None else self.first_gap[kept],
@@ -225,6 +231,9 @@ def score(
     # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
+    unlike = np.zeros(len(pairs))
+    # what would be left if nothing were known of how label errors are answered
+    without_proof = p_value.copy()
     leaders = np.flatnonzero(is_leader).tolist()
     for number in leaders:
         pair = pairs.take([number])
@@ -236,28 +245,18 @@ def score(
         if suspects > options.label_noise * of_label.item():
             mislabelled_count[number] = suspects
             continue
-        count, without = noise.retest(
-            label,
-            shows,
-            most=options.label_noise,
-            # of both parts: a pair was not chosen by how sure its answers are
-            is_unlike=partial(
-                is_unlike_label_errors,
-                observations,
-                pair,
-                rng,
-                losses=len(leaders),
-            ),
-            p_value=partial(_elsewhere, measured, pair, options, rng),
-        )
-        mislabelled_count[number] = count
+        again = _retest(observations, measured, noise, pair, options, rng, len(leaders))
+        mislabelled_count[number] = again.suspects
+        unlike[number] = again.unlike
         # without them the loss may be clearer by luck
-        retest[number] = max(retest[number], without)
+        retest[number] = max(retest[number], again.p_value)
+        without_proof[number] = max(p_value[number], again.without_proof)
     # as much weaker as what stands for it: what no longer passes helps no other to pass
     own = np.maximum(p_value, SMALLEST)
     retest[found] = own[found] * (retest / own)[leader[found]]
     failed = is_leader & (correction.q_values(retest) > options.fdr)
     verdict[found & failed[leader]] = Verdict.LABEL_NOISE
+    unlike[correction.q_values(without_proof) <= options.fdr] = 0.0
     mistake = most_common_mistake(measured, pairs)
     trove_score = pairs.error_contribution + bias.value
     return ScoredPairs(
@@ -272,6 +271,7 @@ def score(
         verdict=verdict,
         retest=retest,
         suspects=mislabelled_count[leader],
+        unlike=unlike[leader],
         correction=correction,
         mistake=mistake,
         worth=trove_score if options.paper else mistake.surplus,
@@ -326,6 +326,55 @@ def passes(
 
 
 # --------------------------------------------------------------------------------------- tests
+
+
+class Retest(NamedTuple):
+    """What is left of a loss of which `suspects` may be mislabelled: its `p_value`.
+
+    `unlike` is the p-value with which label errors would give its wrong answers, and
+    `without_proof` what were left if that did not count; both are 0 where it does not.
+    """
+
+    suspects: int
+    p_value: float
+    unlike: float = 0.0
+    without_proof: float = 0.0
+
+
+def _retest(
+    observations: Observations,
+    measured: Observations,
+    noise: LabelNoise,
+    pair: Pairs,
+    options: TRoVeOptions,
+    rng: Generator,
+    losses: int,
+) -> Retest:
+    """A loss again, one of so many, without the sequences that may be mislabelled."""
+    retest = partial(
+        noise.retest,
+        pair.label.item(),
+        measured.shows(pair.cluster.item()),
+        most=options.label_noise,
+    )
+    limit = Answered.UNLIKE / losses
+    p_values: list[float] = []
+
+    def is_unlike() -> bool:
+        # of both parts: a pair was not chosen by how sure its answers are
+        p_values.append(unlike_label_errors(observations, pair, rng))
+        return p_values[0] <= limit
+
+    suspects, p_value = retest(
+        is_unlike=is_unlike, p_value=partial(_elsewhere, measured, pair, options, rng)
+    )
+    # nothing looks mislabelled, or this proof failed, or no draw comes as far
+    if not p_values or not Answered.LEAST_UNLIKE < p_values[0] <= limit:
+        return Retest(suspects, p_value)
+    # of a copy: what is only told changes nothing of what is drawn
+    again = partial(_elsewhere, measured, pair, options, deepcopy(rng))
+    _, without_proof = retest(is_unlike=lambda: False, p_value=again)
+    return Retest(suspects, p_value, losses * p_values[0], without_proof)
 
 
 def _elsewhere(

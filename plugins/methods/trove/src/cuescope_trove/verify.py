@@ -7,7 +7,12 @@ from functools import partial
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
-from cuescope_sdk.data import Comparison, mislabelled_samples, other_explanations
+from cuescope_sdk.data import (
+    Comparison,
+    mislabelled_samples,
+    other_explanations,
+    unlike_label_errors,
+)
 from cuescope_sdk.locating import shared_look
 from cuescope_sdk.statistics import LabelNoise, exceeds_rate_p_value
 from cuescope_sdk.stills import Answers
@@ -56,6 +61,7 @@ def evidence(
             yield from check_with_detector(audit, options, features, scores, analysis)
         if options.label_noise:
             yield check_labels(audit, analysis, features, scores)
+            yield from check_unlike(audit, analysis, features)
         found = comparisons(audit, options, analysis, features)
         yield from other_explanations(audit, found)
         yield from check_mistakes(audit, options, analysis.shown, features)
@@ -117,6 +123,20 @@ def check_labels(
         scores=scores,
         share=partial(shared_look, audit),
     )
+
+
+def check_unlike(
+    audit: Audit, analysis: Analysis, features: Sequence[Feature]
+) -> Iterator[Evidence]:
+    """The findings that would be label noise, if label errors were answered as they are."""
+    table = analysis.shown
+    for pair in np.flatnonzero(table.finding & (table.unlike > 0)).tolist():
+        yield unlike_label_errors(
+            features[table.pairs.cluster[pair]].key,
+            audit.labels[table.pairs.label[pair]],
+            int(table.suspects[pair]),
+            float(table.unlike[pair]),
+        )
 
 
 def comparisons(

@@ -1,6 +1,6 @@
 """How far a remedy goes: told from halves of the part that it is fitted on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int
 
 from cuescope_sdk.mitigation import Task
 
-Setting = TypeVar("Setting", bound=float)
+Setting = TypeVar("Setting", bound=Hashable)
 Right = Bool[np.ndarray, " sample"]  # whether each answer is right
 
 

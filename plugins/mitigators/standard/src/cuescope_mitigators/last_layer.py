@@ -1,10 +1,12 @@
 """Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, worst_group
@@ -21,6 +23,9 @@ from cuescope_sdk.mitigation import (
     Task,
     halves,
 )
+
+SampleMask = Bool[np.ndarray, " sample"]
+ENOUGH = 20  # samples of each of two labels that show a cue, to learn of these alone
 
 
 class LastLayerOptions(Options):
@@ -99,7 +104,9 @@ class LastLayer(Mitigator):
     Deviates from the paper, which fits a head anew on equally many samples of each group: all are
     used, weighted, which spares rare groups that loss; the penalty is on the difference to the
     model's own head, so that what the groups do not ask for stays; the strength of the penalty may
-    not cost more than a share of all answers; and the head answers where a cue is shown.
+    not cost more than a share of all answers; the head answers where a cue is shown, and learns
+    there too, or of all samples where those with a cue are few and two halves say that this is
+    better.
     """
 
     title = "Last-layer retraining, balanced over the groups"
@@ -119,19 +126,10 @@ class LastLayer(Mitigator):
         return HeadAfterRefit(**vars(self._fit(then)), first=first)
 
     def _fit(self, task: Task) -> Head:
-        learns = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
-        if len(np.unique(task.targets[learns])) < 2:
-            task.context.announce(
-                "last-layer: in the part that is fitted on, cues are met with one label alone; it "
-                "learns from samples without a cue, too"
-            )
-            learns[:] = True
-        rows = np.flatnonzero(learns)
-        embedding = task.embedding[rows]
-        # one spread for all: with one for each dimension noise would weigh as much
-        scaler = Scaler.of(embedding)
-        head = self._head(task, rows, scaler.inputs(embedding))
-        weights, bias = scaler.unscale(head)
+        answered = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
+        lessons = list(_lessons(task, answered))
+        lesson, strength = self._choose(task, answered, lessons)
+        weights, bias = lesson.scaler.unscale(lesson.head(slice(None), strength))
         return Head(
             labels=task.labels,
             weights=weights,
@@ -140,41 +138,104 @@ class LastLayer(Mitigator):
             router=task.router,
         )
 
-    def _head(
-        self,
-        task: Task,
-        rows: Int[np.ndarray, " row"],
-        inputs: Float[np.ndarray, "row dim"],
-    ) -> Float[np.ndarray, "label dim"]:
-        """Fitted to these rows of the task, with the strength that two halves of them ask for."""
-        offset = task.logits[rows]
-        targets = task.targets[rows]
-        groups = task.groups[rows]
+    def _choose(
+        self, task: Task, answered: SampleMask, lessons: Sequence["Lesson"]
+    ) -> tuple["Lesson", float]:
+        """What two halves ask for; some samples are `answered` by the head, the others stay."""
         before = task.logits.argmax(axis=1) == task.targets
-
-        def head(which: slice | np.ndarray, strength: float) -> np.ndarray:
-            weights = balanced_weights(groups[which], targets[which])
-            return LinearHead.fit(
-                inputs[which], offset[which], targets[which], weights, strength
-            )
-
-        # the strongest penalty first: best_setting takes the smallest departure of equals
+        # best_setting takes the first of equals: samples with a cue alone, the strongest penalty
         strengths = sorted(self.options.strengths)
-        # samples that show no cue are answered as before
-        right = {strength: before.copy() for strength in strengths}
-        half = halves(groups)
-        # groups of one sample each leave the second half empty
-        if len(strengths) > 1 and half.any():
-            for strength in strengths:
-                for tested in (half == 0, half == 1):
-                    gains = inputs[tested] @ head(~tested, strength).T
-                    answers = (offset[tested] + gains).argmax(axis=1)
-                    right[strength][rows[tested]] = answers == targets[tested]
+        settings = list(product(range(len(lessons)), strengths))
+        if len(settings) == 1:
+            return lessons[0], strengths[0]
+        right = {}
+        for setting in settings:
+            number, strength = setting
+            # what is not answered by the head stays as it was, as when the remedy is used
+            right[setting] = np.where(
+                answered, lessons[number].right(strength, before), before
+            )
         loss = gap_left(task, range(task.shows.shape[1]))
         if self.options.goal == "worst-group":
             loss = worst_group(task.groups)
         most = self.options.cost * len(before)
-        return head(slice(None), best_setting(right, before, most, loss))
+        number, strength = best_setting(right, before, most, loss)
+        return lessons[number], strength
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """The samples at some `rows` of a task, of which a head learns; each group weighs the same."""
+
+    rows: Int[np.ndarray, " row"]
+    inputs: Float[np.ndarray, "row input"]
+    offset: Float[np.ndarray, "row label"]
+    targets: Int[np.ndarray, " row"]
+    groups: Int[np.ndarray, " row"]
+    scaler: Scaler
+
+    @classmethod
+    def of(cls, task: Task, learns: SampleMask) -> "Lesson":
+        """Of the samples that a mask chooses."""
+        rows = np.flatnonzero(learns)
+        embedding = task.embedding[rows]
+        # one spread for all: with one for each dimension noise would weigh as much
+        scaler = Scaler.of(embedding)
+        return cls(
+            rows=rows,
+            inputs=scaler.inputs(embedding),
+            offset=task.logits[rows],
+            targets=task.targets[rows],
+            groups=task.groups[rows],
+            scaler=scaler,
+        )
+
+    def head(
+        self, which: slice | np.ndarray, strength: float
+    ) -> Float[np.ndarray, "label input"]:
+        """What some of them teach."""
+        return LinearHead.fit(
+            self.inputs[which],
+            self.offset[which],
+            self.targets[which],
+            balanced_weights(self.groups[which], self.targets[which]),
+            strength,
+        )
+
+    def right(self, strength: float, before: SampleMask) -> SampleMask:
+        """Which samples of the task are right, where each half is answered by the other's head.
+
+        Those of no half are as they were `before`.
+        """
+        right = before.copy()
+        half = halves(self.groups)
+        # groups of one sample each leave the second half empty
+        if not half.any():
+            return right
+        for tested in (half == 0, half == 1):
+            gains = self.inputs[tested] @ self.head(~tested, strength).T
+            answers = (self.offset[tested] + gains).argmax(axis=1)
+            right[self.rows[tested]] = answers == self.targets[tested]
+        return right
+
+
+def _lessons(task: Task, answered: SampleMask) -> Iterator[Lesson]:
+    """Of which samples a head may learn: of those that it will answer; where these are few, of all.
+
+    One or two samples of a label with a cue teach as little as none, and weigh as much as all
+    others: what is learned of them is no remedy.
+    """
+    counts = np.sort(np.bincount(task.targets[answered], minlength=len(task.labels)))
+    second = counts[-2]  # samples of one label alone tell no labels apart
+    if second:
+        yield Lesson.of(task, answered)
+    else:
+        task.context.announce(
+            "last-layer: in the part that is fitted on, cues are met with one label alone; it "
+            "learns from samples without a cue, too"
+        )
+    if second < ENOUGH and not (second and answered.all()):
+        yield Lesson.of(task, np.ones_like(answered))
 
 
 def refit_of(task: Task) -> Head:
