@@ -82,7 +82,7 @@ def test_a_command_takes_objects_and_gives_its_report(
     # the run is asked again with the same objects; loaded, it has to be given them
     again = cuescope.confirm(report, out="again", progress=False)
     assert again.hash == report.hash
-    with pytest.raises(UserError, match=r"confirm\(run, model=\.\.\., data=\.\.\.\)"):
+    with pytest.raises(UserError, match=r"cuescope\.confirm\('dossier', model=model"):
         cuescope.confirm(cuescope.load("dossier"), progress=False)
     assert cuescope.confirm("dossier", **given, out="given").hash == report.hash
 

@@ -217,7 +217,7 @@ def _audit_command(
     samples: "dict[str, Sample]",
 ) -> str:
     """The run's own command, on these samples."""
-    from cuescope.report.steps import words_without
+    from cuescope.typed import words_without
 
     # the manifest stands for all of the data, its options and limit too
     kept = words_without(report.provenance.command, {"--data", "-D", "--limit"})

@@ -110,7 +110,7 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
         f"{missing.because}{count}. As far as was measured, the right answer gains +8 (−10 to "
         "+18) points of probability without it; the true figure may be 0. Measured beyond "
         "placebos: swap +20 (+10 to +30). "
-        f"{missing.decides}"
+        f"{missing.decides_next(folds=False)}"
     )
 
 

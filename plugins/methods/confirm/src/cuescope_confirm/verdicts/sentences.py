@@ -102,7 +102,7 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
     yield from company
     # what would tell it from its company decides more than samples of both
     if missing is not None and not company:
-        yield missing.decides
+        yield missing.decides_next(folds=options.folds)
 
 
 def _of_all_evidence(row: Row) -> Iterator[str]:
