@@ -83,9 +83,7 @@ def scores(results: Results) -> Iterator[Score]:
     audit = results.study.audit
     is_of_pairs = results.study.options.pairs is not None
     audit.note("rule", RULE_OF_PAIRS if is_of_pairs else RULE)
-    # by folds all samples are tested already
-    ways = "" if results.study.folds else f" ({MORE_TESTED})"
-    step = MISSING.format(ways=ways)
+    step = missing_step(results.study)
     if results.count("causes"):
         # a cause asks for a remedy, and nothing else does
         step = NEXT.format(step=_remedy_step(results))
@@ -124,6 +122,12 @@ def scores(results: Results) -> Iterator[Score]:
             value=None,
             statement=words,
         )
+
+
+def missing_step(study: Study) -> str:
+    """What may help where no cue is shown to be a cause."""
+    # by folds all samples are tested already
+    return MISSING.format(ways="" if study.folds else f" ({MORE_TESTED})")
 
 
 def _remedy_step(results: Results) -> str:
