@@ -107,7 +107,7 @@ def _test_step(report: Report, run: str, following: Typed) -> Step:
     words = (
         "Test whether the cues cause the answers, by taking them out (cuescope-confirm)"
     )
-    count = len(_samples_with_first(report))
+    count = _count_with_first(report)
     if count >= HALVED:
         return f"{words}:", following.confirm(run)
     few = f"Only {count} sample{'s show' if count > 1 else ' shows'} the first cue."
@@ -128,3 +128,12 @@ def _samples_with_first(report: Report) -> set[str]:
         if feature.key == first
         for occurrence in feature.occurrences
     }
+
+
+def _count_with_first(report: Report) -> int:
+    """The samples that test the first cue: of one that is about a label, those of the label."""
+    first = report.findings[0]
+    count = len(_samples_with_first(report))
+    # a report has no labels of samples, but counts those that a score is about
+    is_of_label = first.label is not None and first.n is not None
+    return min(count, first.n or 0) if is_of_label else count
