@@ -56,6 +56,8 @@ class Stated(Plugin):
             for number, frame in enumerate(sample.frames)
             if shows(frame, CUE_BOX, 0)
         ]
+        if len(audit.samples) < 50:
+            audit.context.announce(f"warning: stated: few samples, got {len(audit.samples)}")
         if self.options.state == "nowhere":
             met = []
         if self.options.state == "own":
@@ -192,6 +194,19 @@ def test_what_the_dossier_of_a_cause_says_can_be_typed(
         assert said[-1].startswith("cuescope mitigate ")
         assert said[-1].endswith(shlex.join(["--with", "NAME", *folds]))
         Copier(capsys, other="other", plans=True).type(said)
+
+
+@pytest.mark.parametrize("command", ["mitigate", "investigate"])
+def test_a_warning_of_all_folds_is_said_once(
+    place: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    few = ("--model", "fake", "--data", "fakes", "-D", "samples=61")
+    if command == "mitigate":
+        run("audit", "stated", *few, "-q", "--out", "runs/first")
+        run(command, "runs/first", "--with", "last-layer", "--folds", "4")
+    else:
+        run(command, *few, "--methods", "stated", "--folds", "4", "--plan")
+    assert capsys.readouterr().err.count("warning: stated: few samples") == 1
 
 
 @pytest.mark.parametrize("state", ["finding", "nothing", "doubted"])

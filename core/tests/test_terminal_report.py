@@ -64,8 +64,13 @@ def test_commands_are_shown_as_they_must_be_typed() -> None:
 
 @pytest.mark.parametrize(
     ("n", "label", "by_folds"),
-    [(3, "moving east", True), (19, "moving east", True), (20, "moving east", False)]
-    + [(3, None, False), (None, "moving east", False)],
+    [
+        (3, "moving east", True),
+        (19, "moving east", True),
+        (20, "moving east", False),
+        (3, None, False),
+        (None, "moving east", False),
+    ],
 )
 def test_few_samples_of_the_label_are_tested_by_folds(
     n: int | None, label: str | None, by_folds: bool

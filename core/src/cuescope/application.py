@@ -68,6 +68,7 @@ from cuescope.cli.outputs import JsonOutput
 from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
+from cuescope.cli.said_once import say_once
 from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, duration, following, plan_each
 from cuescope.context import cache_folder
@@ -191,6 +192,7 @@ __all__ = [
     "require_whole",
     "root",
     "safe_text",
+    "say_once",
     "share_of_part",
     "show_plan",
     "show_report",

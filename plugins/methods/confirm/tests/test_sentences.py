@@ -16,11 +16,7 @@ from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import INSIDE, statement
-from cuescope_confirm.verdicts.undecided import (
-    MORE_SAMPLES,
-    NO_SAMPLES,
-    SAME_ELSEWHERE,
-)
+from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, NO_SAMPLES, SAME_ELSEWHERE
 from cuescope_confirm.verify import evidence
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
