@@ -86,6 +86,10 @@ class Copier:
             except AssertionError as error:
                 said = self.capsys.readouterr().err
                 raise AssertionError(f"{shlex.join(words)}: {said}") from error
+            followed = self.capsys.readouterr().out
+            # what a command says to type after it
+            for line in re.findall(r"^next: cuescope (.+)$", followed, re.MULTILINE):
+                run(*shlex.split(line), "-q")
             if self.other in words:
                 made = set(runs_below(Path("runs"))) - before
                 other_run = str(made.pop()) if made else other_run

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from command_line import run, written_plugins
-from next_commands import Copier, printed_calls, printed_commands
+from next_commands import Copier, printed_calls, printed_commands, runs_below
 
 import cuescope
 from cuescope.registry import Registry
+from cuescope.runs import load_report
 from cuescope_sdk import Context
 from cuescope_sdk.testing import FakeDataset, FakeModel
 
@@ -17,6 +18,7 @@ PLUGINS = """
 [cuescope.models]
 fake = cuescope_sdk.testing:FakeModel
 other = states:Other
+trained = states:Trained
 [cuescope.datasets]
 fakes = cuescope_sdk.testing:FakeDataset
 [cuescope.methods]
@@ -25,6 +27,7 @@ stated = states:Stated
 STATES = '''
 """A method that ends in whichever state it is told."""
 
+from dataclasses import replace
 from typing import Literal
 
 from cuescope_sdk import (
@@ -36,6 +39,28 @@ from cuescope_sdk.testing._fake_data import CUE_BOX, shows
 
 class Other(FakeModel):
     """Another model of the same abilities."""
+
+
+class TrainedOptions(FakeModel.Options):
+    trained_on = "data"
+
+    data: str | None = None
+    data_options: dict[str, int] = {}
+
+
+class Trained(FakeModel):
+    """A model that trains on a split of the data that it is asked about, where nobody says more."""
+
+    Options = TrainedOptions
+
+    def __init__(self, options, context):
+        super().__init__(options, context)
+        data = context.dataset
+        if options.data is not None:
+            data = replace(context, dataset=None).build(
+                "dataset", options.data, options.data_options
+            )
+        self.trained = data.split("train")
 
 
 class StatedOptions(Options):
@@ -194,6 +219,29 @@ def test_what_the_dossier_of_a_cause_says_can_be_typed(
         assert said[-1].startswith("cuescope mitigate ")
         assert said[-1].endswith(shlex.join(["--with", "NAME", *folds]))
         Copier(capsys, other="other", plans=True).type(said)
+
+
+def test_a_model_that_trains_on_its_data_is_asked_about_exported_samples(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("audit", "stated", "--model", "trained", *DATA, "-q", "--out", "runs/first")
+    export = "cuescope export runs/first --affected 1 --out affected.jsonl"
+    Copier(capsys, other="other", plans=True).type([export])
+    [made] = set(runs_below(Path("runs"))) - {Path("runs/first")}
+    assert load_report(made).provenance.model.options["data"] == "fakes"
+
+
+def test_an_object_is_asked_about_exported_samples_in_python(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = FakeModel(FakeModel.Options(), Context())
+    options = {"samples": 60, "scale": 4}
+    given = {"data": "fakes", "data_options": options, "progress": False}
+    cuescope.audit("stated", model=model, **given, out="runs/first")
+    run("export", "runs/first", "--affected", "1", "--out", "affected.jsonl")
+    call = capsys.readouterr().out.partition("next: ")[2].strip()
+    report = eval(call, {"cuescope": cuescope, "model": model})
+    assert report.provenance.samples < 60
 
 
 @pytest.mark.parametrize("command", ["mitigate", "investigate"])

@@ -83,7 +83,7 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     )
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow' probably causes wrong answers, by +15 (+1 to +71) points of "
-        "probability. It may cost 3.0 points of accuracy over all samples (-0.2 to 11.1). erase "
+        "probability. It may cost 3.0 points of accuracy over all samples (−0.2 to 11.1). erase "
         "surely moves answers, by +20 (+10 to +30) more than its placebo; it does not decide "
         f"alone. {INSIDE} Unchanged pictures agree: with the cue, compared with pictures without "
         "it that are alike in all else, +26 (+16 to +37)."
