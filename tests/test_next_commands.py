@@ -28,7 +28,7 @@ STATES = '''
 """A method that ends in whichever state it is told."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cuescope_sdk import (
     Evidence, Feature, Metric, Occurrence, Options, Plugin, Requirements, Score, Trial, hookimpl
@@ -42,7 +42,7 @@ class Other(FakeModel):
 
 
 class TrainedOptions(FakeModel.Options):
-    trained_on = "data"
+    trained_on: ClassVar[str] = "data"
 
     data: str | None = None
     data_options: dict[str, int] = {}
