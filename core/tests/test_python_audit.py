@@ -347,6 +347,7 @@ IMAGES, WORDS = pictures(4)
         ),
         ({"treshold": 0.4}, "no option 'treshold'.*Did you mean 'threshold'"),
         ({"sede": 1}, "Did you mean 'seed'"),
+        ({"plan": True}, r"no option 'plan'\. cuescope\.plan takes the same words"),
         ({"seed": -1}, "option 'seed'"),
         ({"executor": "threads"}, "executor with an object in memory"),
         ({"device": "cuda"}, "Move the object itself"),

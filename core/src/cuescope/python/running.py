@@ -261,6 +261,12 @@ def _method_options(
     of_method = registry.load(registry.find("method", name)).Options.model_fields
     settings = [*Settings.model_fields, *OWN, "model_options", "data_options"]
     for option in options:
+        if option == "plan" and option not in of_method:
+            # a word of all other commands
+            raise UserError(
+                "audit has no option 'plan'",
+                remedy="cuescope.plan takes the same words, and says what it would cost",
+            )
         if option not in of_method:
             raise UserError(
                 f"audit has no option '{option}', and {name} has none",
