@@ -19,6 +19,7 @@ from cuescope.context import Context
 from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
 from cuescope.python.holding import hold_data, hold_model
+from cuescope.python.remembered import remembered
 from cuescope.python.request import PythonRequest
 from cuescope.python.running import (
     announce_on_stderr,
@@ -117,6 +118,7 @@ class PythonCall(Call):
         context = replace(self.context, allowed=frozenset(words["allow"] or ()))
         # built before the first audit: a misspelled observer is told at once
         observers = [context.build("observer", spec) for spec in words["observe"]]
+        observers += remembered(self.held, context.announce)
         if self.bars is not None:
             observers.append(self.bars)
         runner = Runner(

@@ -17,6 +17,7 @@ from cuescope.objects import Held, HeldRegistry
 from cuescope.planning import Plan
 from cuescope.python.holding import hold_data, hold_model
 from cuescope.python.progress import NotebookBars, in_notebook
+from cuescope.python.remembered import remembered
 from cuescope.python.request import PythonRequest
 from cuescope.python.stored import StoredReport
 from cuescope.registry import Registry
@@ -166,7 +167,7 @@ def _open(
     # a function has no content that could be digested (docs/adr/0015)
     kept = cache and may_be_kept(held, announce)
     folder = None if out is None else Path(out)
-    observers = [bars] if bars else []
+    observers = [*remembered(held, announce), *([bars] if bars else [])]
     runner = Runner(context, Path(runs), observers, kept, out=folder)
     # a notebook lives for days: the file must not stay open
     with closing(runner.cache):
