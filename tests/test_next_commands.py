@@ -196,6 +196,7 @@ MANY = ("--data", "fakes", "-D", "samples=120", "-D", "scale=4", "-D", "frames=2
 def test_what_the_dossier_of_a_cause_says_can_be_typed(
     place: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
     command: str,
     folds: tuple[str, ...],
 ) -> None:
@@ -219,6 +220,14 @@ def test_what_the_dossier_of_a_cause_says_can_be_typed(
         assert said[-1].startswith("cuescope mitigate ")
         assert said[-1].endswith(shlex.join(["--with", "NAME", *folds]))
         Copier(capsys, other="other", plans=True).type(said)
+    # by somebody else's cache it was made elsewhere: no command of a stranger is advised
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache of another"))
+    again = ("--model", "fake", *MANY, "-q")
+    capsys.readouterr()
+    run("mitigate", "runs/dossier", "--with", "last-layer", *again, code=2)
+    refusal = capsys.readouterr().err
+    assert "Take the run that it tested" in refusal
+    assert not printed_commands(refusal)
 
 
 def test_a_model_that_trains_on_its_data_is_asked_about_exported_samples(

@@ -120,7 +120,13 @@ def ask_again(
             )
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
-    stored = request_of(run, report, context.registry, asked.kinds)
+    stored = request_of(
+        run,
+        report,
+        context.registry,
+        asked.kinds,
+        is_ours=source.typed_before,
+    )
     place = place_of(report.hash, context.cache)
     # of a stranger's run no path is followed elsewhere
     if place is not None and source.typed_before:
@@ -136,10 +142,13 @@ def request_of(
     report: "Report",
     registry: "Registry",
     anew: Collection[str] = (),
+    *,
+    is_ours: bool = True,
 ) -> "Request":
     """What asked for a run of cues; raises UserError for one that cannot be asked for again.
 
-    Kinds of plugins that are named `anew` are left open.
+    Kinds of plugins that are named `anew` are left open. Of a run that is not `is_ours` no path is
+    followed, and no command is advised.
     """
     from cuescope.building import kind_of_tool
     from cuescope.objects import IN_MEMORY
@@ -153,11 +162,14 @@ def request_of(
     method = registry.load(registry.find("method", name))
     # before its model and data: with these it could not be asked either
     if getattr(method, "started_by", None) is not None:
-        tested = Tested.by(method, origin.method.options)
+        remedy = "Take the run that it tested"
+        if is_ours:
+            tested = Tested.by(method, origin.method.options)
+            remedy = f"To try a remedy for these: {tested.next_step}"
         raise UserError(
             f"this run is one of '{name}', which tests what other runs found",
             expected="a run of a method that finds cues",
-            remedy=f"To try a remedy for these: {tested.next_step}",
+            remedy=remedy,
         )
     following = typed(origin.command)
     for role, stamp in origin.stamps:
