@@ -30,6 +30,13 @@ def printed_commands(text: str) -> list[str]:
     return list(dict.fromkeys(command.strip() for command in [*lines, *quoted]))
 
 
+def printed_calls(text: str) -> list[str]:
+    """The calls of Python on lines of their own, and in backticks."""
+    lines = re.findall(r"^ {4}(cuescope\.[^\n]+)$", text, re.MULTILINE)
+    quoted = re.findall(r"`(cuescope\.[^`]+)`", re.sub(r"\s+", " ", text))
+    return list(dict.fromkeys([*lines, *quoted]))
+
+
 def completed(command: str, fills: dict[str, str]) -> list[str]:
     """The words after `cuescope`, with what a person fills in; nothing may be left open."""
     known = PLACEHOLDERS | fills
@@ -59,6 +66,11 @@ class Copier:
         self.capsys.readouterr()
         run("report", folder)
         commands = printed_commands(self.capsys.readouterr().out)
+        self.type(commands)
+        return commands
+
+    def type(self, commands: list[str]) -> None:
+        """Run them, one after another."""
         other_run = ""
         for command in commands:
             fills = {"OTHER": self.other, "OTHER_RUN": other_run}
@@ -74,11 +86,14 @@ class Copier:
             except AssertionError as error:
                 said = self.capsys.readouterr().err
                 raise AssertionError(f"{shlex.join(words)}: {said}") from error
+            followed = self.capsys.readouterr().out
+            # what a command says to type after it
+            for line in re.findall(r"^next: cuescope (.+)$", followed, re.MULTILINE):
+                run(*shlex.split(line), "-q")
             if self.other in words:
                 made = set(runs_below(Path("runs"))) - before
                 other_run = str(made.pop()) if made else other_run
             self.done.append(command)
-        return commands
 
 
 def runs_below(folder: Path) -> Iterator[Path]:

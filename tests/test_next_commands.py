@@ -1,18 +1,24 @@
 """Every command that a report prints works as it stands, from where it was printed."""
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import run, written_plugins
-from next_commands import Copier
+from next_commands import Copier, printed_calls, printed_commands, runs_below
 
+import cuescope
 from cuescope.registry import Registry
+from cuescope.runs import load_report
+from cuescope_sdk import Context
+from cuescope_sdk.testing import FakeDataset, FakeModel
 
 PLUGINS = """
 [cuescope.models]
 fake = cuescope_sdk.testing:FakeModel
 other = states:Other
+trained = states:Trained
 [cuescope.datasets]
 fakes = cuescope_sdk.testing:FakeDataset
 [cuescope.methods]
@@ -21,7 +27,8 @@ stated = states:Stated
 STATES = '''
 """A method that ends in whichever state it is told."""
 
-from typing import Literal
+from dataclasses import replace
+from typing import ClassVar, Literal
 
 from cuescope_sdk import (
     Evidence, Feature, Metric, Occurrence, Options, Plugin, Requirements, Score, Trial, hookimpl
@@ -32,6 +39,28 @@ from cuescope_sdk.testing._fake_data import CUE_BOX, shows
 
 class Other(FakeModel):
     """Another model of the same abilities."""
+
+
+class TrainedOptions(FakeModel.Options):
+    trained_on: ClassVar[str] = "data"
+
+    data: str | None = None
+    data_options: dict[str, int] = {}
+
+
+class Trained(FakeModel):
+    """A model that trains on a split of the data that it is asked about, where nobody says more."""
+
+    Options = TrainedOptions
+
+    def __init__(self, options, context):
+        super().__init__(options, context)
+        data = context.dataset
+        if options.data is not None:
+            data = replace(context, dataset=None).build(
+                "dataset", options.data, options.data_options
+            )
+        self.trained = data.split("train")
 
 
 class StatedOptions(Options):
@@ -52,6 +81,8 @@ class Stated(Plugin):
             for number, frame in enumerate(sample.frames)
             if shows(frame, CUE_BOX, 0)
         ]
+        if len(audit.samples) < 50:
+            audit.context.announce(f"warning: stated: few samples, got {len(audit.samples)}")
         if self.options.state == "nowhere":
             met = []
         if self.options.state == "own":
@@ -147,6 +178,136 @@ def test_what_an_investigation_says_can_be_typed(
     ways = ("-O", "confirm.interventions=blank", "-O", "confirm.samples=20")
     run(*line, *ways, "--out", "runs/all", "-q")
     Copier(capsys, other="other", plans=True).follow("runs/all")
+
+
+WAYS = ("interventions=blank,transplant", "looks=1")
+MANY = ("--data", "fakes", "-D", "samples=120", "-D", "scale=4", "-D", "frames=2")
+
+
+@pytest.mark.parametrize(
+    ("command", "folds"),
+    [
+        ("confirm", ("--folds", "3")),
+        pytest.param("confirm", (), marks=pytest.mark.long),
+        pytest.param("investigate", (), marks=pytest.mark.long),
+        pytest.param("investigate", ("--folds", "3"), marks=pytest.mark.long),
+    ],
+)
+def test_what_the_dossier_of_a_cause_says_can_be_typed(
+    place: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    folds: tuple[str, ...],
+) -> None:
+    """The remedy for the cause, of the run that found it; the refusal says it too."""
+    if command == "confirm":
+        run("audit", "stated", "--model", "fake", *MANY, "-q", "--out", "runs/first")
+        line = [command, "runs/first", *(f"-O{way}" for way in WAYS)]
+    else:
+        line = [command, "--model", "fake", *MANY, "--methods", "stated"]
+        line += [f"-Oconfirm.{way}" for way in WAYS]
+    run(*line, *folds, "--out", "runs/dossier", "-q")
+    capsys.readouterr()
+    run("report", "runs/dossier")
+    printed = printed_commands(capsys.readouterr().out)
+    run("mitigate", "runs/dossier", "--with", "last-layer", "-q", code=2)
+    refused = printed_commands(capsys.readouterr().err)
+    # the test itself takes long, and is typed by another test
+    commands = [line for line in printed if " confirm " not in line]
+    assert len(refused) == len(commands)
+    for said in (commands, refused):
+        assert said[-1].startswith("cuescope mitigate ")
+        assert said[-1].endswith(shlex.join(["--with", "NAME", *folds]))
+        Copier(capsys, other="other", plans=True).type(said)
+    # by somebody else's cache it was made elsewhere: no command of a stranger is advised
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache of another"))
+    again = ("--model", "fake", *MANY, "-q")
+    capsys.readouterr()
+    run("mitigate", "runs/dossier", "--with", "last-layer", *again, code=2)
+    refusal = capsys.readouterr().err
+    assert "Take the run that it tested" in refusal
+    assert not printed_commands(refusal)
+
+
+def test_a_model_that_trains_on_its_data_is_asked_about_exported_samples(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("audit", "stated", "--model", "trained", *DATA, "-q", "--out", "runs/first")
+    export = "cuescope export runs/first --affected 1 --out affected.jsonl"
+    Copier(capsys, other="other", plans=True).type([export])
+    [made] = set(runs_below(Path("runs"))) - {Path("runs/first")}
+    assert load_report(made).provenance.model.options["data"] == "fakes"
+
+
+def test_an_object_is_asked_about_exported_samples_in_python(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = FakeModel(FakeModel.Options(), Context())
+    options = {"samples": 60, "scale": 4}
+    given = {"data": "fakes", "data_options": options, "progress": False}
+    cuescope.audit("stated", model=model, **given, out="runs/first")
+    run("export", "runs/first", "--affected", "1", "--out", "affected.jsonl")
+    call = capsys.readouterr().out.partition("next: ")[2].strip()
+    report = eval(call, {"cuescope": cuescope, "model": model})
+    assert report.provenance.samples < 60
+
+
+@pytest.mark.parametrize("command", ["mitigate", "investigate"])
+def test_a_warning_of_all_folds_is_said_once(
+    place: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    few = ("--model", "fake", "--data", "fakes", "-D", "samples=61")
+    if command == "mitigate":
+        run("audit", "stated", *few, "-q", "--out", "runs/first")
+        run(command, "runs/first", "--with", "last-layer", "--folds", "4")
+    else:
+        run(command, *few, "--methods", "stated", "--folds", "4", "--plan")
+    assert capsys.readouterr().err.count("warning: stated: few samples") == 1
+
+
+@pytest.mark.parametrize("state", ["finding", "nothing", "doubted"])
+def test_what_a_report_of_objects_says_can_be_typed_in_python(
+    place: Path, capsys: pytest.CaptureFixture[str], state: str
+) -> None:
+    """With the objects as `model` and `data`; no command is printed that would need them."""
+    drawn = FakeDataset(FakeDataset.Options(samples=60, scale=4), Context())
+    model = FakeModel(FakeModel.Options(), Context(dataset=drawn))
+    given = {"model": model, "data": drawn, "progress": False}
+    cuescope.audit("stated", **given, state=state, limit=50, out="runs/first")
+    run("report", "runs/first")
+    said = capsys.readouterr().out
+    commands = [line for line in printed_commands(said) if " compare " not in line]
+    assert not commands
+    calls = printed_calls(said)
+    assert any("seed=1" in call for call in calls)
+    run("confirm", "runs/first", "-q", code=2)
+    refusal = capsys.readouterr().err
+    assert len(refusal.splitlines()) == 1
+    names = {"cuescope": cuescope, "model": model, "data": drawn, "other": model}
+    tried = printed_calls(refusal)
+    assert [call.partition("(")[0] for call in tried] == [
+        "cuescope.confirm",
+        "cuescope.mitigate",
+    ]
+    if state != "finding":  # there is nothing to test
+        tried = []
+    for call in [*calls, *tried]:
+        planned = call.replace("'NAME'", "'last-layer'")
+        if "confirm(" in call or "mitigate(" in call:
+            planned = f"{planned[:-1]}, plan=True)"
+        assert eval(planned, names) is not None
+
+
+def test_what_needs_the_data_of_objects_is_refused_in_a_line(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = FakeDataset(FakeDataset.Options(samples=60, scale=4), Context())
+    cuescope.audit("stated", model="fake", data=drawn, progress=False, out="runs/first")
+    run("export", "runs/first", "--affected", "1", code=2)
+    refusal = capsys.readouterr().err
+    assert "'FakeDataset', were objects in memory" in refusal
+    assert len(refusal.splitlines()) == 1
 
 
 @pytest.mark.long

@@ -151,6 +151,23 @@ def test_answers_are_kept_under_a_name_only(capsys: pytest.CaptureFixture[str]) 
     assert second.shown == 40
 
 
+def test_answers_that_another_function_gave_are_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A function that was trained on under the same name would get the old answers in silence."""
+    old, new = Counting(), Counting(lambda images: 1 - red_is_right(images))
+    said = "answers that 'v1' gave before are used"
+    audit(old, model_name="v1", progress=True)
+    assert said not in capsys.readouterr().err
+    # its own answers are nothing to tell
+    audit(old, model_name="v1", progress=True, seed=1)
+    assert said not in capsys.readouterr().err
+    for times in (1, 0):
+        audit(new, model_name="v1", progress=True, seed=2)
+        assert capsys.readouterr().err.count(said) == times
+    assert new.shown == 0
+
+
 def test_columns_are_taken_by_name() -> None:
     turned = cuescope.Classifier(
         lambda images: red_is_right(images)[:, ::-1],
@@ -347,6 +364,7 @@ IMAGES, WORDS = pictures(4)
         ),
         ({"treshold": 0.4}, "no option 'treshold'.*Did you mean 'threshold'"),
         ({"sede": 1}, "Did you mean 'seed'"),
+        ({"plan": True}, r"no option 'plan'\. cuescope\.plan takes the same words"),
         ({"seed": -1}, "option 'seed'"),
         ({"executor": "threads"}, "executor with an object in memory"),
         ({"device": "cuda"}, "Move the object itself"),

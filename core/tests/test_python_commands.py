@@ -82,7 +82,7 @@ def test_a_command_takes_objects_and_gives_its_report(
     # the run is asked again with the same objects; loaded, it has to be given them
     again = cuescope.confirm(report, out="again", progress=False)
     assert again.hash == report.hash
-    with pytest.raises(UserError, match=r"confirm\(run, model=\.\.\., data=\.\.\.\)"):
+    with pytest.raises(UserError, match=r"cuescope\.confirm\('dossier', model=model"):
         cuescope.confirm(cuescope.load("dossier"), progress=False)
     assert cuescope.confirm("dossier", **given, out="given").hash == report.hash
 
@@ -95,6 +95,7 @@ def test_a_command_takes_objects_and_gives_its_report(
             "investigate has no option 'methds'. Did you mean 'methods'?",
         ),
         ({"seed": "x"}, "investigate: seed: expected Input should be a valid integer"),
+        ({"seed": -1}, "investigate: seed: expected 0 or more, got -1"),
         ({"executor": "threads"}, "executor with an object in memory"),
         ({"data": 3}, "data is a int"),
         ({"methods": "rad"}, "Did you mean 'red'?"),

@@ -62,6 +62,29 @@ def test_commands_are_shown_as_they_must_be_typed() -> None:
     assert commands == [[".venv/bin/cuescope", *words[1:]] for words in expected]
 
 
+@pytest.mark.parametrize(
+    ("n", "label", "by_folds"),
+    [
+        (3, "moving east", True),
+        (19, "moving east", True),
+        (20, "moving east", False),
+        (3, None, False),
+        (None, "moving east", False),
+    ],
+)
+def test_few_samples_of_the_label_are_tested_by_folds(
+    n: int | None, label: str | None, by_folds: bool
+) -> None:
+    """Thirty samples show the cue, and those of its label test it."""
+    report = make_report(1)
+    first = report.scores[0].model_copy(
+        update={"finding": True, "n": n, "label": label}
+    )
+    steps = next_steps(report.model_copy(update={"scores": (first,)}), "runs/one")
+    [test] = [str(step) for _, step in steps if "confirm" in str(step)]
+    assert test == f"cuescope confirm runs/one{' --folds 4' * by_folds}"
+
+
 def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
     report = make_report()
     doubt = "But the samples are of one film."

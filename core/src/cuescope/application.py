@@ -68,6 +68,7 @@ from cuescope.cli.outputs import JsonOutput
 from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
+from cuescope.cli.said_once import say_once
 from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, duration, following, plan_each
 from cuescope.context import cache_folder
@@ -84,12 +85,13 @@ from cuescope.report.export import safe_text
 from cuescope.report.folders import refuse_another_audit
 from cuescope.report.listing import ListedRun, list_run, report_files
 from cuescope.report.pictures import draw_occurrence
-from cuescope.report.steps import command_words, next_steps
+from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
 from cuescope.runs import RunFolder, exhibit_key, load_report, picture_key, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
+from cuescope.typed import command_words
 from cuescope.types import Value
 from cuescope.whole_files import read_whole, write_atomically
 
@@ -190,6 +192,7 @@ __all__ = [
     "require_whole",
     "root",
     "safe_text",
+    "say_once",
     "share_of_part",
     "show_plan",
     "show_report",

@@ -44,7 +44,7 @@ class Held:
     """What stands in the registry for an object: `build` gives the plugin, as a class would.
 
     `fingerprint` is known before the audit: the run's folder is named after it. `private` answers
-    cannot be told from another object's, and are not kept.
+    cannot be told from another object's, and are not kept. A `function` is known by its name alone.
     """
 
     kind: str
@@ -55,6 +55,7 @@ class Held:
     version: str = "0"
     capabilities: Capabilities | None = None
     private: bool = False
+    function: Callable[..., Any] | None = None
     Options: ClassVar[type[Options]] = Options
 
     def __call__(self, options: object, context: Context) -> Any:

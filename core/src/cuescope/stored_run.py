@@ -1,5 +1,6 @@
 """A run as it is stored: its report, its answers, and the data that it was about."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cuescope.answers import read_answers
 from cuescope.context import Context
 from cuescope.errors import UserError
+from cuescope.objects import IN_MEMORY
 from cuescope.parts import select_part
 from cuescope.runs import load_report, source_of
 from cuescope.spec import Spec
@@ -15,7 +17,7 @@ from cuescope.trust.source import ELSEWHERE
 
 if TYPE_CHECKING:
     from cuescope.capabilities import Dataset, Model
-    from cuescope.conclusions import Report
+    from cuescope.conclusions import PluginStamp, Report
     from cuescope.trust.source import Source
     from cuescope.types import Sample
 
@@ -62,6 +64,7 @@ class StoredRun:
                 remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
             )
         stamp = self.report.provenance.data
+        self._require_object(stamp)
         # None: no data set is built with another one at hand
         held = replace(self.context, source=self._source, dataset=None)
         try:
@@ -107,6 +110,22 @@ class StoredRun:
         held = replace(self.context, source=self._source, dataset=self.data)
         log: Model = held.build("model", name, stamp.options)
         return log
+
+    def _require_object(self, stamp: "PluginStamp") -> None:
+        """Raise UserError for data that were objects of a caller, where the caller has none."""
+        if stamp.dist != IN_MEMORY:
+            return
+        registry = self.context.registry
+        # not by name alone: a data set that is installed may have the same
+        with suppress(UserError):
+            if registry.find("dataset", stamp.spec).dist == IN_MEMORY:
+                return
+        raise UserError(
+            f"the data of {self.path}, '{stamp.spec}', were objects in memory",
+            expected="data by SPEC, which a command can open again",
+            remedy="Save them in files, and audit these (data='folder:PATH'); in Python "
+            f"`cuescope.load({str(self.path)!r}).answers()` has what was answered to each",
+        )
 
     @cached_property
     def _source(self) -> "Source":

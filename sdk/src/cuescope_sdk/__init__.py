@@ -52,6 +52,7 @@ from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope.seeds import derive, generator
 from cuescope.store import CacheFile
 from cuescope.stored_run import StoredRun
+from cuescope.tested import Tested
 from cuescope.trust.paths import inside
 from cuescope.trust.risks import Names, OpensGuard, RaisesLimit, RunsCode, Words
 from cuescope.types import (
@@ -129,6 +130,7 @@ __all__ = [
     "Side",
     "StoredRun",
     "Table",
+    "Tested",
     "TextGenerator",
     "ToolRole",
     "Trial",

@@ -120,7 +120,13 @@ def ask_again(
             )
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
-    stored = request_of(report, context.registry, asked.kinds)
+    stored = request_of(
+        run,
+        report,
+        context.registry,
+        asked.kinds,
+        is_ours=source.typed_before,
+    )
     place = place_of(report.hash, context.cache)
     # of a stranger's run no path is followed elsewhere
     if place is not None and source.typed_before:
@@ -132,40 +138,53 @@ def ask_again(
 
 
 def request_of(
+    run: Path,
     report: "Report",
     registry: "Registry",
     anew: Collection[str] = (),
+    *,
+    is_ours: bool = True,
 ) -> "Request":
-    """What asked for a report of cues; raises UserError for one that cannot be asked for again.
+    """What asked for a run of cues; raises UserError for one that cannot be asked for again.
 
-    Kinds of plugins that are named `anew` are left open.
+    Kinds of plugins that are named `anew` are left open. Of a run that is not `is_ours` no path is
+    followed, and no command is advised.
     """
     from cuescope.building import kind_of_tool
     from cuescope.objects import IN_MEMORY
     from cuescope.request import make_request
     from cuescope.spec import Spec
+    from cuescope.tested import Tested
+    from cuescope.typed import typed
 
     origin = report.provenance
+    name = Spec.parse(origin.method.spec).name
+    method = registry.load(registry.find("method", name))
+    # before its model and data: with these it could not be asked either
+    if getattr(method, "started_by", None) is not None:
+        remedy = "Take the run that it tested"
+        if is_ours:
+            tested = Tested.by(method, origin.method.options)
+            remedy = f"To try a remedy for these: {tested.next_step}"
+        raise UserError(
+            f"this run is one of '{name}', which tests what other runs found",
+            expected="a run of a method that finds cues",
+            remedy=remedy,
+        )
+    following = typed(origin.command)
     for role, stamp in origin.stamps:
         # the object has gone with its process, and nothing names it (docs/adr/0015)
         kind = "dataset" if role == "data" else role
-        if stamp.dist == IN_MEMORY and kind not in anew:
+        is_object = stamp.dist == IN_MEMORY or role in following.objects
+        if is_object and kind not in anew:
+            folder = str(run)
             raise UserError(
                 f"the {role} of this run was an object in memory",
                 expected="plugins by SPEC, which can be built again",
                 got=f"'{stamp.spec}'",
-                remedy="From Python: cuescope.confirm(run, model=..., data=...)",
+                remedy=f"In Python, which has it: `{following.confirm(folder)}`, "
+                f"`{following.mitigate(folder)}`",
             )
-    name = Spec.parse(origin.method.spec).name
-    if (
-        getattr(registry.load(registry.find("method", name)), "started_by", None)
-        is not None
-    ):
-        raise UserError(
-            f"this run is one of '{name}', which tests what other runs found",
-            expected="a run of a method that finds cues",
-            remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
-        )
     tools = {
         role: options_of(registry, kind_of_tool(role, stamp.spec, registry), stamp)
         for role, stamp in origin.tools.items()
@@ -189,11 +208,6 @@ def request_of(
         # part of the key of every answer: in another dtype all would be asked again
         dtype=origin.dtype,
     )
-
-
-def path_of_runs(run: Path) -> str:
-    """Of a run, or of all runs in the folder that `investigate` wrote."""
-    return str(run) if (run / "report.json").exists() else f"{run}/*/"
 
 
 def require_same_data(report: "Report", runner: "Runner", request: "Request") -> None:

@@ -24,7 +24,8 @@ from cuescope.installing import how_to_install
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cuescope.conclusions import Report
+    from cuescope.conclusions import Provenance
+    from cuescope.registry import Registry
     from cuescope.stored_run import StoredRun
     from cuescope.types import Sample
 
@@ -208,21 +209,49 @@ def _export_affected(
     if drawn:
         files = manifest.with_name(f"{manifest.stem}-files")
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
-    echo(f"next: {_audit_command(report, manifest, samples)}")
+    echo(f"next: {_audit_command(run, manifest, samples)}")
 
 
 def _audit_command(
-    report: "Report",
+    run: "StoredRun",
     manifest: Path,
     samples: "dict[str, Sample]",
 ) -> str:
     """The run's own command, on these samples."""
-    from cuescope.report.steps import words_without
+    from cuescope.typed import typed, words_without
 
-    # the manifest stands for all of the data, its options and limit too
-    kept = words_without(report.provenance.command, {"--data", "-D", "--limit"})
+    origin = run.report.provenance
+    # the manifest stands for all of the data, its options, part and limit too
+    left_out = ("data", "limit", "part")
     longest = max(len(sample.frames) for sample in samples.values())
+    data = f"{'folder' if longest else 'questions'}:{manifest}"
     # `folder` takes 8 frames of a clip where nothing is said
-    frames = ["-D", f"frames={longest}"] if longest > 1 else []
-    reader = "folder" if longest else "questions"
-    return shlex.join([*kept, "--data", f"{reader}:{manifest}", *frames])
+    options = {"frames": longest} if longest > 1 else {}
+    following = typed(origin.command)
+    if following.objects:
+        rest = dict.fromkeys(left_out)
+        return following.again(
+            **{**rest, "data": data, "data_options": options or None}
+        )
+    kept = words_without(origin.command, {"-D", *(f"--{word}" for word in left_out)})
+    trained = _training_words(origin, run.context.registry)
+    frames = ["-D", f"frames={longest}"] if options else []
+    return shlex.join([*kept, *trained, "--data", data, *frames])
+
+
+def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:
+    """Where the model trained on the audited data: to train on these again, and not on others."""
+    from cuescope.cli.asked_again import options_of
+    from cuescope.request import option_text
+    from cuescope.spec import Spec
+
+    name = Spec.parse(origin.model.spec).name
+    fields = registry.load(registry.find("model", name)).Options
+    # a model that trains on the audited data declares the option that names others
+    field = getattr(fields, "trained_on", None)
+    if field is None or origin.model.options.get(field) is not None:
+        return []
+    words = ["-M", f"{field}={origin.data.spec}"]
+    if own := options_of(registry, "dataset", origin.data):
+        words += ["-M", f"{field}_options={option_text(own)}"]
+    return words

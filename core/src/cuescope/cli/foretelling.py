@@ -61,12 +61,19 @@ def foretell(
     """
     for cue in shown_cues(run, top):
         count = len(cue.samples)
-        held = count if folds else count // parts
-        where = (
-            "up to all are tested" if folds else f"about {held} of them are held out"
-        )
-        line = f"{cue.about}: {count} samples of the run show it, and {where}"
-        if held < least:
-            remedy = "; --folds 4 tests all" if not folds and count >= least else ""
-            line += f", too few ({least} are the fewest{remedy})"
+        line = f"{cue.about}: {count} samples of the run show it, and "
+        if folds:
+            line += "all samples are tested"
+            # the run lists a few of them: where it looks again it may find others
+            if count < least:
+                line += (
+                    f": the runs without a part may find it in more of them. {least} are the "
+                    "fewest that decide"
+                )
+        else:
+            held = count // parts
+            line += f"about {held} of them are held out"
+            if held < least:
+                remedy = "; --folds 4 tests all" if count >= least else ""
+                line += f", too few ({least} are the fewest{remedy})"
         yield f"{line}."

@@ -10,6 +10,7 @@ import typer
 
 from cuescope.cli.asked_again import AskedAgain
 from cuescope.cli.bundles import Output
+from cuescope.cli.said_once import say_once
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class HeldOut:
     def make(self, runner: "Runner", step: "Step") -> "list[Report]":
         """Make the runs that are to be made, each as a step."""
         reports = []
+        runner = say_once(runner)
         for path, request in self.again.items():
             # resume: the test may be run again, and finding costs an audit
             with step(_name_again(path, request)):

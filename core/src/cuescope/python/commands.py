@@ -19,6 +19,7 @@ from cuescope.context import Context
 from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
 from cuescope.python.holding import hold_data, hold_model
+from cuescope.python.remembered import remembered
 from cuescope.python.request import PythonRequest
 from cuescope.python.running import (
     announce_on_stderr,
@@ -117,6 +118,7 @@ class PythonCall(Call):
         context = replace(self.context, allowed=frozenset(words["allow"] or ()))
         # built before the first audit: a misspelled observer is told at once
         observers = [context.build("observer", spec) for spec in words["observe"]]
+        observers += remembered(self.held, context.announce)
         if self.bars is not None:
             observers.append(self.bars)
         runner = Runner(
@@ -207,7 +209,7 @@ def _function_of(name: str, registry: Registry) -> Callable[..., Any]:
 def _values(name: str, callback: Callable[..., Any], words: Words) -> dict[str, Any]:
     """A value for each parameter of a command; raises UserError for words that it has not."""
     parameters = inspect.signature(callback).parameters
-    hints = get_type_hints(callback)
+    hints = get_type_hints(callback, include_extras=True)
     values: dict[str, Any] = {}
     for word, value in words.items():
         # several of an option are one parameter of the command, called after one of them
@@ -242,13 +244,27 @@ def _value(name: str, word: str, value: Any, hint: Any) -> Any:
             return TypeAdapter(hint).validate_python(list(value))
         value = ",".join(map(str, value))
     try:
-        return TypeAdapter(hint).validate_python(value)
+        valid = TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         # the first is enough: the caller has given one value
         first = error.errors()[0]
         raise UserError(
             f"{name}: {word}", expected=first["msg"], got=repr(value)
         ) from error
+    _require_in_range(name, word, valid, hint)
+    return valid
+
+
+def _require_in_range(name: str, word: str, value: Any, hint: Any) -> None:
+    """Raise UserError for a number that the command line would refuse."""
+    for option in getattr(hint, "__metadata__", ()):
+        least = getattr(option, "min", None)
+        most = getattr(option, "max", None)
+        if value is None or (least, most) == (None, None):
+            continue
+        if (least is not None and value < least) or (most is not None and value > most):
+            expected = f"{least} or more" if most is None else f"{least} to {most}"
+            raise UserError(f"{name}: {word}", expected=expected, got=repr(value))
 
 
 def _pairs(options: Words, before: str = "") -> list[str]:

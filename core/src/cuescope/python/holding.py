@@ -94,6 +94,7 @@ def _of_function(item: OfFunction, name: str | None) -> Held:
         fingerprint=item.fingerprint,
         capabilities=item.capabilities,
         private=item.private,
+        function=item.function,
     )
 
 

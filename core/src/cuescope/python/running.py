@@ -17,6 +17,7 @@ from cuescope.objects import Held, HeldRegistry
 from cuescope.planning import Plan
 from cuescope.python.holding import hold_data, hold_model
 from cuescope.python.progress import NotebookBars, in_notebook
+from cuescope.python.remembered import remembered
 from cuescope.python.request import PythonRequest
 from cuescope.python.stored import StoredReport
 from cuescope.registry import Registry
@@ -166,7 +167,7 @@ def _open(
     # a function has no content that could be digested (docs/adr/0015)
     kept = cache and may_be_kept(held, announce)
     folder = None if out is None else Path(out)
-    observers = [bars] if bars else []
+    observers = [*remembered(held, announce), *([bars] if bars else [])]
     runner = Runner(context, Path(runs), observers, kept, out=folder)
     # a notebook lives for days: the file must not stay open
     with closing(runner.cache):
@@ -261,6 +262,12 @@ def _method_options(
     of_method = registry.load(registry.find("method", name)).Options.model_fields
     settings = [*Settings.model_fields, *OWN, "model_options", "data_options"]
     for option in options:
+        if option == "plan" and option not in of_method:
+            # a word of all other commands
+            raise UserError(
+                "audit has no option 'plan'",
+                remedy="cuescope.plan takes the same words, and says what it would cost",
+            )
         if option not in of_method:
             raise UserError(
                 f"audit has no option '{option}', and {name} has none",

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from cuescope.errors import UserError
-from cuescope.report.steps import words_without
 from cuescope.request import Request
 from cuescope.runs import load_report
+from cuescope.typed import words_without
 
 # they change the way, not the answer
 _WAY = ("--batch-size", "--executor", "--device")

@@ -17,6 +17,7 @@ from cuescope.report.outlines import path_around
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
+from cuescope.typed import typed
 
 MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
 # of them with frames and bars inside: a page stays below some megabytes
@@ -54,6 +55,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         first=None if findings else _first_told(report, pictures),
         told=MAX_FINDINGS,
         steps=next_steps(report, run),
+        again=typed(report.provenance.command).again(),
         cards=cards,
         features=len({score.feature for score in report.headlines}),
         pairs=len(report.headlines),

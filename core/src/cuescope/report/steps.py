@@ -1,52 +1,15 @@
 """What to do after a report, as commands to copy."""
 
 import re
-import shlex
-from collections.abc import Collection
 
 from cuescope.conclusions import Report
+from cuescope.typed import Typed, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
 OWN_STEP = "next step"  # a note of the method
-
-
-def command_words(command: str) -> list[str]:
-    """The words of a command, also where a stored one has a quote that nothing closes.
-
-    >>> command_words("cuescope open 'my run'"), command_words("cuescope open 'my run")
-    (['cuescope', 'open', 'my run'], ['cuescope', 'open', "'my", 'run'])
-    """
-    try:
-        return shlex.split(command)
-    except ValueError:  # a stranger's report says what it likes
-        return command.split()
-
-
-def words_without(command: str, options: Collection[str]) -> list[str]:
-    """The words of a command without some options and their values."""
-    kept = []
-    words = iter(command_words(command))
-    for word in words:
-        if word in options:
-            next(words, None)  # its value
-        else:
-            kept.append(word)
-    return kept
-
-
-def with_other_model(command: str) -> str:
-    """The command about a model OTHER: same data, part, options and tools, and a run of its own.
-
-    >>> with_other_model("cuescope audit cci --model a -M b=1 --data d --tool t=x --out r")
-    'cuescope audit cci --model OTHER --data d --tool t=x'
-    """
-    kept = words_without(command, {"-M", "--model-option", "--out", "--batch-size"})
-    words: list[str] = []
-    for word in kept:
-        is_model = words[-1:] in (["--model"], ["-m"])
-        words.append("OTHER" if is_model else word)
-    return shlex.join(words)
+# at the end of a clause: one within it is read with what follows
+_COMMAND = re.compile(r"`(cuescope[ .][^`]+)`(?:[.,]|$)")
 
 
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:
@@ -58,9 +21,9 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         ]
     # it tested another run's findings, and knows what is next
     if "run" in asked.method.options:
-        own = _own_step(report, run)
+        own = _own_steps(report, run)
         words = "See that another seed says the same: give the command again with --seed and --out."
-        return [(own, None), (words, None)] if own else [(words, None)]
+        return [*own, (words, None)]
     if not any(score.value is not None for score in report.headlines):
         return [
             (
@@ -73,14 +36,15 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ),
         ]
     steps: list[Step] = []
-    other = with_other_model(asked.command)
+    following = typed(asked.command)
+    other = following.of_other_model()
     compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
-    own = _own_step(report, run)  # the method knows better
+    own = _own_steps(report, run)  # the method knows better
     if report.doubts and not report.findings:
         words = "Do what the refuted checks above say, and run it again:"
-        steps.append((words, asked.command))
-    elif own is not None:
-        steps.append((own, None))
+        steps.append((words, following.again()))
+    elif own:
+        steps += own
         # a method that asked none of the model has nothing to learn from another
         if report.cost.trials or report.cost.model_calls or report.cost.cache_hits:
             steps += [("See what another model does:", other), compare]
@@ -91,14 +55,14 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             steps.append(
                 (f"{words} A finding is an association, not yet a cause.", None)
             )
-            steps.append(_test_step(report, run))
+            steps.append(_test_step(report, run, following))
+            export = following.export(run)
             # of a method that asked nothing there are no answers to save
-            if report.cost.trials:
+            if report.cost.trials and export is not None:
                 words = (
                     "Save the samples that the first cue hurts, to look at them and to ask "
                     "another model about them:"
                 )
-                export = f"cuescope export {run} --affected 1 --out affected.jsonl"
                 steps.append((words, export))
         steps += [
             ("See whether another model leans on it too:", other),
@@ -108,7 +72,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         steps += [
             (
                 "See which effects would have been found with this data:",
-                f"{asked.command} --plan",
+                following.plan(),
             ),
             (
                 "More samples find smaller effects: leave --limit out, or add data.",
@@ -116,36 +80,44 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ),
         ]
     # else the command would have two seeds
-    if "--seed" not in asked.command:
-        steps.append(
-            ("See that another seed says the same:", f"{asked.command} --seed 1")
-        )
+    if asked.seed == 0:
+        steps.append(("See that another seed says the same:", following.again(seed=1)))
     return steps
 
 
-def _own_step(report: Report, run: str) -> str | None:
-    """What the method says itself; it cannot know the folder of the run, and writes RUN."""
-    own = report.notes.get(OWN_STEP)
-    return None if own is None else re.sub(r"\bRUN\b", lambda _: run, own)
+def _own_steps(report: Report, run: str) -> list[Step]:
+    """What the method says itself; it cannot know the folder of the run, and writes RUN.
+
+    A command stands apart from the sentence: a screen would break it where a line ends.
+    """
+    own = re.sub(r"\bRUN\b", lambda _: run, report.notes.get(OWN_STEP, ""))
+    steps: list[Step] = []
+    words = ""
+    for number, part in enumerate(_COMMAND.split(own)):
+        if number % 2:
+            steps.append((words, part))
+        else:
+            words = part.strip()
+    return [*steps, (words, None)] if words else steps
 
 
-def _test_step(report: Report, run: str) -> Step:
+def _test_step(report: Report, run: str, following: Typed) -> Step:
     """How the first cue is tested: in a half of the data, or where that has too few, by folds."""
     asked = report.provenance
     words = (
         "Test whether the cues cause the answers, by taking them out (cuescope-confirm)"
     )
-    count = len(_samples_with_first(report))
+    count = _count_with_first(report)
     if count >= HALVED:
-        return f"{words}:", f"cuescope confirm {run}"
+        return f"{words}:", following.confirm(run)
     few = f"Only {count} sample{'s show' if count > 1 else ' shows'} the first cue."
     if asked.limit is not None:
-        whole = shlex.join(words_without(asked.command, {"--limit", "--out"}))
+        whole = following.again(limit=None, out=None)
         return f"{few} To test it, take more: leave --limit out:", whole
     if asked.part is not None:
-        return f"{words}. {few}", f"cuescope confirm {run}"
+        return f"{words}. {few}", following.confirm(run)
     words = f"{words}. {few} So each part of the data is tested by what was found in the others:"
-    return words, f"cuescope confirm {run} --folds 4"
+    return words, following.confirm(run, folds=4)
 
 
 def _samples_with_first(report: Report) -> set[str]:
@@ -156,3 +128,12 @@ def _samples_with_first(report: Report) -> set[str]:
         if feature.key == first
         for occurrence in feature.occurrences
     }
+
+
+def _count_with_first(report: Report) -> int:
+    """The samples that test the first cue: of one that is about a label, those of the label."""
+    first = report.findings[0]
+    count = len(_samples_with_first(report))
+    # a report has no labels of samples, but counts those that a score is about
+    is_of_label = first.label is not None and first.n is not None
+    return min(count, first.n or 0) if is_of_label else count

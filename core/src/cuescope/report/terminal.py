@@ -21,8 +21,9 @@ from cuescope.conclusions import (
     Score,
 )
 from cuescope.report.bars import figure, short_p_value, with_ends
-from cuescope.report.steps import OWN_STEP, Step, command_words, next_steps
+from cuescope.report.steps import OWN_STEP, Step, next_steps
 from cuescope.report.tables import render_table
+from cuescope.typed import command_words, typed
 
 MAX_ROWS = 10
 MAX_STATEMENTS = 3
@@ -53,7 +54,8 @@ def show(
     _print_steps("Next", next_steps(report, run), console, program)
     # of a stranger's run no command is shown
     if origin.command:
-        _print_steps("Run it again", [("", origin.command)], console, program)
+        again = typed(origin.command).again()
+        _print_steps("Run it again", [("", again)], console, program)
     console.print(Text(f"report {report.hash}", "dim"))
 
 
@@ -87,11 +89,17 @@ def _print_steps(
         if words:
             console.print(Padding(Text(words), (0, 0, 0, 2)))
         if step:
-            command = f"{program} {step.removeprefix('cuescope ')}"
-            for line in copyable(command, console.width - 4):
+            for line in _lines_of(step, program, console.width - 4):
                 # rich would break it where no shell reads on
                 console.print(Text(f"    {line}", "bold"), soft_wrap=True)
     console.print()
+
+
+def _lines_of(step: str, program: str, width: int) -> list[str]:
+    # a call is for Python, which knows no program
+    if not step.startswith("cuescope "):
+        return [step]
+    return copyable(f"{program} {step.removeprefix('cuescope ')}", width)
 
 
 def copyable(command: str, width: int) -> list[str]:

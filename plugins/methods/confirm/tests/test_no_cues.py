@@ -27,5 +27,8 @@ def test_tells_and_ways_to_ask_are_no_cues(merge: bool) -> None:
         samples={},
     )
     assert merge_cues(study) == ()
-    assert "'the tell' (blind), 'the way to ask' (blind)" in notes[NO_CUE]
-    assert "They need no test." in notes[NO_CUE]
+    tell = "'the tell' (blind): found without looking at what pictures show."
+    way = "'the way to ask' (blind): found by other ways to ask."
+    assert notes[NO_CUE].startswith(tell)
+    assert way in notes[NO_CUE]
+    assert "question" not in notes[NO_CUE]

@@ -11,11 +11,12 @@ import pytest
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.report import missing_step
 from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import INSIDE, statement
-from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, SAME_ELSEWHERE
+from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, NO_SAMPLES, SAME_ELSEWHERE
 from cuescope_confirm.verify import evidence
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 
@@ -82,7 +83,7 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     )
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow' probably causes wrong answers, by +15 (+1 to +71) points of "
-        "probability. It may cost 3.0 points of accuracy over all samples (-0.2 to 11.1). erase "
+        "probability. It may cost 3.0 points of accuracy over all samples (−0.2 to 11.1). erase "
         "surely moves answers, by +20 (+10 to +30) more than its placebo; it does not decide "
         f"alone. {INSIDE} Unchanged pictures agree: with the cue, compared with pictures without "
         "it that are alike in all else, +26 (+16 to +37)."
@@ -110,8 +111,20 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
         f"{missing.because}{count}. As far as was measured, the right answer gains +8 (−10 to "
         "+18) points of probability without it; the true figure may be 0. Measured beyond "
         "placebos: swap +20 (+10 to +30). "
-        f"{missing.decides}"
+        f"{missing.decides_next(folds=False)}"
     )
+
+
+def test_who_tested_by_folds_is_not_advised_to_do_it() -> None:
+    told = row(Ruling("cannot tell", missing=NO_SAMPLES), witness("swap", "undecided"))
+    assert "`--folds 4`" in statement(told, OPTIONS)
+    by_folds = statement(told, OPTIONS.model_copy(update={"folds": True}))
+    assert by_folds.endswith("More samples that show it would decide.")
+    study: Any = SimpleNamespace(folds=(), audit=None)
+    assert "`--folds 4`" in missing_step(study)
+    study.folds = (study, study)
+    assert "--folds" not in missing_step(study)
+    assert "--on" not in missing_step(study)
 
 
 @pytest.mark.parametrize(

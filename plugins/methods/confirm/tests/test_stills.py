@@ -316,7 +316,7 @@ def test_of_a_cue_without_a_place_it_is_said_what_takes_it_out(
     needs: str, is_told: bool
 ) -> None:
     """A guess by pictures has no word for light or sharpness; the change has."""
-    title = "light falls as in a sample without it"
+    title = "light falls as in a sample without the cue"
     testimony: Any = SimpleNamespace(
         spec="match-light",
         plugin=SimpleNamespace(needs=needs, title=title),
@@ -329,4 +329,5 @@ def test_of_a_cue_without_a_place_it_is_said_what_takes_it_out(
     row = Row(target, [testimony], [], [], Ruling("causes", necessary=True))
     told = statement(row, ConfirmOptions(run=Path()))
     assert "Taking it out mends them: with match-light by +20 (+10 to +30)" in told
-    assert (title in told) is is_told
+    said = f"match-light changes all of the picture ({title}), so what else goes with the cue"
+    assert (said in told) is is_told

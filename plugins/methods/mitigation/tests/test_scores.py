@@ -16,6 +16,7 @@ from cuescope_mitigation.scores import (
 )
 from cuescope_mitigation.trials import Cue
 from cuescope_mitigation.verify import kept_check
+from cuescope_mitigation.verify import placebo_checks
 from cuescope_sdk import Feature
 from cuescope_sdk.statistics import Groups
 
@@ -266,3 +267,12 @@ def test_a_shift_that_repairs_a_pull_is_credited_and_one_that_robs_is_not() -> N
     robbed = [pulled(seed, repair=False) for seed in range(20)]
     assert all(row.present and row.present.low > 0.3 for row in robbed)
     assert [verdict_of(row) for row in robbed] == ["only moves answers"] * 20
+
+
+def test_the_checks_call_a_plain_refit_a_control_and_no_placebo() -> None:
+    checks = {
+        each.check: each.detail for each in placebo_checks(pulled(0, repair=True))
+    }
+    assert "points, the control" in checks["control: plain refit"]
+    assert "placebo" not in checks["control: plain refit"]
+    assert "points, the placebo" in checks["placebo: random cues"]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Names, Options, Words
+from cuescope_sdk import Names, Options, Tested, Words
 
 
 class ConfirmOptions(Options):
@@ -22,6 +22,11 @@ class ConfirmOptions(Options):
         False,
         description="each run left one part of the data out, and its findings are tested there; "
         "what several runs found is one cue (cross-fitting)",
+    )
+    whole: Path | None = Field(
+        None,
+        exclude_if=lambda whole: whole is None,
+        description="with folds: the run of all samples that was made again",
     )
     merge: bool = Field(
         True, description="merge findings that are the same cue; not with --feature"
@@ -73,3 +78,9 @@ class ConfirmOptions(Options):
     least: PositiveInt = Field(
         10, description="fewest changed samples that decide anything"
     )
+
+    @property
+    def tested(self) -> Tested:
+        """What found the cues."""
+        folds = 1 + len(self.others) if self.folds else None
+        return Tested(self.run, folds, self.whole)

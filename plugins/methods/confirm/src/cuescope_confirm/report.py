@@ -1,19 +1,22 @@
 """Rows, sentences and tables of the dossier."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import get_args
 
 from cuescope_confirm.analysis import Results, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.scores import Control, Decision, Verdict, samples_needed
-from cuescope_confirm.study import Study
+from cuescope_confirm.study import Cue, Study, folders_of
 from cuescope_confirm.testimony.effects import change_beyond
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import points, statement, with_interval
+from cuescope_confirm.verdicts.undecided import MORE_TESTED
 from cuescope_sdk import Cell, Score, Table
 
 CONTROLS = get_args(Control)
@@ -40,15 +43,11 @@ RULE_OF_PAIRS = (
     "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
     "answers surely change by the margin. Accompanies: they surely change by less"
 )
-NEXT = (
-    "Try a remedy for a cause, and measure whether it helps: "
-    "`cuescope mitigate RUN --with NAME`. RUN is the run that found the cue."
-)
+NEXT = "Try a remedy for a cause, and measure whether it helps: {step}."
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
-    "More samples (`--on SPLIT`, or `--folds 4` where there are few) or a tool "
-    "(`--tool detector=SPEC`) may help. So do pairs of your own, of the same scenes with the cue "
-    "and without it: `--feature KEY --pairs FOLDER`."
+    "More samples{ways} or a tool (`--tool detector=SPEC`) may help. So do pairs of your own, of "
+    "the same scenes with the cue and without it: `--feature KEY --pairs FOLDER`."
 )
 OF_FEW = "`--folds 4` makes the run four times, and tests on all samples"
 ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
@@ -84,10 +83,10 @@ def scores(results: Results) -> Iterator[Score]:
     audit = results.study.audit
     is_of_pairs = results.study.options.pairs is not None
     audit.note("rule", RULE_OF_PAIRS if is_of_pairs else RULE)
-    step = MISSING
+    step = missing_step(results.study)
     if results.count("causes"):
         # a cause asks for a remedy, and nothing else does
-        step = NEXT
+        step = NEXT.format(step=_remedy_step(results))
     elif not results.rows:
         step = NONE
         # findings were left out as no cues: by name they can be tested all the same
@@ -123,6 +122,37 @@ def scores(results: Results) -> Iterator[Score]:
             value=None,
             statement=words,
         )
+
+
+def missing_step(study: Study) -> str:
+    """What may help where no cue is shown to be a cause."""
+    # by folds all samples are tested already
+    return MISSING.format(ways="" if study.folds else f" ({MORE_TESTED})")
+
+
+def _remedy_step(results: Results) -> str:
+    """How a remedy is tried for the first cause: by the run that found it."""
+    study = results.study
+    options = study.options
+    first = next(row for row in results.rows if row.ruling.verdict == "causes")
+    found = _folder_of(first.target.cue, study)
+    return replace(options.tested, run=found).next_step
+
+
+def _folder_of(cue: Cue, study: Study) -> Path:
+    """The run that found a cue; of a cue of several runs, the first one."""
+    options = study.options
+    if cue.folds:
+        (number, cue), *_ = cue.folds
+        run = (options.run, *options.others)[number]
+        options = options.model_copy(update={"run": run, "others": ()})
+        study = study.folds[number]
+    folders, _ = folders_of(options)
+    runs = cue.runs | {cue.run}
+    for name, folder in zip(study.reports, folders, strict=False):
+        if name in runs:
+            return folder
+    return options.run
 
 
 def scores_of(row: Row, words: str) -> Iterator[Score]:

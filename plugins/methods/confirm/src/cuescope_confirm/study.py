@@ -43,8 +43,11 @@ NOWHERE = (
     "reliance",
     "preference",  # lists the samples that are answered so: an effect, and no cue
 )
-# of the questions, or of how they were asked: no picture shows them
-TELLS = ("tell", "way to ask")
+# what no change of pictures takes away, and what each is
+TELLS: Mapping[str, str] = {
+    "tell": "found without looking at what pictures show",
+    "way to ask": "found by other ways to ask",
+}
 THING = "thing"  # what reasoning names
 WORDS = "word"  # of questions
 SHOWN = "thing shown"  # annotated or detected in pictures

@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Capabilities, Names, Options, Requirements, UserError, Words
+from cuescope_sdk import (
+    Capabilities,
+    Names,
+    Options,
+    Requirements,
+    Tested,
+    UserError,
+    Words,
+)
 
 NOT_TRIED = "the remedy failed"  # a note of the report, which the command reads
 
@@ -59,6 +67,13 @@ class MitigationOptions(Options):
         default={},
         description="fingerprint and SPEC of the model, for the stamp of that folder",
     )
+
+    @property
+    def tested(self) -> Tested:
+        """What found the cues."""
+        if not self.folds:
+            return Tested(self.run)
+        return Tested(self.folds[0], len(self.folds), whole=self.run)
 
 
 def require_fit(mitigator: str, needs: Requirements, has: Capabilities) -> None:

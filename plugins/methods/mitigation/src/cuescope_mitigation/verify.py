@@ -41,21 +41,22 @@ def placebo_checks(row: Row) -> Iterator[Evidence]:
     gain = row.present
     if gain is None:
         return
-    checks: list[tuple[str, Control, bool]] = []
+    checks: list[tuple[str, str, Control, bool]] = []
     if row.random is not None:
-        checks.append(("placebo: random cues", row.random, row.random.beyond.low > 0))
+        is_beaten = row.random.beyond.low > 0
+        checks.append(("placebo", "random cues", row.random, is_beaten))
     if row.shifted is not None:
         is_repair = not only_moves(row, row.shifted)
-        checks.append(("placebo: shift of answers", row.shifted, is_repair))
+        checks.append(("placebo", "shift of answers", row.shifted, is_repair))
     if row.refit is not None:
-        checks.append(("control: plain refit", row.refit, row.refit.is_beaten))
-    for name, control, holds in checks:
+        checks.append(("control", "plain refit", row.refit, row.refit.is_beaten))
+    for kind, name, control, holds in checks:
         verdict: Verdict = "supported" if holds else "refuted"
         yield Evidence(
-            check=name,
+            check=f"{kind}: {name}",
             # without a gain beyond chance there is nothing to compare
             verdict="inconclusive" if gain.low <= 0 else verdict,
-            detail=f"the remedy gains {points(gain.gain)} points, the placebo "
+            detail=f"the remedy gains {points(gain.gain)} points, the {kind} "
             f"{points(control.gain.gain)} ({between(control.gain)}); the difference lies "
             f"{between(control.beyond)}{over_groups(row, control)}",
             value=control.beyond.gain,

@@ -26,6 +26,7 @@ from cuescope_commands.gating._policy import (
 )
 from cuescope_commands.outputs import GateRule
 from cuescope_sdk import Score, UserError, inside
+from cuescope_sdk.report import with_sign
 from cuescope_sdk.statistics import (
     DetectionLimit,
     Estimate,
@@ -320,10 +321,8 @@ def at_least(bounds: Sequence[Bound], limit: float) -> Ruling:
 
 def _sentence(bound: Bound, wanted: str, count: int) -> str:
     of_all = f", the worst of {count:,}" if count > 1 else ""
-    return (
-        f"{bound.what}: {bound.value:.1f} ({bound.low:.1f} to {bound.high:.1f}{of_all}); "
-        f"the policy wants {wanted}"
-    )
+    value, low, high = map(with_sign, (bound.value, bound.low, bound.high))
+    return f"{bound.what}: {value} ({low} to {high}{of_all}); the policy wants {wanted}"
 
 
 def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]:

@@ -74,7 +74,7 @@ class OfLayout(Matching):
 class MatchTones(OfEachFrame):
     """Contrast, brightness and casts."""
 
-    title = "its tones are those of a sample without it"
+    title = "its tones are those of a sample without the cue"
     changes = "tones"
     matched = staticmethod(match_tones)
 
@@ -82,14 +82,14 @@ class MatchTones(OfEachFrame):
 class ImposeTones(MatchTones):
     """Contrast, brightness and casts of samples that show the cue."""
 
-    title = "its tones are given to samples without it"
+    title = "samples without the cue have the tones of one with the cue"
     effect = "inserts"
 
 
 class MatchLight(OfEachFrame):
     """Gradients and vignettes."""
 
-    title = "light falls as in a sample without it"
+    title = "light falls as in a sample without the cue"
     changes = "light"
     matched = staticmethod(match_light)
 
@@ -97,14 +97,14 @@ class MatchLight(OfEachFrame):
 class ImposeLight(MatchLight):
     """Gradients and vignettes of samples that show the cue."""
 
-    title = "its light is given to samples without it"
+    title = "light falls in samples without the cue as in one with the cue"
     effect = "inserts"
 
 
 class MatchSharpness(OfEachFrame):
     """Blur, grain and noise."""
 
-    title = "it is as sharp and grainy as a sample without it"
+    title = "it is as sharp and grainy as a sample without the cue"
     changes = "sharpness"
     matched = staticmethod(match_sharpness)
 
@@ -112,14 +112,14 @@ class MatchSharpness(OfEachFrame):
 class ImposeSharpness(MatchSharpness):
     """Blur, grain and noise of samples that show the cue."""
 
-    title = "samples without it are as sharp and grainy as one with it"
+    title = "samples without the cue are as sharp and grainy as one with the cue"
     effect = "inserts"
 
 
 class MatchSpectrum(OfEachFrame):
     """Patterns all over the frame: waves, weaves, grids, grain."""
 
-    title = "each frequency is as strong as in a sample without it"
+    title = "each frequency is as strong as in a sample without the cue"
     changes = "spectrum"
     matched = staticmethod(match_spectrum)
 
@@ -127,14 +127,16 @@ class MatchSpectrum(OfEachFrame):
 class ImposeSpectrum(MatchSpectrum):
     """Patterns all over the frame of samples that show the cue."""
 
-    title = "in samples without it each frequency is as strong as in one with it"
+    title = (
+        "in samples without the cue each frequency is as strong as in one with the cue"
+    )
     effect = "inserts"
 
 
 class MatchBlocks(OfEachFrame):
     """Blocks of compression."""
 
-    title = "it is as blocky as a sample without it"
+    title = "it is as blocky as a sample without the cue"
     changes = "blocks"
     matched = staticmethod(match_blocks)
 
@@ -142,14 +144,14 @@ class MatchBlocks(OfEachFrame):
 class ImposeBlocks(MatchBlocks):
     """Blocks of compression, as in samples that show the cue."""
 
-    title = "samples without it are compressed as one with it"
+    title = "samples without the cue are compressed as one with the cue"
     effect = "inserts"
 
 
 class MatchFringes(OfEachFrame):
     """Fringes of colour, as of a lens or a print."""
 
-    title = "its colours meet as in a sample without it"
+    title = "its colours meet as in a sample without the cue"
     changes = "fringes"
     matched = staticmethod(match_fringes)
 
@@ -157,14 +159,14 @@ class MatchFringes(OfEachFrame):
 class ImposeFringes(MatchFringes):
     """Fringes of colour, as in samples that show the cue."""
 
-    title = "in samples without it colours meet as in one with it"
+    title = "in samples without the cue colours meet as in one with the cue"
     effect = "inserts"
 
 
 class MatchAcross(OfLayout):
     """Where the thing stands from left to right; all of the frame is moved, round the edges."""
 
-    title = "it is moved across, to where the thing of a sample without it stands"
+    title = "it is moved across, to where the thing of a sample without the cue stands"
     changes = "place from left to right"
     axis: ClassVar[Literal["row", "col"]] = "col"
 
@@ -184,14 +186,16 @@ class MatchAcross(OfLayout):
 class ImposeAcross(MatchAcross):
     """Where the thing stands from left to right in samples that show the cue."""
 
-    title = "samples without it are moved across as one with it"
+    title = "samples without the cue are moved across as one with the cue"
     effect = "inserts"
 
 
 class MatchHeight(MatchAcross):
     """How high the thing stands."""
 
-    title = "it is moved up or down, to where the thing of a sample without it stands"
+    title = (
+        "it is moved up or down, to where the thing of a sample without the cue stands"
+    )
     changes = "height"
     axis = "row"
 
@@ -199,14 +203,14 @@ class MatchHeight(MatchAcross):
 class ImposeHeight(MatchHeight):
     """How high the thing stands in samples that show the cue."""
 
-    title = "samples without it are moved up or down as one with it"
+    title = "samples without the cue are moved up or down as one with the cue"
     effect = "inserts"
 
 
 class MatchZoom(OfLayout):
     """How large the thing is; all of the frame is magnified about it."""
 
-    title = "it is magnified until its thing is as large as in a sample without it"
+    title = "it is magnified until its thing is as large as in a sample without the cue"
     changes = "size"
 
     def step(self, case: Case) -> float:
@@ -226,14 +230,14 @@ class MatchZoom(OfLayout):
 class ImposeZoom(MatchZoom):
     """How large the thing is in samples that show the cue."""
 
-    title = "samples without it are magnified as one with it"
+    title = "samples without the cue are magnified as one with the cue"
     effect = "inserts"
 
 
 class MatchScale(OfLayout):
     """How near all of the frame is seen; it is magnified about its middle."""
 
-    title = "it is seen as near as a sample without it"
+    title = "it is seen as near as a sample without the cue"
     changes = "scale"
 
     def step(self, case: Case) -> float:
@@ -250,14 +254,14 @@ class MatchScale(OfLayout):
 class ImposeScale(MatchScale):
     """How near all of the frame is seen in samples that show the cue."""
 
-    title = "samples without it are seen as near as one with it"
+    title = "samples without the cue are seen as near as one with the cue"
     effect = "inserts"
 
 
 class MatchTurn(OfLayout):
     """How far all of the frame is turned, as by a camera that is held askew."""
 
-    title = "it is turned until it is as upright as a sample without it"
+    title = "it is turned until it is as upright as a sample without the cue"
     changes = "direction"
 
     def step(self, case: Case) -> float:
@@ -274,14 +278,14 @@ class MatchTurn(OfLayout):
 class ImposeTurn(MatchTurn):
     """How far all of the frame is turned in samples that show the cue."""
 
-    title = "samples without it are turned as one with it"
+    title = "samples without the cue are turned as one with the cue"
     effect = "inserts"
 
 
 class MatchTempo(OfLayout):
     """How fast a clip moves."""
 
-    title = "it runs as fast as a sample without it"
+    title = "it runs as fast as a sample without the cue"
     changes = "tempo"
 
     def step(self, case: Case) -> float:
@@ -302,7 +306,7 @@ class MatchTempo(OfLayout):
 class ImposeTempo(MatchTempo):
     """How fast clips move that show the cue."""
 
-    title = "samples without it run as fast as one with it"
+    title = "samples without the cue run as fast as one with the cue"
     effect = "inserts"
 
 

@@ -189,6 +189,7 @@ def confirm(
         more_found = [str(part.found[0]) for _, part in more]
         if held.by_folds:
             given["folds"] = True
+            given["whole"] = str(run if run.is_dir() else run.parent)
             more_found = [str(path) for path in held.found[1:]]
         if more_found:
             given["others"] = more_found

@@ -33,6 +33,7 @@ from cuescope.application import (
     reason_of,
     refuse_another_audit,
     require_openable,
+    say_once,
     show_report,
     spread,
     stdout,
@@ -305,7 +306,7 @@ class Investigation:
         on: str | None,
         folds: int | None = None,
     ) -> None:
-        self.runner = runner
+        self.runner = runner if folds is None else say_once(runner)
         self.choice = choice
         self.folds = folds
         self.is_tested = True

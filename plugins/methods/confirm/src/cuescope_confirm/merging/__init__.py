@@ -59,7 +59,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     if study.options.features:  # as they were named
         return study.cues
     groups = modalities(study.cues)
-    others = [cue for cue in study.cues if cue.kind not in MODALITIES + TELLS]
+    others = [cue for cue in study.cues if cue.kind not in (*MODALITIES, *TELLS)]
     reasons = list(no_cues(study, groups, others if study.options.merge else ()))
     if reasons:
         study.audit.note(NO_CUE, " ".join(reasons))

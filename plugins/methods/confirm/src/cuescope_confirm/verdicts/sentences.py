@@ -13,7 +13,7 @@ from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import Witness
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import PART_ALONE, SECOND_CAUSE
-from cuescope_sdk.report import signed
+from cuescope_sdk.report import signed, with_sign
 from cuescope_sdk.statistics import Estimate
 
 ALIKE = "another finding, which looks the same"
@@ -102,7 +102,7 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
     yield from company
     # what would tell it from its company decides more than samples of both
     if missing is not None and not company:
-        yield missing.decides
+        yield missing.decides_next(folds=options.folds)
 
 
 def _of_all_evidence(row: Row) -> Iterator[str]:
@@ -204,8 +204,8 @@ def _of_whole_picture(row: Row) -> Iterator[str]:
         if testimony.plugin.needs == "still":
             title = testimony.plugin.title
             yield (
-                f"{testimony.spec} changes all of the picture, so that {title}; what else goes "
-                "with the cue may change with it."
+                f"{testimony.spec} changes all of the picture ({title}), so what else goes with "
+                "the cue may change too."
             )
             return
 
@@ -239,8 +239,8 @@ def _cost(row: Row) -> Iterator[str]:
     # with the sign turned, the ends have changed places
     low, high = sorted(ends)
     does = f"{verb}s" if low > 0 else f"may {verb}"
-    interval = f"{low:.1f} to {high:.1f}"
-    yield f"It {does} {value:.1f} points of accuracy over all samples ({interval})."
+    interval = " to ".join(map(with_sign, (low, high)))
+    yield f"It {does} {with_sign(value)} points of accuracy over all samples ({interval})."
 
 
 def _as_they_are(row: Row, options: ConfirmOptions) -> Iterator[str]:

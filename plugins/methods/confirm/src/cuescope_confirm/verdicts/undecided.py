@@ -6,10 +6,8 @@ PAIRS_DECIDE = (
     "Pairs of your own would decide: the same scenes with the cue and without it "
     "(`--pairs FOLDER`)."
 )
-SAMPLES_DECIDE = (
-    "More samples that show it would decide (`--on SPLIT`, or `--folds 4` where there "
-    "are few)."
-)
+SAMPLES_DECIDE = "More samples that show it would decide."
+MORE_TESTED = "`--on SPLIT`, or `--folds 4` where there are few"
 PLACE_DECIDES = (
     "A tool that finds the cue (`--tool detector=SPEC`) or pairs of your own (`--pairs FOLDER`) "
     "would decide."
@@ -26,6 +24,12 @@ class Undecided:
     because: str
     decides: str = PAIRS_DECIDE
     of_samples: bool = False
+
+    def decides_next(self, *, folds: bool) -> str:
+        """What would decide, with the options for it; by `folds` all samples are tested already."""
+        if folds or self.decides != SAMPLES_DECIDE:
+            return self.decides
+        return f"{self.decides.removesuffix('.')} ({MORE_TESTED})."
 
 
 MORE_SAMPLES = Undecided(

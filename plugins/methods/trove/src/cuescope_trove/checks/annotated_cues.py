@@ -17,6 +17,7 @@ from cuescope_sdk import (
     UserError,
     Verdict,
 )
+from cuescope_sdk.report import with_sign
 from cuescope_sdk.statistics import Estimate, Groups, gap_intervals, gap_p_values
 from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
@@ -53,7 +54,7 @@ class Gap:
         return (
             f"with it {self.shown.mean():.0%} of {len(self.shown)} sequences are right, "
             f"without it {self.without.mean():.0%} of {len(self.without)}: "
-            f"{100 * self.low:.0f} to {100 * self.high:.0f} points lost"
+            f"{with_sign(100 * self.low, 0)} to {with_sign(100 * self.high, 0)} points lost"
         )
 
     def costs(self, least: float) -> bool:
