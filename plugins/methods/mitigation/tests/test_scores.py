@@ -15,8 +15,7 @@ from cuescope_mitigation.scores import (
     shuffle_within,
 )
 from cuescope_mitigation.trials import Cue
-from cuescope_mitigation.verify import kept_check
-from cuescope_mitigation.verify import placebo_checks
+from cuescope_mitigation.verify import kept_check, placebo_checks
 from cuescope_sdk import Feature
 from cuescope_sdk.statistics import Groups
 
