@@ -6,8 +6,12 @@ import yaml
 
 MAX_BYTES = 4_000_000  # PyYAML reads a megabyte of plain text in a quarter of a second
 MAX_VALUES = 100_000  # after aliases are followed
+MAX_DEPTH = (
+    100  # lists in lists: Python's own limit would be met in the middle of anything
+)
 MAX_NUMBER = 1_000  # characters: the time of reading a number grows with their square
 MAX_MESSAGE = 500  # characters: a message quotes the file
+TOO_DEEP = "it is nested too deeply, or an alias (*name) holds itself"
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
@@ -15,12 +19,17 @@ class _Loader(yaml.SafeLoader):  # safe: a file must not run code
     """Stops at the first value that is too many, before it has read them all."""
 
     values = 0
+    depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self.values += 1
         if self.values > MAX_VALUES:
             raise yaml.YAMLError(f"it holds more than {MAX_VALUES:,} values")
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise yaml.YAMLError(TOO_DEEP)
         node: yaml.Node | None = super().compose_node(parent, index)
+        self.depth -= 1
         digits = len(node.value) if node is not None and node.tag in NUMBERS else 0
         if digits > MAX_NUMBER:
             raise yaml.YAMLError(f"it holds a number of {digits:,} digits")
@@ -44,10 +53,6 @@ def load_yaml(content: str | bytes) -> Any:
                 f"aliases (*name) make more than {MAX_VALUES:,} values of it"
             )
         return loader.construct_document(node)
-    except RecursionError as error:
-        raise yaml.YAMLError(
-            "it is nested too deeply, or an alias (*name) holds itself"
-        ) from error
     except (
         ValueError,
         TypeError,
@@ -65,13 +70,20 @@ def load_yaml(content: str | bytes) -> Any:
         raise yaml.YAMLError(f"{str(error)[:MAX_MESSAGE]} ...") from error
 
 
-def _values(node: yaml.Node, known: dict[int, int]) -> int:
+def _values(node: yaml.Node, known: dict[int, int | None]) -> int:
     """How many values a node stands for; an alias is the node itself, met again."""
-    if id(node) not in known:
-        parts: list[yaml.Node] = []
-        if isinstance(node, yaml.SequenceNode):
-            parts = node.value
-        elif isinstance(node, yaml.MappingNode):
-            parts = [part for pair in node.value for part in pair]
-        known[id(node)] = 1 + sum(_values(part, known) for part in parts)
-    return known[id(node)]
+    if id(node) in known:
+        count = known[id(node)]
+        # it is being counted
+        if count is None:
+            raise yaml.YAMLError(TOO_DEEP)
+        return count
+    parts: list[yaml.Node] = []
+    if isinstance(node, yaml.SequenceNode):
+        parts = node.value
+    elif isinstance(node, yaml.MappingNode):
+        parts = [part for pair in node.value for part in pair]
+    known[id(node)] = None
+    count = 1 + sum(_values(part, known) for part in parts)
+    known[id(node)] = count
+    return count
