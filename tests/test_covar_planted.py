@@ -18,13 +18,19 @@ SIZES = [pytest.param((20, 8), marks=pytest.mark.long)]
 
 def first(cell: str) -> float:
     """56 of "56 [52, 59] few"."""
-    return float(re.findall(r"[+-]?\d+", cell)[0])
+    return figures_in(cell)[0]
 
 
 def ends(cell: str) -> tuple[float, float]:
     """52 and 59 of "56 [52, 59]"."""
-    low, high = re.findall(r"[+-]?\d+", cell)[1:3]
-    return float(low), float(high)
+    _, low, high, *_ = figures_in(cell)
+    return low, high
+
+
+def figures_in(cell: str) -> list[float]:
+    """56, 52 and 59 of the same."""
+    found = re.findall(r"[+−]?\d+", cell)
+    return [float(figure.replace("−", "-")) for figure in found]
 
 
 @pytest.fixture(scope="module", params=SIZES, ids=str)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cuescope_mitigators import last_layer
-from cuescope_mitigators.asking import NAMED, WAYS, information
+from cuescope_mitigators.asking import NAMED, WAYS, Asker, information, ways_of
 from cuescope_mitigators.choosing import best_setting, gap_left
 from cuescope_mitigators.coop import CoOp
 from cuescope_mitigators.dfr import DFR, cut_to_smallest, sparse_head
@@ -487,11 +487,29 @@ def test_each_way_asks_what_it_says() -> None:
     assert sum("Is it {red}?" in str(question) for question in questions) == 3
 
 
+def test_cues_with_a_name_are_warned_of_beside_one_without() -> None:
+    trial = Trial(sample=Sample(key="a", frames=(), question="Which?", label="x"))
+    asker = Asker(("", "red corner"), "What is shown?")
+
+    def ask(trials: Sequence[Trial]) -> list[Response]:
+        return [Response(text=each.sample.question) for each in trials]
+
+    reads = Capabilities(outputs=frozenset({"text"}))
+    ways = ("spurious-list", "spurious-top")
+    assert set(ways) <= set(ways_of(reads, [None, "red corner"], ()))
+    answers = asker.answers(ways, [trial, trial], [0, 1], ask)
+    texts = {way: [row[0].text or "" for row in answers[way]] for way in ways}
+    assert all("red corner" in text for text in texts["spurious-list"])
+    # of the one without nothing can be said
+    assert texts["spurious-top"][0] == "Which?"
+    assert "red corner" in texts["spurious-top"][1]
+
+
 def test_wrong_input_for_other_ways_is_one_line() -> None:
     contract = others(ways=("spurious-top",))
     task = contract.task()
     with pytest.raises(
-        UserError, match=r"a name for each cue, got 1 of 1 without.*--name"
+        UserError, match=r"a name for one of them, got 1 without.*--name"
     ):
         contract.build().fit(replace(task, names=(None,)))
     has = task.capabilities

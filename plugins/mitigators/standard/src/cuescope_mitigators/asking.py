@@ -61,7 +61,10 @@ class OwnQuestion(Readout):
 
 @dataclass(frozen=True)
 class Asker:
-    """How trials are put in other ways: the cues by name, and a question for those without one."""
+    """How trials are put in other ways: cues by name, "" where they have none.
+
+    The `question` is for trials without one.
+    """
 
     names: tuple[str, ...]
     question: str
@@ -111,10 +114,13 @@ class Asker:
             case "spurious-top":
                 # of what shows no cue, the strongest finding's
                 name = self.names[max(cue, 0)]
+                # nobody can be warned of what has no name
+                if not name:
+                    return [trial]
                 text = question.with_warning([name], ANSWER, CLAIM)
             case _:
                 # a cue that hurts two labels is warned of once
-                names = list(dict.fromkeys(self.names))
+                names = list(dict.fromkeys(filter(None, self.names)))
                 text = question.with_warning(names, ANSWER, CLAIM)
         return [_reword(trial, text)]
 
@@ -180,17 +186,17 @@ def ways_of(
 
     Raises UserError for a way that is wanted and cannot be.
     """
-    unnamed = sum(name is None for name in names)
+    are_unnamed = all(name is None for name in names)
     # closed answers are texts too, and are not written freely
     writes = (
         "text" in capabilities.outputs and "closed-answers" not in capabilities.exposes
     )
     for way in wanted:
-        if way in NAMED and unnamed:
+        if way in NAMED and are_unnamed:
             raise UserError(
                 f"prompts: {way} tells the model what the cues are",
-                expected="a name for each cue",
-                got=f"{unnamed} of {len(names)} without one",
+                expected="a name for one of them",
+                got=f"{len(names)} without one",
                 remedy="Say it with --name cluster-03='red corner', take fewer findings with "
                 "--top, or audit with --tool namer=SPEC first",
             )
@@ -201,7 +207,7 @@ def ways_of(
                 got="one whose answers are a closed set",
                 remedy="Take other ways, as -O ways=guiding",
             )
-    impossible = set(NAMED if unnamed else ())
+    impossible = set(NAMED if are_unnamed else ())
     if not writes:
         impossible.add("dual")
     possible = [way for way in WAYS if way not in impossible]

@@ -136,7 +136,7 @@ class Prompts(Mitigator):
     learned = LearnedPrompts
 
     def check(self, capabilities: Capabilities, names: Sequence[str | None]) -> None:
-        """A model of either kind, options for it, and names where a way needs them."""
+        """A model of either kind, options for it, and a name where a way needs one."""
         if _compares(capabilities):
             self._refuse(
                 "ways",
@@ -147,11 +147,13 @@ class Prompts(Mitigator):
         elif "text" in capabilities.outputs:
             self._refuse("sets", what="a model with a text tower")
             ways = ways_of(capabilities, names, self.options.ways)
+            unnamed = sum(name is None for name in names)
             # the warnings would be left out without a word
-            if not self.options.ways and not NAMED.issubset(ways):
+            if unnamed and (NAMED.intersection(ways) or not self.options.ways):
                 self.context.announce(
-                    f"prompts: no warning of the cues ({', '.join(sorted(NAMED))}), for not all "
-                    "have a name; --name cluster-03='red corner' says one"
+                    f"prompts: no warning of {unnamed} of {len(names)} cues "
+                    f"({', '.join(sorted(NAMED))}), for they have no name; "
+                    "--name cluster-03='red corner' says one"
                 )
         else:
             raise UserError(
