@@ -29,7 +29,7 @@ def ends(cell: str) -> tuple[float, float]:
 
 def figures_in(cell: str) -> list[float]:
     """56, 52 and 59 of the same."""
-    found = re.findall(r"[+−]?\d+", cell)
+    found = re.findall(r"[+−-]?\d+", cell)
     return [float(figure.replace("−", "-")) for figure in found]
 
 
