@@ -1,7 +1,7 @@
 """What pictures look like, without the model: small patches, and figures of the whole."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -100,6 +100,9 @@ class Look:
         return row.astype(np.float64)
 
     def _read(self, frame: Frame) -> Figures:
+        image = frame.load()
+        # an edited frame is made once, and looked at three times
+        frame = replace(frame, loader=lambda: image)
         [grid] = PixelPatches.WIDE_APART.of([frame])
         nearness = self.vocabulary.nearness(grid)
         figures = [_kept_figures(frame), nearness.mean(axis=0), nearness.max(axis=0)]

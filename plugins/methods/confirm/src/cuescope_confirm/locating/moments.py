@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from cuescope_sdk.locating import Look
 
 # moments of a clip that are looked at where all of it counts
 FEWEST = 3
-MOST = 8
+MOST = 4
 GREY = 127.5  # of a motion picture: nothing moves there
 Rows = Float[np.ndarray, "moment figure"]
 Reader = Callable[[Sequence["Moment"]], Rows]
@@ -65,13 +65,24 @@ def mean_of_clips(clips: Sequence[Sequence[Frame]], read: Reader) -> Rows:
 
 
 def _draw_motion(before: Frame, frame: Frame, after: Frame) -> Image.Image:
-    size = frame.load().size
-    earlier, now, later = (
-        np.asarray(each.load().convert("L").resize(size), np.float32)
-        for each in (before, frame, after)
+    now = _light(frame)
+    earlier, later = (
+        light if light.shape == now.shape else _resized(light, now.shape)
+        for light in (_light(before), _light(after))
     )
     changes = np.stack([now - earlier, later - earlier, later - now], axis=-1)
     return Image.fromarray((GREY + changes / 2).astype(np.uint8))
+
+
+# an edited frame is made once for the moments that it is a neighbour of
+@lru_cache(maxsize=4)
+def _light(frame: Frame) -> Float[np.ndarray, "row col"]:
+    return np.asarray(frame.load().convert("L"), np.float32)
+
+
+def _resized(light: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    rows, cols = shape
+    return np.asarray(Image.fromarray(light).resize((cols, rows)))
 
 
 @dataclass(frozen=True, eq=False)
