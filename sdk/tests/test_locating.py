@@ -32,7 +32,7 @@ from cuescope_sdk.locating._words import part_of
 from cuescope_sdk.statistics import Groups
 
 SIDE = 48
-LISTED = 40  # samples that a finding lists,
+LISTED = 40  # samples that a finding lists, if no other `count` is given,
 OTHERS = 40  # and those that it does not
 WRONG = 4  # of either side, that the list has wrongly
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray | None]
@@ -75,6 +75,8 @@ def describe(
     *,
     is_ranking: bool = False,
     sights: Mapping[str, Sight] | None = None,
+    count: int = LISTED,
+    wrong: int = WRONG,
 ) -> tuple[Portrait | None, dict[str, np.ndarray]]:
     """What the report says of the finding, and where it was drawn in which sample.
 
@@ -84,15 +86,15 @@ def describe(
     samples = []
     places = {}
     listed = []
-    for number in range(LISTED + OTHERS):
+    for number in range(count + OTHERS):
         noise = rng.uniform(0, 255, (SIDE, SIDE, 3))
         blurred = ndimage.gaussian_filter(noise, (3, 3, 0))
         spread = (blurred - blurred.mean()) / blurred.std()
         pixels = np.uint8((120 + 50 * spread).clip(0, 255))
-        is_listed = number < LISTED
+        is_listed = number < count
         key = f"s{number:03}"
-        first = 0 if is_listed else LISTED
-        if is_listed != (number - first < WRONG):
+        first = 0 if is_listed else count
+        if is_listed != (number - first < wrong):
             mask = draw(pixels, rng)
             if is_listed and mask is not None:
                 places[key] = mask
@@ -103,7 +105,7 @@ def describe(
     sides = None
     if is_ranking:
         keys = [sample.key for sample in samples]
-        sides = {"cluster-00": Sides(keys[:LISTED], keys[LISTED:])}
+        sides = {"cluster-00": Sides(keys[:count], keys[count:])}
         listed = [
             Occurrence(sample=key, frame=0, strength=float(rank))
             for rank, key in enumerate(keys)
@@ -301,15 +303,14 @@ def test_some_frames_keep_the_regions_that_are_marked_in_them() -> None:
         assert [mask is not None and len(mask) for mask in part.regions] == [1, 3]
 
 
-def test_a_mark_is_placed_by_a_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mark_is_placed_by_a_few_samples() -> None:
     """Seven list it, one of them wrongly; nothing is seen in as many that share nothing."""
-    monkeypatch.setitem(globals(), "LISTED", 7)
-    monkeypatch.setitem(globals(), "WRONG", 1)
-    monkeypatch.setitem(globals(), "OTHERS", 40)
-    portrait, _ = describe(corner)
+    portrait, _ = describe(corner, count=7, wrong=1)
     assert portrait is not None
     assert portrait.where == "top right"
-    assert not any(describe(nothing, seed)[0] for seed in range(10))
+    for seed in range(10):
+        unseen, _ = describe(nothing, seed, count=7, wrong=1)
+        assert unseen is None
 
 
 def test_what_some_samples_share_has_a_word() -> None:

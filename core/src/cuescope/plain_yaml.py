@@ -6,9 +6,7 @@ import yaml
 
 MAX_BYTES = 4_000_000  # PyYAML reads a megabyte of plain text in a quarter of a second
 MAX_VALUES = 100_000  # after aliases are followed
-MAX_DEPTH = (
-    100  # lists in lists: Python's own limit would be met in the middle of anything
-)
+MAX_DEPTH = 100  # lists in lists: Python's own limit is met in the middle of anything
 MAX_NUMBER = 1_000  # characters: the time of reading a number grows with their square
 MAX_MESSAGE = 500  # characters: a message quotes the file
 TOO_DEEP = "it is nested too deeply, or an alias (*name) holds itself"

@@ -305,11 +305,9 @@ class Teller:
         """How like the cue's frames each is."""
         if not self.lasts:
             return self.model.scores(self.read(samples, frames))
-        clips = _one_of_each_clip(frames)
-        scores = self.model.scores(self.read(samples, [frames[row] for row in clips]))
-        of_clip = {
-            frames[row][0]: score for row, score in zip(clips, scores, strict=True)
-        }
+        keys = list(dict.fromkeys(key for key, _ in frames))
+        scores = self.model.scores(self.read(samples, [(key, 0) for key in keys]))
+        of_clip = dict(zip(keys, scores.tolist(), strict=True))
         return np.array([of_clip[key] for key, _ in frames])
 
     def take(self, pool: Samples) -> tuple[list[FrameId], float]:
