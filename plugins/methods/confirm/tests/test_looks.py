@@ -26,7 +26,7 @@ from cuescope_confirm.testimony.witnesses import (
 )
 from cuescope_confirm.trials import SEEN, UNCOMPARED
 from cuescope_confirm.verdicts.row import Row
-from cuescope_confirm.verdicts.undecided import MORE_SAMPLES
+from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, NO_SAMPLES
 from cuescope_sdk import Context
 from cuescope_sdk.statistics import Estimate
 
@@ -46,6 +46,7 @@ class Court:
         value: float = 0.2,
         standing: Standing = "full",
         alike: float = 0.0,
+        counts: tuple[int, int] = (COUNT, COUNT),
     ) -> None:
         self.alike: Any = SimpleNamespace(alike=Estimate(0.1, alike, 0.2))
         self.asked: list[tuple[int, int]] = []
@@ -66,8 +67,8 @@ class Court:
         study: Any = Study(audit, options, (), {}, {}, {}, {})
         plugin: Any = SimpleNamespace(needs="region", effect="removes")
         witnesses = [
-            Witness(target, "blank", plugin, answers=_pairs(COUNT))
-            for target in (self.finding, self.placebo)
+            Witness(target, "blank", plugin, answers=_pairs(count))
+            for target, count in zip((self.finding, self.placebo), counts, strict=True)
         ]
         self.dossier = Dossier(study, [self.finding], witnesses)
         monkeypatch.setattr(looks, "ask", self.ask)
@@ -105,6 +106,13 @@ class Court:
         )
         ruling = Ruling("cannot tell", missing=MORE_SAMPLES)
         rows = [Row(self.finding, [], [], [vote], ruling, beside=self.alike)]
+        return SimpleNamespace(rows=rows, study=dossier.study)
+
+    def measure_nothing(self, dossier: Dossier) -> Any:
+        """A row without a vote: what was changed was changed in too few samples."""
+        rows = [
+            Row(self.finding, [], [], [], Ruling("cannot tell", missing=NO_SAMPLES))
+        ]
         return SimpleNamespace(rows=rows, study=dossier.study)
 
 
@@ -156,6 +164,23 @@ def test_where_each_change_surely_does_no_more_a_half_is_enough(
     court = Court(monkeypatch, [1.0], NO_MORE)
     ask_in_looks(court.dossier)
     assert court.asked == [(30, 0), (30, 0)]
+
+
+def test_of_few_pairs_all_are_asked_about_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    court = Court(monkeypatch, [0.001], counts=(17, COUNT))
+    ask_in_looks(court.dossier)
+    assert court.asked == [(17, 0), (17, 30), (17, 0), (17, 60)]
+
+
+def test_where_nothing_was_tested_yet_a_half_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    court = Court(monkeypatch, [1.0])
+    monkeypatch.setattr(looks, "measure", court.measure_nothing)
+    ask_in_looks(court.dossier)
+    assert court.asked == [(30, 0), (60, 0)]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from cuescope_sdk import Audit, Outcome
 UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
 FEW = 30  # pairs that tell whether a placebo moves answers by itself
-# times the fewest samples that decide: with fewer pairs half of them is no look
+# times the fewest samples that decide: what has fewer pairs is asked about whole at once
 LEAST = 4
 # of what may follow, for the time left: how much likely does
 OF_SECOND_LOOK = 0.5
@@ -68,14 +68,21 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     # a plan counts what is asked at most; pairs of the user's own have no placebo cues
     if study.audit.context.planning or study.options.pairs is not None:
         return ask(dossier)
-    half = replace(
-        dossier, witnesses=[_part(witness, 0.5) for witness in dossier.witnesses]
-    )
+    # of fewer pairs a half would decide nothing
     fewest = LEAST * study.options.least
-    most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
+    many = {
+        witness
+        for witness in dossier.witnesses
+        if witness.answers.with_cue.sum() >= fewest
+    }
     audit = study.audit
-    if study.options.looks == 1 or most < fewest:
+    if study.options.looks == 1 or not many:
         return _ask_placebos_last(dossier, later)
+    in_half = [
+        _part(witness, 0.5) if witness in many else witness
+        for witness in dossier.witnesses
+    ]
+    half = replace(dossier, witnesses=in_half)
     rest = _count(dossier) - _count(half)
     first, outcomes = _ask_placebos_last(
         _at_share(half, FIRST), replace(later, rest=rest)
@@ -97,9 +104,9 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
             for target in dossier.targets
             if witness.target in _with_placebos(target)
         }
-        in_half = asked_in_half.get((witness.target, witness.spec), witness)
+        asked = asked_in_half.get((witness.target, witness.spec), witness)
         is_half = owners <= decided or _is_of_other_property(results, witness)
-        witnesses.append(in_half if is_half else witness)
+        witnesses.append(asked if is_half else witness)
     audit.note(
         "looks",
         f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
@@ -284,6 +291,8 @@ def _is_decided(row: Row, margin: float) -> bool:
     # what the run does not show is shown by no more samples
     if row.ruling.verdict != "cannot tell" or row.ruling.missing == NOTHING_TO_EXPLAIN:
         return True
+    if not row.votes:
+        return False
     # each kind surely does too little, and they are too few, or too alike, to acquit
     if all(vote.decision == NO_MORE for vote in row.votes):
         return True
