@@ -32,6 +32,7 @@ from cuescope_sdk.testing import PluginShelf
 CAUSE = 0.1  # of probability: from here on a cue has to be called a cause
 NONE = 0.05  # below it a decoy has no effect worth the name
 SHEET = "sheet"
+FOLDS = 4  # of few samples
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,17 @@ class Graded:
 
 @dataclass(frozen=True)
 class Bench:
-    """Audits of one world; `finder` is a method, or the sheet."""
+    """Audits of one world; `finder` is a method, or the sheet.
+
+    Of `few` samples of each label the sheet is made in folds, and tested by them.
+    """
 
     number: str
     world: World
     cache: Path
     finder: str
     annotated: bool = False
+    few: int | None = None
 
     def grade(self, case: Case) -> Graded:
         """The verdict on a case; an auditor that does not find the cue is handed the sheet."""
@@ -91,6 +96,8 @@ class Bench:
         for kept in self.cache.glob("responses.sqlite*"):
             kept.unlink()
         runner = self._runner()
+        if self.few is not None:
+            return self._graded_by_folds(case, runner, folder)
         found_by = self.finder
         feature = None
         if found_by != SHEET:
@@ -108,6 +115,31 @@ class Bench:
         request = self._request(case, "confirm", "2/2").model_copy(
             update={"method_options": options}
         )
+        return self._confirmed(case, runner, folder, request, found_by, feature)
+
+    def _graded_by_folds(self, case: Case, runner: Runner, folder: Path) -> Graded:
+        found = []
+        for fold in range(FOLDS):
+            found.append(folder / f"found-{fold}")
+            others = [str(part + 1) for part in range(FOLDS) if part != fold]
+            part = f"{'+'.join(others)}/{FOLDS}"
+            _with_out(runner, found[-1]).run(self._request(case, SHEET, part))
+        first, *rest = map(str, found)
+        options = {"run": first, "others": rest, "folds": True}
+        request = self._request(case, "confirm").model_copy(
+            update={"method_options": options}
+        )
+        return self._confirmed(case, runner, folder, request, SHEET)
+
+    def _confirmed(
+        self,
+        case: Case,
+        runner: Runner,
+        folder: Path,
+        request: Request,
+        found_by: str,
+        feature: str | None = None,
+    ) -> Graded:
         since = time.process_time()
         try:
             report = _with_out(runner, folder / "confirmed").run(request)
@@ -131,7 +163,7 @@ class Bench:
         context = Context(registry=registry, device="cpu", cache=self.cache)
         return Runner(context, self.cache / "runs")
 
-    def _request(self, case: Case, method: str, part: str) -> Request:
+    def _request(self, case: Case, method: str, part: str | None = None) -> Request:
         return Request(
             method=method,
             model=self.world.name,
@@ -141,6 +173,7 @@ class Bench:
                 "world": self.number,
                 "case": case.name,
                 "annotated": self.annotated,
+                "few": self.few,
             },
             part=part,
         )
@@ -380,6 +413,11 @@ def main() -> None:
         help="the data say where each case's companion is",
     )
     parser.add_argument(
+        "--few",
+        type=int,
+        help=f"so many samples of each label, tested by {FOLDS} folds",
+    )
+    parser.add_argument(
         "--truths",
         action="store_true",
         help="measure the true effects, and give no verdict",
@@ -391,6 +429,7 @@ def main() -> None:
         given.cache,
         given.finder,
         given.annotated,
+        given.few,
     )
     if given.truths:
         show_truths(bench, given.only)

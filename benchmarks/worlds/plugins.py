@@ -1,5 +1,6 @@
 """The data set of a case, and an auditor that hands its cue over, impure as audits are."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -24,6 +25,7 @@ from cuescope_sdk import (
     hookimpl,
 )
 from worlds import open_world
+from worlds.design import Case, Facts, World
 
 RECALL = 0.85  # of the samples with the cue, those that the finding lists
 IMPURE = 0.1  # of what it lists, those without the cue
@@ -31,20 +33,38 @@ FOUND = "cluster-00"
 
 
 class CaseOptions(Options):
-    """A world by its number, and one of its cases; companions may be `annotated`."""
+    """A world by its number, and one of its cases; companions may be `annotated`.
+
+    Of `few` so many samples of each label are taken, None for all.
+    """
 
     world: str
     case: str
     annotated: bool = False
+    few: int | None = None
+
+
+def shown_in(world: World, case: Case, few: int | None) -> list[Facts]:
+    """What the audited samples of a case show; of each label the first `few`."""
+    taken = Counter[str]()
+    shown = []
+    for facts in world.audited(case):
+        taken[facts.label] += 1
+        if few is None or taken[facts.label] <= few:
+            shown.append(facts)
+    return shown
 
 
 @lru_cache(maxsize=1)
-def _samples(number: str, name: str, annotated: bool) -> tuple[Sample, ...]:
+def _samples(
+    number: str, name: str, annotated: bool, few: int | None
+) -> tuple[Sample, ...]:
     """Those of a case: the run and its test ask for the same ones."""
     world = open_world(number)
     samples = []
-    companion = world.case(name).companion
-    for index, facts in enumerate(world.audited(world.case(name))):
+    case = world.case(name)
+    companion = case.companion
+    for index, facts in enumerate(shown_in(world, case, few)):
         frames = tuple(map(Frame.from_array, world.draw(facts)))
         notes = {}
         if annotated and companion:
@@ -72,14 +92,16 @@ class Pictures(Plugin):
         self.world = open_world(options.world)
         self.case = self.world.case(options.case)
         self.labels = self.world.labels
-        self.shown = self.world.audited(self.case)
+        self.shown = shown_in(self.world, self.case, options.few)
         # cues are a set, whose order is another one in each process
         drawn = [vars(facts) | {"cues": sorted(facts.cues)} for facts in self.shown]
         self.fingerprint = digest(
             "worlds", self.world.name, repr(drawn), str(options.annotated)
         )
         self.facts = {"world": self.world.name}
-        self._samples = _samples(options.world, options.case, options.annotated)
+        self._samples = _samples(
+            options.world, options.case, options.annotated, options.few
+        )
 
     def __len__(self) -> int:
         return len(self.shown)
