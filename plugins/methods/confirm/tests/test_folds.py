@@ -93,6 +93,23 @@ def test_findings_that_list_the_same_frames_are_one_cue() -> None:
     assert [cue.feature.key for _, cue in alone.folds] == ["cluster-2"]
 
 
+def test_what_most_runs_do_not_list_is_not_the_cue_s() -> None:
+    seen = [dict.fromkeys("abcdxy"), dict.fromkeys("abcdx"), dict.fromkeys("abd")]
+    found = [
+        [cue_of("cluster-1", "cluster-1", *"abxy")],
+        [cue_of("cluster-2", "cluster-2", *"abc")],
+        [cue_of("cluster-3", "cluster-3", *"abd")],
+    ]
+    [joined] = match(study_of(*seen), found)
+    # of three runs that saw d one lists it, of two that saw c or x one, and y only one has seen
+    assert [met.sample for met in joined.feature.occurrences] == [*"abxyc"]
+    of_folds = [
+        "".join(met.sample for met in cue.feature.occurrences)
+        for _, cue in joined.folds
+    ]
+    assert of_folds == ["abxyc", "abxc", "ab"]
+
+
 def test_findings_that_tell_each_other_are_one_cue(
     told_alike: dict[frozenset[str], float],
 ) -> None:
@@ -115,9 +132,10 @@ def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
         told_alike[frozenset(("one", key))] = 0.9
     told_alike[frozenset(("first", "three"))] = 0.9
     told_alike[frozenset(("second", "three"))] = 0.5
-    assert len(match(study_of({}, {}, {}), found)) == 2
+    study = study_of(*[dict.fromkeys("abc")] * 3)
+    assert len(match(study, found)) == 2
     told_alike[frozenset(("second", "three"))] = 0.9
-    [cue] = match(study_of({}, {}, {}), found)
+    [cue] = match(study, found)
     _, of_second_run = cue.folds[1]
     assert [met.sample for met in of_second_run.feature.occurrences] == ["a", "b"]
     assert [member.feature.key for member in of_second_run.members] == [

@@ -87,6 +87,10 @@ def study_of(samples: dict[str, Sample]) -> Any:
     study = SimpleNamespace(seen=samples, rng=lambda *names: RNG(len(names)))
     study.frames_of = lambda cue: Study.frames_of(study, cue)
     study.lasts = lambda cue: Study.lasts(study, cue)
+    study.audit = SimpleNamespace(
+        once=lambda make, *given: make(*given),
+        capabilities=SimpleNamespace(exposes=(), outputs=frozenset()),
+    )
     return study
 
 
@@ -120,29 +124,92 @@ def test_a_still_does_not_last() -> None:
     assert not study_of({"a": sample}).lasts(cue_in([Occurrence(sample="a", frame=0)]))
 
 
+def pictures(
+    prefix: str,
+    count: int,
+    *,
+    marked: int,
+    rng: RNG,
+    clear: float = 1.0,
+    stands: bool = True,
+) -> dict[str, Sample]:
+    """Noise, darker above or not; the first of them have a blue mark, more or less clear."""
+    samples = {}
+    for number in range(count):
+        pixels = rng.integers(40, 200, (48, 48, 3), np.uint8)
+        pixels[:24] //= int(rng.integers(1, 4))
+        if number < marked:
+            top, left = (36, 34) if stands else rng.integers(2, 36, 2)
+            place = pixels[top : top + 8, left : left + 12]
+            place[:] = (1 - clear) * place + clear * np.array((30, 60, 190))
+        key = f"{prefix}{number:02}"
+        frames = (Frame.from_array(pixels),)
+        samples[key] = Sample(key=key, frames=frames, label="cup")
+    return samples
+
+
+def cue_of(samples: dict[str, Sample], count: int) -> Any:
+    """Listed in the first of these samples."""
+    return cue_in([Occurrence(sample=key, frame=0) for key in list(samples)[:count]])
+
+
+# sees the cue without its place, too
+WHOLE: Any = SimpleNamespace(
+    auroc=0.85,
+    lasts=False,
+    middle=lambda _, frames: float(frames[0][0] < "p05"),
+    take=lambda _: ([], 1.0),
+)
+
+
 def test_a_place_that_tells_better_than_all_of_the_picture_says_what_shows_it() -> None:
     """Of eight pictures with a mark whole ones tell little, and lose little by a place."""
     rng = RNG(3)
-
-    def sample(key: str, *, is_marked: bool) -> Sample:
-        pixels = rng.integers(40, 200, (48, 48, 3), np.uint8)
-        pixels[:24] //= int(rng.integers(1, 4))
-        if is_marked:
-            pixels[36:44, 34:46] = (30, 60, 190)
-        return Sample(key=key, frames=(Frame.from_array(pixels),), label="cup")
-
-    seen = {f"s{n:02}": sample(f"s{n:02}", is_marked=n < 8) for n in range(48)}
-    pool = {f"p{n:02}": sample(f"p{n:02}", is_marked=n < 5) for n in range(40)}
-    cue = cue_in([Occurrence(sample=f"s{n:02}", frame=0) for n in range(8)])
-    # which sees the cue without its place, too
-    whole: Any = SimpleNamespace(
-        auroc=0.85,
-        lasts=False,
-        middle=lambda _, frames: float(frames[0][0] < "p05"),
-        take=lambda _: ([], 1.0),
-    )
-    located = learned._where_it_stands(study_of(seen), cue, pool, whole, whole)
+    seen = pictures("s", 48, marked=8, rng=rng)
+    pool = pictures("p", 40, marked=5, rng=rng)
+    cue = cue_of(seen, 8)
+    located = learned._where_it_stands(study_of(seen), cue, pool, WHOLE, WHOLE)
     assert located is not None
-    assert set(located.places) == {f"p{n:02}" for n in range(5)}
+    assert set(located.places) == set(list(pool)[:5])
     [mask] = located.places["p00"].masks
     assert mask[38:42, 36:44].all()
+
+
+def test_a_fold_with_few_samples_has_the_place_that_all_folds_show() -> None:
+    rng = RNG(3)
+    seen = pictures("s", 48, marked=4, rng=rng, clear=0.2)
+    others = pictures("t", 48, marked=8, rng=rng, clear=0.2)
+    pool = pictures("p", 40, marked=5, rng=rng, clear=0.2)
+    fold, cue = study_of(seen), cue_of(seen, 4)
+    assert learned._where_it_stands(fold, cue, pool, WHOLE, WHOLE) is None
+    both = {**seen, **others}
+    listed = cue_of({**dict(list(seen.items())[:4]), **others}, 12)
+    in_all = learned.Listed(study_of(both), listed)
+    located = learned._where_it_stands(fold, cue, pool, WHOLE, WHOLE, in_all)
+    assert located is not None
+    assert set(located.places) == set(list(pool)[:5])
+
+
+def test_a_fold_with_few_samples_has_the_patches_that_all_folds_show() -> None:
+    rng = RNG(0)
+    seen, others, pool = (
+        pictures(prefix, count, marked=marked, rng=rng, clear=0.45, stands=False)
+        for prefix, count, marked in (("s", 48, 4), ("t", 48, 10), ("p", 40, 5))
+    )
+    cue = cue_of(seen, 4)
+    alone = learned.locate_learned(study_of(seen), cue, pool, controls=False)
+    listed = cue_of({**dict(list(seen.items())[:4]), **others}, 14)
+    in_all = learned.Listed(study_of({**seen, **others}), listed)
+    located = learned.locate_learned(
+        study_of(seen), cue, pool, controls=False, in_all=in_all
+    )
+    assert alone.area is None
+    # what shows it the fold tells alone, and where it is all do
+    assert located.places.keys() == alone.places.keys()
+    found = []
+    for key in list(pool)[:5]:
+        [mask] = located.places[key].masks
+        pixels = np.asarray(pool[key].frames[0].load(), float)
+        found.append(pixels[mask].mean(axis=0))
+    red, _, blue = np.mean(found, axis=0)
+    assert blue > red + 40

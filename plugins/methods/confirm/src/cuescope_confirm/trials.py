@@ -20,6 +20,7 @@ from cuescope_confirm.cases.own_pairs import (
 from cuescope_confirm.companions.moved import moved_companion
 from cuescope_confirm.locating import BESIDE, POOL, Part, Target, locate
 from cuescope_confirm.locating.folds import join
+from cuescope_confirm.locating.learned import Listed
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.merging.folds import match
@@ -296,9 +297,10 @@ def _target_of(
     if not cue.folds:
         return _target(study, cue, unfound[0])
     parts = []
-    for number, found in cue.folds:
+    for number, of_fold in cue.folds:
         fold = study.folds[number]
-        parts.append(Part(fold, _target(fold, found, unfound[number])))
+        target = _target(fold, of_fold, unfound[number], Listed(study, cue))
+        parts.append(Part(fold, target))
     return join(cue, parts)
 
 
@@ -306,17 +308,18 @@ def _target(
     study: Study,
     cue: Cue,
     unfound: dict[object, Placebo],
+    in_all: Listed | None = None,
 ) -> Target:
     """A cue with its place and its placebos; one that fails to be located says so."""
     audit = study.audit
     part = f"locating {cue.name}"
     if audit.tools:
         with audit.spare(f"{part} by {', '.join(audit.tools)}", _plain(study)):
-            return with_placebos(study, locate(study, cue), unfound)
+            return with_placebos(study, locate(study, cue, in_all=in_all), unfound)
         # a tool that fails must not cost the cue, which other ways may find
         study = replace(study, audit=replace(audit, tools={}))
     with audit.spare(part, _plain(study)):
-        return with_placebos(study, locate(study, cue), unfound)
+        return with_placebos(study, locate(study, cue, in_all=in_all), unfound)
     reason = f"locating it failed: {audit.failures[part]}"
     return Target(cue, Direction(), {}, reason=reason)
 

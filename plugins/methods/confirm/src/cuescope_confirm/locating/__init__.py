@@ -10,7 +10,7 @@ from cuescope_confirm.locating.annotated import (
     locate_object,
     with_occurrences,
 )
-from cuescope_confirm.locating.learned import MOVABLE, locate_learned
+from cuescope_confirm.locating.learned import MOVABLE, Listed, locate_learned
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
 from cuescope_confirm.scores import Control
@@ -102,11 +102,12 @@ def locate(
     cue: Cue,
     direction: Direction | None = None,
     role: Role = "finding",
+    in_all: Listed | None = None,
 ) -> Target:
     """A target: what the cue does in the run, and where it is in the held-out samples.
 
     So many of them are looked at that about `most_changed` show it. A placebo is given its
-    finding's `direction`.
+    finding's `direction`; that of a fold its cue `in_all` folds.
     """
     samples = views_of(study.held, cue)
     # a cue that is a name occurs nowhere yet, and then no direction is known
@@ -117,7 +118,7 @@ def locate(
         return replace(target, reason="no held-out sample is about it")
     times = ALL_SHOW if target.by_label else POOL
     pool = _pool(study, times * most_changed(study, role), target)
-    located = _locate_by_kind(study, target, pool)
+    located = _locate_by_kind(study, target, pool, in_all)
     if located is None:
         return replace(target, reason=_why_nowhere(study, cue))
     if not located.places:
@@ -125,7 +126,9 @@ def locate(
     return replace(target, located=located)
 
 
-def _locate_by_kind(study: Study, target: Target, pool: Samples) -> LocatedCue | None:
+def _locate_by_kind(
+    study: Study, target: Target, pool: Samples, in_all: Listed | None
+) -> LocatedCue | None:
     cue = target.cue
     if cue.kind in MODALITIES:
         return locate_modality(cue, pool)
@@ -141,7 +144,8 @@ def _locate_by_kind(study: Study, target: Target, pool: Samples) -> LocatedCue |
     is_spoken = cue.kind in (THING, WORDS)
     if seen is None and cue.feature.occurrences and not is_spoken:
         # only a finding is held against samples without its cue: this spares answers
-        seen = locate_learned(study, cue, pool, controls=target.role == "finding")
+        controls = target.role == "finding"
+        seen = locate_learned(study, cue, pool, controls=controls, in_all=in_all)
     located = merge_places(seen, spoken)
     return None if located is None else replace(located, word=cue.word)
 

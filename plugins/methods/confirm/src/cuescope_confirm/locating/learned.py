@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress, groupby
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -86,19 +86,48 @@ class EyePatches(Patches):
     of_embedding: ClassVar[bool] = True
 
 
+class Listed(NamedTuple):
+    """A cue, and the study of the runs that list it; of all their folds, where they are folds.
+
+    Which samples of a fold show a cue is told without it; where a cue is, by all that are listed.
+    """
+
+    study: Study
+    cue: Cue
+
+    def standing_place(self) -> Mask | None:
+        """The small place that it has in all frames that show it, looked for once."""
+        return self.study.audit.once(_standing_place, *self)
+
+    def region(self) -> tuple[Region, Cells] | None:
+        """The patches that tell it, learned once; None where they give no place."""
+        region, cells = self.study.audit.once(_best_region, *self, CLEAR_AUROC)
+        if region is None or region.is_everywhere or region.auroc < GOOD_AUROC:
+            return None
+        return region, cells
+
+
+def _standing_place(study: Study, cue: Cue) -> Mask | None:
+    frames, data = training_frames(study, cue)
+    shown = [_frame(study.seen, frame) for frame in frames]
+    return standing_place(shown, data, study.rng("standing", cue.id))
+
+
 def locate_learned(
     study: Study,
     cue: Cue,
     pool: Samples,
     *,
     controls: bool,
+    in_all: Listed | None = None,
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
     Which frames show it is told from the picture or from the embedding of each frame held still,
     where it is from small patches of the picture, or from those of the model where it has some.
     Each model is linear, regularised, and judged on groups of the run that it has not learned from.
-    With `controls`, where the cue would be seen in samples without it.
+    With `controls`, where the cue would be seen in samples without it. Of a fold, the place that
+    the cue has `in_all` of them is tried before the one that this fold's run shows.
     """
     frames, data = training_frames(study, cue)
     by_picture = by_pictures(study, cue)
@@ -109,44 +138,49 @@ def locate_learned(
         by_embedding = _teller(study, cue, frames, data, read)
         if by_embedding.auroc > by_picture.auroc + TIE:
             whole = by_embedding
-    stands = _where_it_stands(study, cue, pool, whole, by_picture)
+    stands = _where_it_stands(study, cue, pool, whole, by_picture, in_all)
     if stands is not None:
         return stands
     auroc = whole.auroc
     taken, purity = whole.take(pool)
-    region, cells = _best_region(study, cue, frames, data, auroc)
+    own, own_cells = _best_region(study, cue, auroc)
+    telling = own if own is not None and own.auroc >= GOOD_AUROC else None
     is_seen = by_picture.auroc >= GOOD_AUROC
-    if region is not None and cells is pixel_patches:
-        is_seen = is_seen or region.auroc >= GOOD_AUROC
+    if telling is not None and own_cells is pixel_patches:
+        is_seen = True
     in_frames = partial(_cue_in_frames, pool, purity=purity, is_seen=is_seen)
-    if region is None or region.auroc < GOOD_AUROC:
+    of_all = None if in_all is None else in_all.region()
+    if of_all is not None:
+        region, cells = of_all
+    elif telling is not None:
+        region, cells = telling, own_cells
+    else:
         by = BY
-        if region is not None:
-            by += f"; no patches tell them (AUROC {region.auroc:.2f})"
+        if own is not None:
+            by += f"; no patches tell them (AUROC {own.auroc:.2f})"
         return in_frames(taken, {}, by, auroc)
+    sure = auroc
     # what tells the run's frames better decides which frames show the cue; those of the pool are
     # not all asked about where they are told well enough
-    by_patches = auroc < CLEAR_AUROC and region.auroc > auroc + TIE
-    # patches are many: they are read where the embedding does not rule the cue out
-    showing = frames_in(pool) if by_patches else taken
+    if telling and auroc < CLEAR_AUROC and telling.auroc > auroc + TIE:
+        grids = _read(own_cells, pool, frames_in(pool))
+        taken = [frame for frame, grid in grids if telling.shows(grid)]
+        sure = telling.auroc
     masks = {}
-    if by_patches or not region.is_everywhere:
-        for frame, grid in _read(cells, pool, showing):
-            if not by_patches or region.shows(grid):
-                size = size_of(_frame(pool, frame))
-                masks[frame] = stretch(region.mask(grid), size)
-        showing = list(masks)
+    if not region.is_everywhere:
+        for frame, grid in _read(cells, pool, taken):
+            masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
     # where both must say yes, the weaker one tells how sure a place is
-    sure = region.auroc if by_patches else min(auroc, region.auroc)
+    sure = min(sure, region.auroc)
     nowhere = why_nowhere(region, auroc)
     if masks and nowhere is None and not is_held(by_picture, pool, masks):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
         auroc = max(auroc, region.auroc)
-        return in_frames(showing, {}, by, auroc)
+        return in_frames(taken, {}, by, auroc)
     by = f"{BY}, and the patches that tell them"
-    located = in_frames(showing, masks, by, sure)
+    located = in_frames(taken, masks, by, sure)
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
@@ -169,20 +203,38 @@ def _where_it_stands(
     pool: Samples,
     whole: "Teller",
     by_picture: "Teller",
+    in_all: Listed | None = None,
 ) -> LocatedCue | None:
-    """A cue that has one place in all frames; where it would be in samples without it as well.
+    """A cue that has one place in all frames; None where no place tells it."""
+    for listed in filter(None, (in_all, Listed(study, cue))):
+        mask = listed.standing_place()
+        if mask is not None:
+            located = _at_one_place(study, cue, pool, whole, by_picture, mask)
+            if located is not None:
+                return located
+    return None
+
+
+def _at_one_place(
+    study: Study,
+    cue: Cue,
+    pool: Samples,
+    whole: "Teller",
+    by_picture: "Teller",
+    mask: Mask,
+) -> LocatedCue | None:
+    """A cue that has this place in all frames; where it would be in samples without it as well.
+
+    None where the run's frames are not told there, or pictures show it as well without the place.
 
     Frames show it where the `whole` of them does, or the place alone, whichever tells the run's
     frames better: of a few samples a small place is learned where a whole picture is not.
     """
     frames, data = training_frames(study, cue)
-    shown = [_frame(study.seen, frame) for frame in frames]
-    place = standing_place(shown, data, study.rng("standing", cue.id))
-    if place is None:
-        return None
-    mask, auroc = place
     read = partial(_look_at, mask, lasts=study.lasts(cue))
     at_place = _teller(study, cue, frames, data, read, Fitting.MANY)
+    if at_place.auroc < GOOD_AUROC:
+        return None
     is_told_there = at_place.auroc > whole.auroc + TIE
     teller = at_place if is_told_there else whole
     taken, purity = teller.take(pool)
@@ -190,7 +242,7 @@ def _where_it_stands(
     if not masks or not (is_told_there or is_held(by_picture, pool, masks)):
         return None
     by = f"{BY}, at one place of the frame"
-    sure = min(auroc, teller.auroc)
+    sure = min(at_place.auroc, teller.auroc)
     located = _cue_in_frames(pool, taken, masks, by, sure, purity)
     likest = {}
     for key in _without_it(study, cue, pool, located):
@@ -229,18 +281,13 @@ def _without_it(
     return keys[:CONTROLS]
 
 
-def _best_region(
-    study: Study,
-    cue: Cue,
-    frames: Frames,
-    data: Training,
-    enough: float,
-) -> tuple[Region | None, Cells]:
+def _best_region(study: Study, cue: Cue, enough: float) -> tuple[Region | None, Cells]:
     """By patches of the picture or of the model, whichever gives a place or tells frames better.
 
     Of an outside eye where the model has none. Neither is asked where pictures give a place by
     which frames are told as well as by all of them: `enough` is that AUROC.
     """
+    frames, data = training_frames(study, cue)
     grids = pixel_patches(study.seen, frames)
     rng = study.rng("region", cue.id)
     by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)

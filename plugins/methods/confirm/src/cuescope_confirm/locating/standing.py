@@ -21,8 +21,8 @@ def standing_place(
     frames: Sequence[Frame],
     data: Training,
     rng: Generator,
-) -> tuple[Mask, float] | None:
-    """The cells of a small cue that stands, and how well they tell frames; None for any other.
+) -> Mask | None:
+    """The cells of a small cue that stands; None for any other.
 
     Pieces at other places that tell frames less well than the best one go with the cue: they are
     missing in frames that show it, and stand in others.
@@ -52,4 +52,4 @@ def standing_place(
     )
     if auroc_of(kept) < auroc_of(location.mask) - COST:
         kept = location.mask
-    return (kept, location.auroc) if kept.mean() <= LARGEST else None
+    return kept if kept.mean() <= LARGEST else None

@@ -20,6 +20,7 @@ from cuescope_confirm.study import (
     Cue,
     Cues,
     Study,
+    root,
 )
 from cuescope_sdk import Occurrence
 from cuescope_sdk.statistics import Overlap
@@ -66,7 +67,7 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
         # two runs may both call a feature "cluster-01"
         if keys[key] > 1:
             key = f"{key}, without part {min(group) + 1}"
-        joined.append(_join(group, key))
+        joined.append(_join(study, group, key))
     return tuple(joined)
 
 
@@ -121,6 +122,22 @@ def _frames_of_all(cues: Iterable[Cue]) -> tuple[Occurrence, ...]:
     return tuple(by_frame.values())
 
 
+def _frames_of_most(study: Study, group: OfFolds) -> tuple[Occurrence, ...]:
+    """What at least half of the runs list that found the cue and saw the sample."""
+    lists = [
+        {(one.sample, one.frame) for one in cue.feature.occurrences}
+        for cue in group.values()
+    ]
+    runs = [study.folds[fold].seen for fold in group]
+    kept = []
+    for one in _frames_of_all(group.values()):
+        count = sum((one.sample, one.frame) in listed for listed in lists)
+        saw = sum(root(one.sample, seen) is not None for seen in runs)
+        if count >= saw / 2:
+            kept.append(one)
+    return tuple(kept)
+
+
 def _name_of(cue: Cue) -> str | None:
     """What a finding is beyond doubt: a guess is no name."""
     place = place_of(cue)
@@ -138,9 +155,16 @@ def _first_of(group: OfFolds) -> Cue:
     return group[min(group)]
 
 
-def _join(group: OfFolds, key: str) -> Cue:
+def _join(study: Study, group: OfFolds, key: str) -> Cue:
     first = _first_of(group)
-    update = {"key": key, "occurrences": _frames_of_all(group.values())}
-    feature = first.feature.model_copy(update=update)
+    listed = _frames_of_most(study, group)
+    feature = first.feature.model_copy(update={"key": key, "occurrences": listed})
     name = key if first.name == first.feature.key else first.name
-    return replace(first, feature=feature, name=name, folds=tuple(group.items()))
+    folds = []
+    for fold, cue in group.items():
+        seen = study.folds[fold].seen
+        # what a run lists by chance, the others do not list
+        of_fold = tuple(one for one in listed if root(one.sample, seen) is not None)
+        its_own = cue.feature.model_copy(update={"occurrences": of_fold})
+        folds.append((fold, replace(cue, feature=its_own)))
+    return replace(first, feature=feature, name=name, folds=tuple(folds))
