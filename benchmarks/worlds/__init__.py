@@ -25,6 +25,7 @@ MODULES = {
     "18": "worlds.dials",
     "19": "worlds.bags",
     "20": "worlds.echoes",
+    "21": "worlds.crossings",
 }
 
 
