@@ -36,7 +36,7 @@ UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
 FEW = 30  # pairs that tell whether a placebo moves answers by itself
 # times the fewest samples that decide: what has fewer pairs is asked about whole at once
-LEAST = 4
+LEAST = 3
 # of what may follow, for the time left: how much likely does
 OF_SECOND_LOOK = 0.5
 OF_PLACEBOS = 0.3
