@@ -529,7 +529,11 @@ def training_frames(
     study: Study,
     cue: Cue,
 ) -> tuple[list[FrameId], Training]:
-    """Frames of the run with the cue, and others, of the same labels first."""
+    """Frames of the run with the cue, and others, of the same labels first; drawn once."""
+    return study.audit.once(_training_frames, study, cue)
+
+
+def _training_frames(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     seen = study.seen
     listed = study.frames_of(cue)
     unlisted = [frame for frame in frames_in(seen) if frame not in listed]
