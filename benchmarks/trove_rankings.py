@@ -53,7 +53,6 @@ K = 100
 MEAN = (0.481, 0.458, 0.408)
 SPREAD = (0.269, 0.261, 0.276)
 AT_ONCE = 32
-NO_PICTURE = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 WAYS = {"default": TRoVeOptions(), "paper's way": TRoVeOptions(paper=True)}
 RIVALS = {
     "Distilling Failures, frames": DistillingFailures,
@@ -290,18 +289,14 @@ def _clip(
     return frames
 
 
-def features_of(name: str, world: World, store: Path) -> np.ndarray:
-    """(cue or none, clip, frame, dim) of CLIP: every clip without a cue, and with each.
+def pictures_of(world: World) -> np.ndarray:
+    """(cue or none, clip, frame, row, col, 3): every clip without a cue, and with each.
 
-    Clips come label by label. Looked at once, and kept in the store.
+    Clips come label by label.
     """
-    file = store / f"{name.partition(',')[0]}.npy"
-    if file.exists():
-        return np.load(file)
     draws: list[Draw] = [lambda picture, rng: picture, *world.cues.values()]
-    found = []
+    pictures = []
     for number, draw in enumerate(draws):
-        pictures = []
         for label, kinds in enumerate(world.labels.values()):
             for clip in range(world.clips):
                 # the same clip whatever is drawn over it
@@ -309,10 +304,19 @@ def features_of(name: str, world: World, store: Path) -> np.ndarray:
                 frames = _clip(world, kinds, rng)
                 rng = np.random.default_rng([world.seed, label, clip, number])
                 pictures += [np.asarray(draw(frame, rng)) for frame in frames]
-        found.append(_look(pictures).reshape(len(pictures) // FRAMES, FRAMES, -1))
+    drawn = np.stack(pictures)
+    return drawn.reshape(len(draws), -1, FRAMES, *drawn.shape[1:])
+
+
+def features_of(name: str, pictures: np.ndarray, store: Path) -> np.ndarray:
+    """(cue or none, clip, frame, dim) of CLIP. Looked at once, and kept in the store."""
+    file = store / f"{name.partition(',')[0]}.npy"
+    if file.exists():
+        return np.load(file)
+    seen = _look(pictures.reshape(-1, *pictures.shape[3:]))
     store.mkdir(parents=True, exist_ok=True)
-    np.save(file, np.stack(found))
-    return np.stack(found)
+    np.save(file, seen.reshape(*pictures.shape[:3], -1))
+    return np.load(file)
 
 
 @cache
@@ -326,13 +330,13 @@ def _tower() -> Any:
     return network.eval()
 
 
-def _look(pictures: Sequence[np.ndarray]) -> np.ndarray:
+def _look(pictures: np.ndarray) -> np.ndarray:
     """(picture, dim): image embeddings of CLIP ViT-B/16; places are interpolated."""
     import torch
 
     embeddings = []
     for start in range(0, len(pictures), AT_ONCE):
-        pixels = np.stack(pictures[start : start + AT_ONCE]) / 255
+        pixels = pictures[start : start + AT_ONCE] / 255
         pixels = ((pixels - MEAN) / SPREAD).transpose(0, 3, 1, 2)
         with torch.inference_mode():
             seen = _tower()(
@@ -349,6 +353,7 @@ def _look(pictures: Sequence[np.ndarray]) -> np.ndarray:
 class Trained:
     """A model's answers: an embedding a frame, logits, and which frames show the cue."""
 
+    pictures: np.ndarray  # (clip, frame, row, col, 3)
     label: np.ndarray
     shows: np.ndarray  # (clip, frame)
     embedding: np.ndarray  # (clip, frame, dim)
@@ -370,7 +375,9 @@ class Trained:
         return int(np.argmax(list(map(self.lost, range(self.logits.shape[1])))))
 
 
-def train(world: World, features: np.ndarray, head: str, seed: int) -> Trained:
+def train(
+    world: World, pictures: np.ndarray, features: np.ndarray, head: str, seed: int
+) -> Trained:
     """A head on features of clips where the cue goes with one label, and what it answers."""
     rng = np.random.default_rng([world.seed, 19, seed])
     labels = len(world.labels)
@@ -391,7 +398,10 @@ def train(world: World, features: np.ndarray, head: str, seed: int) -> Trained:
     lesson = seen[is_trained], label[is_trained]
     embed, weights, bias = (_adapt if head == "adapted" else _probe)(*lesson, seed)
     embedding = embed(seen[~is_trained])
+    audited = np.flatnonzero(~is_trained)
+    with_cue = shows[audited][..., None, None, None]
     return Trained(
+        pictures=np.where(with_cue, pictures[cue, audited], pictures[0, audited]),
         label=label[~is_trained],
         shows=shows[~is_trained],
         embedding=embedding,
@@ -465,7 +475,7 @@ def record(trained: Trained, names: Sequence[str], options: Options) -> Recorded
     for clip, label in enumerate(trained.label.tolist()):
         sample = Sample(
             key=f"{clip:04d}",
-            frames=(NO_PICTURE,) * frames,
+            frames=tuple(map(Frame.from_array, trained.pictures[clip])),
             choices=tuple(names),
             label=names[label],
         )
@@ -587,9 +597,10 @@ def models(
 ) -> Iterator[Trained]:
     """Models that lose enough with the cue, so many at most of three times as many trainings."""
     world = WORLDS[name]
-    features = features_of(name, world, store)
+    pictures = pictures_of(world)
+    features = features_of(name, pictures, store)
     seeds = range(first, first + 3 * trainings)
-    tried = (train(world, features, head, seed) for seed in seeds)
+    tried = (train(world, pictures, features, head, seed) for seed in seeds)
     return losing(tried, trainings)
 
 

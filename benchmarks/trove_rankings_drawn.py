@@ -64,6 +64,7 @@ def train(head: str, seed: int) -> Trained:
     network = fit(head, pictures[is_trained], label[is_trained], seed)
     embedding, still_logits, logits = answers(network, pictures[~is_trained])
     return Trained(
+        pictures=pictures[~is_trained],
         label=label[~is_trained],
         shows=shows[~is_trained],
         embedding=embedding,

@@ -1,9 +1,9 @@
 """Families of tests that overlap: what they have in common is not paid for again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 from scipy import stats
 
@@ -32,12 +32,26 @@ class FamilyTest:
 
     `p_value` and `strength` are one a test, `share` is its share of the error budget (1 on
     average). `largest` are the strengths of the strongest test in each draw of the null, sorted.
+    `gate` is the p-value of a test that has to pass before any of these: none is below it.
     """
 
     p_value: np.ndarray
     share: np.ndarray
     strength: np.ndarray
     largest: np.ndarray
+    gate: float = field(default=0.0, kw_only=True)
+
+    @classmethod
+    def of_draws(
+        cls, statistics: Float[np.ndarray, "draw test"], *, gate: float = 0.0
+    ) -> "FamilyTest":
+        """A family by its statistics: those of the data first, then those of each draw of the null.
+
+        Large ones speak against the null. A statistic's own p-value is that of a normal deviate.
+        """
+        deviates = _deviates(statistics)
+        ones = np.ones(statistics.shape[1])
+        return cls._of_deviates(deviates, stats.norm.sf(deviates[0]), ones, gate)
 
     @classmethod
     def of_gaps(
@@ -64,14 +78,32 @@ class FamilyTest:
             residuals[orders.draw(count, rng)] @ centred
             for count in portions(draws, len(residuals))
         ]
-        statistics = -np.vstack([residuals @ centred, *drawn])
-        # a column that no order moves has no spread
-        statistics /= np.maximum(statistics.std(axis=0), TIE)
+        deviates = _deviates(-np.vstack([residuals @ centred, *drawn]))
+        return cls._of_deviates(deviates, p_value, weight)
+
+    @classmethod
+    def _of_deviates(
+        cls,
+        deviates: Float[np.ndarray, "draw test"],
+        p_value: PerCell,
+        weight: PerCell,
+        gate: float = 0.0,
+    ) -> "FamilyTest":
         share = weight / weight.mean()
-        strength = np.log(share) - stats.norm.logsf(unskew(statistics))
+        strength = np.log(share) - stats.norm.logsf(deviates)
         # of the draws alone: the data may hold what is looked for
         largest = np.sort(strength[1:].max(axis=1))
-        return cls(np.maximum(p_value, SMALLEST), share, strength[0], largest)
+        p_value = np.maximum(p_value, SMALLEST)
+        return cls(p_value, share, strength[0], largest, gate=gate)
+
+    def take(self, chosen: Int[np.ndarray, " some"]) -> "FamilyTest":
+        """Some of the tests, by their numbers: the others were tried all the same."""
+        return replace(
+            self,
+            p_value=self.p_value[chosen],
+            share=self.share[chosen],
+            strength=self.strength[chosen],
+        )
 
     def corrected(self, p_value: PerCell) -> PerCell:
         """The chance that the strongest test of the family is as strong as each of these.
@@ -85,12 +117,20 @@ class FamilyTest:
         by_draws = (1 + draws - below) / (1 + draws)
         # far out in the tail Bonferroni's bound is closer than so many draws can tell
         by_bound = len(p_value) * p_value / self.share
-        return np.asarray(np.minimum(by_draws, by_bound))
+        return np.asarray(np.maximum(self.gate, np.minimum(by_draws, by_bound)))
 
     def critical(self, level: float) -> float:
         """The p-value that a test with an equal share must reach at a level."""
         strength = float(np.quantile(self.largest, 1 - level))
         return max(float(np.exp(-strength)), level / len(self.p_value))
+
+
+def _deviates(
+    statistics: Float[np.ndarray, "draw test"],
+) -> Float[np.ndarray, "draw test"]:
+    """As normal deviates."""
+    # a column that no order moves has no spread
+    return unskew(statistics / np.maximum(statistics.std(axis=0), TIE))
 
 
 @dataclass(frozen=True, eq=False)

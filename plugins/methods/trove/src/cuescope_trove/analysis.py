@@ -14,7 +14,8 @@ from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.correction import two_sided
 from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct
-from cuescope_trove.candidates.groups import Candidates
+from cuescope_trove.candidates.foretold import AnswerTest, foretell
+from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, PerSample, among_top, bias_limits
@@ -58,7 +59,8 @@ class PairRow:
 
     `gap` is the error contribution, `bias` the static bias over `n_frames`, `score` their sum; both
     None where no frame tells of the bias. The p-values are None where the pair was not tested.
-    `starts` counts the starts of the clustering in which the same thing is reported for the label.
+    `starts` counts the starts of the clustering in which the same thing is reported for the label,
+    and `by_pictures` is what was learned from the pictures of wrong answers.
     `answer` is the most common wrong answer, of `share` of the errors, which `taken_with` and
     `taken_without` of the label's sequences get; `confidence` is how sure a still frame is of it.
     The others are as in `ScoredPairs`.
@@ -80,6 +82,7 @@ class PairRow:
     suspects: int
     first_gap: float | None
     starts: int
+    by_pictures: bool
     answer: str
     share: float
     taken_with: float
@@ -91,12 +94,19 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     """The audit's numbers; for `audit.once`, so that each hook finds what another worked out."""
     answers = audit.once(Answers.ask, audit)
     observations, _ = audit.once(observe, audit, options.top_k, CALIBRATION)
+    part = discovery_part(observations, options.discover, audit.rng("discover"))
     choice = choose_candidates(
         audit, options, answers.embedding, observations.frame_label
     )
+    tests: list[AnswerTest] = []
+    if options.by_pictures and not options.paper:
+        with audit.spare("what pictures share that get one wrong answer"):
+            learned, tests = foretell(audit, observations, part, len(choice.candidates))
+            choice = replace(
+                choice, candidates=Candidates.join([choice.candidates, learned])
+            )
     observations = replace(observations, member=choice.candidates.member)
-    part = discovery_part(observations, options.discover, audit.rng("discover"))
-    table = score(observations, options, audit.rng("permutation"), part)
+    table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
     distinct = Distinct(choice.candidates, table, directions)
     most = options.k_max * len(audit.labels)
@@ -183,6 +193,9 @@ def pair_rows(
             starts=analysis.distinct.starts_of(
                 pairs.label[pair],
                 analysis.chosen[pairs.cluster[pair]],
+            ),
+            by_pictures=bool(
+                analysis.candidates.start[pairs.cluster[pair]] == FORETOLD
             ),
             # -1, where nothing is wrong, names the last label: no finding has such a pair
             answer=audit.labels[mistake.prediction[pair]],

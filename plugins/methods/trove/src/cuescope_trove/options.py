@@ -31,6 +31,11 @@ class TRoVeOptions(Options):
         description="and both tails of so many principal components of the embedding less the mean "
         "of each label; 0: none",
     )
+    by_pictures: bool = Field(
+        True,
+        description="and what pictures share that wrongly get one answer, as a model tells that "
+        "learns it from other pictures",
+    )
     # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
     k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")
     k_max: PositiveInt = Field(6, description="most clusters tried, times the labels")

@@ -16,7 +16,7 @@ from cuescope_trove.analysis import (
     observe,
     pair_rows,
 )
-from cuescope_trove.candidates.groups import COMPONENT
+from cuescope_trove.candidates.groups import COMPONENT, FORETOLD
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
 from cuescope_trove.selection import Verdict
@@ -222,6 +222,11 @@ def _starts_sentence(row: PairRow, starts: int) -> str:
     """How far it depends on where the clustering starts; nothing of a single start."""
     if starts < 2:
         return ""
+    if row.by_pictures and not row.starts:
+        return (
+            f" None of {starts} starts of the clustering finds it: it is what pictures share that "
+            f"are wrongly taken for '{row.answer}'."
+        )
     if not row.starts:
         return (
             f" None of {starts} starts of the clustering finds it, only a direction of the "
@@ -267,11 +272,16 @@ def candidates_words(choice: Choice, shown: int) -> str:
             f"({max(choice.silhouettes.values()):.3f}) over {frames} frames"
         )
     directions = int((candidates.start == COMPONENT).sum())
-    starts = len(set(candidates.start.tolist()) - {COMPONENT})
+    learned = int((candidates.start == FORETOLD).sum())
+    by_pictures = (
+        f", and for {learned} wrong answers what their pictures share"
+        if learned
+        else ""
+    )
     return (
-        f"{len(candidates)} candidates over {frames} frames: the clusters of {starts} starts with "
-        f"{counts} clusters, and {directions} directions of the embedding. They overlap; "
-        f"{shown} of them are shown"
+        f"{len(candidates)} candidates over {frames} frames: the clusters of "
+        f"{len(candidates.clusterings)} starts with {counts} clusters, and {directions} directions "
+        f"of the embedding{by_pictures}. They overlap; {shown} of them are shown"
     )
 
 

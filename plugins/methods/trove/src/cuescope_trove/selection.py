@@ -26,6 +26,7 @@ from cuescope_trove.candidates.correction import (
     p_values,
     pooled_weights,
 )
+from cuescope_trove.candidates.foretold import AnswerTest
 from cuescope_trove.candidates.groups import alike
 from cuescope_trove.label_noise import unlike_label_errors
 from cuescope_trove.options import TRoVeOptions
@@ -173,11 +174,13 @@ def score(
     options: TRoVeOptions,
     rng: Generator | None = None,
     part: SampleMask | None = None,
+    foretold: Sequence[AnswerTest] = (),
 ) -> ScoredPairs:
     """All pairs with their scores, p- and q-values (over every pair tried) and findings.
 
     Findings pass the paper's exclusions (appendix C) and the false discovery rate. With `part`
-    they are looked for there, and all figures are of the other sequences.
+    they are looked for there, and all figures are of the other sequences. The pairs of candidates
+    that were learned to foretell answers have tests of their own.
     """
     rng = np.random.default_rng(0) if rng is None else rng
     noise = LabelNoise.of(observations.answered)
@@ -186,7 +189,8 @@ def score(
         measured = observations.take(~part)
         noise = noise.take(~part)
     pairs = compare(measured)
-    weight = could_pass(measured, pairs, options.fdr).astype(float)
+    is_learned = np.isin(pairs.cluster, [test.candidate for test in foretold])
+    weight = could_pass(measured, pairs, options.fdr) * (~is_learned).astype(float)
     first_gap = None
     if part is not None:
         first = observations.take(part)
@@ -206,6 +210,8 @@ def score(
     if options.pool_labels:
         weight *= pooled_weights(measured, pairs, p_value)
     correction = Correction.of(measured, pairs, p_value, weight, rng)
+    correction = correction.with_answers(foretold, pairs, measured.classes)
+    p_value[is_learned] = correction.p_value[is_learned]
     q_value = correction.q_values(p_value)
     bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     passed = q_value <= options.fdr

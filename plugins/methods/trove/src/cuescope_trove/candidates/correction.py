@@ -1,17 +1,19 @@
 """How the p-values of pairs pay for everything that was tried.
 
 Many clusters overlap: starts of one clustering, coarse and fine ones. So a label's pairs are one
-family, corrected by the draws of one null, which sees what they have in common.
+family, corrected by the draws of one null, which sees what they have in common. What is learned to
+foretell an answer is a family of that answer.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
 from cuescope_sdk.statistics import Families, FamilyTest, gap_p_values
+from cuescope_trove.candidates.foretold import AnswerTest
 from cuescope_trove.scores import Observations, PairMask, Pairs, PerPair, label_parts
 
 # without an end one lucky pair could take nearly all of the error budget
@@ -22,13 +24,16 @@ EVEN = 0.05  # the level at which overlapping tests are counted
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """What p-values pay for all that was tried: each label is a family of tests that overlap.
+    """What p-values pay for all that was tried, in families of tests that overlap.
 
-    `families` hold the numbers of a label's tested pairs, and their test.
+    `family` is the number of each pair's: its label, and behind these the answer that its candidate
+    was learned to foretell. `families` hold the numbers of their tested pairs, and their test;
+    `of_labels` are so many, which come first.
     """
 
-    labels: Int[np.ndarray, " pair"]
+    family: Int[np.ndarray, " pair"]
     families: Sequence[tuple[Int[np.ndarray, " tested"], FamilyTest]]
+    of_labels: int
 
     @classmethod
     def of(
@@ -56,7 +61,29 @@ class Correction:
                 draws=draws,
             )
             families.append((chosen, test))
-        return cls(pairs.label, families)
+        return cls(pairs.label, families, len(families))
+
+    def with_answers(
+        self, tests: Iterable[AnswerTest], pairs: Pairs, classes: int
+    ) -> "Correction":
+        """And that of what was learned to foretell answers, a family each."""
+        family = self.family.copy()
+        families = list(self.families)
+        for answer, candidate, labels, test in tests:
+            is_its = (pairs.cluster == candidate) & np.isin(pairs.label, labels)
+            chosen = np.flatnonzero(is_its)
+            of_test = np.searchsorted(labels, pairs.label[chosen])
+            families.append((chosen, test.take(of_test)))
+            family[chosen] = classes + answer
+        return replace(self, family=family, families=families)
+
+    @property
+    def p_value(self) -> PerPair:
+        """Of each pair in a family; NaN: not tested."""
+        result = np.full(len(self.family), np.nan)
+        for chosen, test in self.families:
+            result[chosen] = test.p_value
+        return result
 
     def q_values(self, p_value: PerPair) -> PerPair:
         """The smallest false discovery rate at which a pair is found; NaN: not tested.
@@ -67,16 +94,16 @@ class Correction:
         corrected = np.full(len(p_value), np.nan)
         for chosen, test in self.families:
             corrected[chosen] = test.corrected(p_value[chosen])
-        return two_sided(Families(self.labels).q_values(corrected))
+        return two_sided(Families(self.family).q_values(corrected))
 
     def critical(self, q_value: PerPair, fdr: float) -> PerPair:
         """The two-sided p-value that each pair must reach to be found; NaN: not tested.
 
-        Labels in which something is found, by `q_value`, share the rate; a label's pairs share its
-        part as their null tells (the inverse of `q_values`).
+        Families in which something is found, by `q_value`, share the rate; a family's pairs share
+        its part as their null tells (the inverse of `q_values`).
         """
         result = np.full(len(q_value), np.nan)
-        found = len(np.unique(self.labels[q_value <= fdr]))
+        found = len(np.unique(self.family[q_value <= fdr]))
         level = fdr / 2 * found / max(len(self.families), 1)
         for chosen, test in self.families:
             draws = len(test.largest)
@@ -91,10 +118,12 @@ class Correction:
     @property
     def count(self) -> float:
         """So many tests that do not overlap would have cost as much."""
-        if not self.families:
+        if not self.of_labels:
             return 0.0
-        # the typical family: each has a share of the level, and pays for its own tests
-        each = [EVEN / test.critical(EVEN) for _, test in self.families]
+        # the typical label: each family has a share of the level, and pays for its own tests
+        each = [
+            EVEN / test.critical(EVEN) for _, test in self.families[: self.of_labels]
+        ]
         return len(self.families) * float(np.median(each))
 
 

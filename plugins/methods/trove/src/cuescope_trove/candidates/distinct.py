@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
-from cuescope_trove.candidates.groups import COMPONENT, Candidates, alike
+from cuescope_trove.candidates.groups import Candidates, alike
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
 
 # Of real CLIP, candidates that show one cue and share few frames had a cosine of 0.36 or more in 9
@@ -62,12 +62,12 @@ class Distinct:
     @property
     def starts(self) -> int:
         """How many starts the clustering had."""
-        return len(set(self.candidates.start.tolist()) - {COMPONENT})
+        return len(self.candidates.clusterings)
 
     def starts_of(self, label: int, candidate: int) -> int:
         """In how many of the starts the same thing is reported for the label."""
         reported = self._reported_alike(label, candidate)
-        return len(set(self.candidates.start[reported].tolist()) - {COMPONENT})
+        return len(self.candidates.take(reported.tolist()).clusterings)
 
     def _reported_alike(
         self, label: int, candidate: int

@@ -19,7 +19,9 @@ from cuescope_trove.maths.clustering import Clusters
 
 Points = Float[np.ndarray, "point dim"]
 
-COMPONENT = -1  # the start of what no clustering made
+# the start of what no clustering made
+COMPONENT = -1
+FORETOLD = -2
 # standard deviations from which on a point shows a component
 INDEPENDENT_TAIL = 1.5
 # a cue in a quarter of the points would reach beyond a farther one
@@ -71,6 +73,11 @@ class Candidates:
         members = [self.members[number] for number in numbers]
         strength = [self.strength[number] for number in numbers]
         return Candidates(self.points, members, strength, self.start[numbers])
+
+    @property
+    def clusterings(self) -> set[int]:
+        """The starts that clusters are of."""
+        return set(self.start[self.start >= 0].tolist())
 
     @property
     def sizes(self) -> Int[np.ndarray, " candidate"]:

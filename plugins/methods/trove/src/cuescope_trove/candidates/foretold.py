@@ -1,0 +1,298 @@
+"""Candidates that are learned from answers: what pictures share that get the same wrong answer.
+
+What the embedding keeps in no cluster and no direction may be plain in the pictures: a border, a
+tint, a mark in a corner. So for each answer a linear model learns from the pixels of other groups
+which frames wrongly get it, and the frames that look so most are candidates.
+
+They know of answers, so the tests of other candidates do not hold for them. Answers are dealt anew
+within each label, the model learns again from each deal, and finds then what chance lets it find.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
+from scipy import linalg, sparse
+
+from cuescope_sdk import Audit
+from cuescope_sdk.locating import Look
+from cuescope_sdk.maths import on_one_thread
+from cuescope_sdk.statistics import FamilyTest, Groups
+from cuescope_sdk.stills import Answers
+from cuescope_trove.candidates.directions import less_label_means
+from cuescope_trove.candidates.groups import FORETOLD, Candidates
+from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
+
+SHARES = (0.06, 0.1, 0.16, 0.25, 0.4)  # of the frames, of which the best one is taken
+FOLDS = 8
+PENALTY = (
+    0.5  # of the ridge regression, times the mean squared length of what it learns from
+)
+FEWEST = 6  # samples that wrongly get an answer, from which on something is learned
+MOST_ANSWERS = 20  # the commonest wrong ones
+DRAWS = 300
+READ = 20_000  # frames at most, of a few milliseconds each
+AT_ONCE = 500
+TIE = 1e-9
+Ridge = Callable[[Float[np.ndarray, "sample column"]], Float[np.ndarray, "dim column"]]
+
+
+class Fold(NamedTuple):
+    """The sequences that are learned from, how, and the frames of all others."""
+
+    learned_from: SampleMask
+    ridge: Ridge
+    told: Bool[np.ndarray, " read"]
+
+
+@dataclass(frozen=True, eq=False)
+class Foreteller:
+    """Tells by pictures how far a frame looks like sequences of other groups that get an answer.
+
+    `read` are the numbers of the frames that were looked at, `rows` (read, dim) what was seen in
+    them, beside the mean of their label. `shown` is a sparse (sequence, read): whose they are.
+    """
+
+    read: IntPerFrame
+    rows: Float[np.ndarray, "read dim"]
+    shown: sparse.csr_array
+    folds: Sequence[Fold]
+
+    @classmethod
+    def of(cls, audit: Audit, observations: Observations) -> "Foreteller | None":
+        """None where there is no picture to tell from another, or there are too many samples."""
+        read = _some_frames(observations.frame_sample)
+        rng = audit.rng("foretold")
+        rows = _look(audit, read, rng)
+        if rows is None:
+            return None
+        own = observations.frame_sample[read]
+        rows = _less_label_means(rows, observations.label[own])
+        ones = np.ones(len(read))
+        places = own, np.arange(len(read))
+        shape = len(observations.label), len(read)
+        shown = sparse.csr_array((ones, places), shape=shape)
+        means = np.asarray(shown @ rows) / np.bincount(own)[:, None]
+        return cls(read, rows, shown, _folds(means, observations.groups, own, rng))
+
+    @on_one_thread
+    def scores(
+        self, taken: Float[np.ndarray, "sample column"]
+    ) -> Float[np.ndarray, "read column"]:
+        """How far each frame looks like sequences of other groups with a high value."""
+        scores = np.zeros((len(self.read), taken.shape[1]))
+        for fold in self.folds:
+            weights = fold.ridge(taken[fold.learned_from])
+            scores[fold.told] = self.rows[fold.told] @ weights
+        return scores
+
+
+class AnswerTest(NamedTuple):
+    """The tests of a candidate that was learned to foretell an answer: one for each other label."""
+
+    answer: int
+    candidate: int
+    labels: Int[np.ndarray, " test"]
+    test: FamilyTest
+
+
+@dataclass(frozen=True, eq=False)
+class Deals:
+    """The answers as they are, and then as they are dealt anew to whole groups of each label.
+
+    Of sequences that are not measured they stay. Values are beside the mean of their label.
+    """
+
+    label: Codes
+    measured: SampleMask
+    prediction: Int[np.ndarray, "sample draw"]
+    correct: Float[np.ndarray, "sample draw"]
+
+    @classmethod
+    def of(
+        cls, observations: Observations, measured: SampleMask, rng: Generator
+    ) -> "Deals":
+        """`DRAWS` of them."""
+        label = observations.label
+        source = np.tile(np.arange(len(label)), (1 + DRAWS, 1))
+        numbers = np.flatnonzero(measured)
+        groups = observations.groups.take(measured)
+        for draw in source[1:]:
+            draw[numbers] = numbers[groups.deal(label[measured], rng)]
+        correct = observations.correct[source.T].astype(float)
+        return cls(
+            label,
+            measured,
+            observations.prediction[source.T],
+            _less_label_means(correct, label),
+        )
+
+    def taken_for(self, answer: int) -> Float[np.ndarray, "sample draw"]:
+        """How much more often than others of its label each sequence gets an answer."""
+        return _less_label_means((self.prediction == answer).astype(float), self.label)
+
+    def sums(
+        self,
+        shows: Float[np.ndarray, "sample draw"],
+        values: Float[np.ndarray, "sample draw"],
+    ) -> Float[np.ndarray, "label draw"]:
+        """For each label how far values go with what is shown, in what is measured."""
+        label = self.label[self.measured]
+        of_label = Groups(label, int(self.label.max()) + 1, declared=True)
+        shows = _less_label_means(shows[self.measured], label)
+        return of_label.sums(shows * values[self.measured])
+
+
+def foretell(
+    audit: Audit, observations: Observations, part: SampleMask | None, first: int
+) -> tuple[Candidates, list[AnswerTest]]:
+    """A candidate for each answer that could be learned, and their tests.
+
+    What is tested is measured in the sequences that are not in `part`. The candidates have the
+    numbers from `first` on. There are none where no picture is unlike another, or where hardly any
+    samples get the same wrong answer.
+    """
+    points = len(observations.frame_sample)
+    found = [Candidates(points, [], [], np.zeros(0, dtype=int))]
+    tests: list[AnswerTest] = []
+    answers = _wrong_answers(observations)
+    foreteller = Foreteller.of(audit, observations) if answers else None
+    if foreteller is None:
+        return found[0], tests
+    measured = np.ones(len(observations.label), bool) if part is None else ~part
+    deals = Deals.of(observations, measured, audit.rng("foretold", "deals"))
+    with audit.context.progress("learning wrong answers", len(answers)) as advance:
+        for number, answer in enumerate(answers, start=first):
+            top, strength, labels, test = _foretell(foreteller, deals, answer)
+            tests.append(AnswerTest(answer, number, labels, test))
+            start = np.array([FORETOLD])
+            found.append(Candidates(points, [foreteller.read[top]], [strength], start))
+            advance(1)
+    return Candidates.join(found), tests
+
+
+def _wrong_answers(observations: Observations) -> list[int]:
+    """Those that enough samples get to learn from, the commonest first."""
+    wrong = observations.prediction[~observations.correct]
+    counts = np.bincount(wrong, minlength=observations.classes)
+    commonest = np.argsort(-counts, kind="stable")[:MOST_ANSWERS]
+    return [int(answer) for answer in commonest if counts[answer] >= FEWEST]
+
+
+class Learned(NamedTuple):
+    """The frames that look most like those that get an answer, by their numbers among those read.
+
+    `test` has the loss of each of the `labels`.
+    """
+
+    top: IntPerFrame
+    strength: Float[np.ndarray, " frame"]
+    labels: Int[np.ndarray, " test"]
+    test: FamilyTest
+
+
+def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
+    """So many frames as lead most to an answer, and whether chance finds as much.
+
+    First all other labels together are asked whether these frames lead to it; only then what they
+    cost each of them.
+    """
+    taken = deals.taken_for(answer)
+    scores = foreteller.scores(taken)
+    order = np.argsort(-scores, axis=0, kind="stable")
+    others = np.flatnonzero(np.arange(deals.label.max() + 1) != answer)
+    counts = [max(round(share * len(order)), 1) for share in SHARES]
+    leads = []
+    costs = []
+    for count in counts:
+        marked = np.zeros(order.shape, dtype=np.float32)
+        np.put_along_axis(marked, order[:count], 1, axis=0)
+        shows = (foreteller.shown @ marked > 0).astype(float)
+        leads.append(deals.sums(shows, taken)[others].sum(axis=0))
+        costs.append(-deals.sums(shows, deals.correct)[others])
+    by_count = np.stack(leads, axis=1)
+    gate = FamilyTest.of_draws(by_count)
+    # each deal has a choice as the data has
+    best = (by_count / np.maximum(by_count.std(axis=0), TIE)).argmax(axis=1)
+    statistics = np.stack(costs)[best, :, np.arange(len(best))]
+    top = order[: counts[best[0]], 0]
+    passed = float(gate.corrected(gate.p_value).min())
+    test = FamilyTest.of_draws(statistics, gate=passed)
+    return Learned(top, scores[top, 0], others, test)
+
+
+def _some_frames(frame_sample: IntPerFrame) -> IntPerFrame:
+    """The numbers of evenly spaced frames of each sequence, so many that all can be read."""
+    counts = np.bincount(frame_sample)
+    most = READ // len(counts)
+    first = np.cumsum(counts) - counts
+    chosen = [
+        start
+        + np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+        for start, count in zip(first, counts, strict=True)
+    ]
+    return np.concatenate(chosen) if most else np.zeros(0, dtype=int)
+
+
+def _look(
+    audit: Audit, read: IntPerFrame, rng: Generator
+) -> Float[np.ndarray, "read dim"] | None:
+    """What is seen in the frames of these numbers, in standard deviations; None: all look alike."""
+    answers = audit.once(Answers.ask, audit)
+    samples = {
+        outcome.trial.sample.key: outcome.trial.sample for outcome in answers.outcomes
+    }
+    places = list(answers.row)
+    frames = [
+        samples[key].frames[number] for key, number in (places[row] for row in read)
+    ]
+    if len({frame.key for frame in frames}) < 2:
+        return None
+    look = Look.learn(frames, rng)
+    parts = []
+    with audit.context.progress("looking at pictures", len(frames)) as advance:
+        for start in range(0, len(frames), AT_ONCE):
+            some = frames[start : start + AT_ONCE]
+            parts.append(look.read(some).astype(np.float32))
+            advance(len(some))
+    rows = np.concatenate(parts)
+    spread = rows.std(axis=0)
+    return rows[:, spread > 0] / spread[spread > 0]
+
+
+def _folds(
+    means: Float[np.ndarray, "sample dim"],
+    groups: Groups,
+    own: Int[np.ndarray, " read"],
+    rng: Generator,
+) -> list[Fold]:
+    """Whole groups, dealt out."""
+    fold = (rng.permutation(groups.count) % FOLDS)[groups.codes]
+    parts = []
+    for number in range(min(FOLDS, groups.count)):
+        learned_from = fold != number
+        if learned_from.any():
+            ridge = _ridge(means[learned_from])
+            parts.append(Fold(learned_from, ridge, ~learned_from[own]))
+    return parts
+
+
+@on_one_thread
+def _ridge(points: Float[np.ndarray, "sample dim"]) -> Ridge:
+    """Ridge regression on centred points, of as many values as one likes."""
+    samples, dim = points.shape
+    penalty = PENALTY * float((points**2).sum(axis=1).mean())
+    if samples < dim:
+        inner = linalg.cho_factor(points @ points.T + penalty * np.eye(samples))
+        return lambda values: np.asarray(points.T @ linalg.cho_solve(inner, values))
+    outer = linalg.cho_factor(points.T @ points + penalty * np.eye(dim))
+    return lambda values: np.asarray(linalg.cho_solve(outer, points.T @ values))
+
+
+def _less_label_means(
+    values: Float[np.ndarray, "sample column"], label: Codes
+) -> Float[np.ndarray, "sample column"]:
+    return less_label_means(values, label, np.ones(len(label), dtype=bool))
