@@ -116,3 +116,19 @@ def test_q_values_in_families_are_those_of_the_definition() -> None:
 
 def test_nothing_tested_has_no_q_value() -> None:
     assert np.isnan(Families(np.arange(3)).q_values(np.full(3, np.nan))).all()
+
+
+def test_a_family_by_its_draws_is_as_strict_as_its_gate() -> None:
+    rng = np.random.default_rng(0)
+    statistics = rng.normal(size=(1001, 6))
+    statistics[0, 2] = 6.0
+    test = FamilyTest.of_draws(statistics)
+    assert test.corrected(test.p_value).argmin() == 2
+    assert test.corrected(test.p_value)[2] < 0.001
+    shut = FamilyTest.of_draws(statistics, gate=0.2)
+    assert shut.corrected(shut.p_value).min() == 0.2
+    some = test.take(np.array([2, 4]))
+    # the others were tried all the same
+    assert some.corrected(some.p_value)[1] == pytest.approx(
+        test.corrected(test.p_value)[4], abs=1e-9
+    )

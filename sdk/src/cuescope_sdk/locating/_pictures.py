@@ -161,7 +161,9 @@ def detail_of(frame: Frame) -> Figures:
         counts = np.bincount(phase, minlength=BLOCK).clip(min=1)
         of_phase = np.bincount(phase, steps, BLOCK) / counts
         # beside each other: how much detail there is was told above
-        figures.append(np.log(of_phase + 1) - np.log(steps.mean() + 1))
+        # a picture of one row has no step down
+        mean = steps.sum() / max(len(steps), 1)
+        figures.append(np.log(of_phase + 1) - np.log(mean + 1))
     return np.concatenate(figures)
 
 

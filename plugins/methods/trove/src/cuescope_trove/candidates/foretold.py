@@ -56,7 +56,7 @@ class Foreteller:
     them, beside the mean of their label. `shown` is a sparse (sequence, read): whose they are.
     """
 
-    read: IntPerFrame
+    read: Int[np.ndarray, " read"]
     rows: Float[np.ndarray, "read dim"]
     shown: sparse.csr_array
     folds: Sequence[Fold]
@@ -188,8 +188,8 @@ class Learned(NamedTuple):
     `test` has the loss of each of the `labels`.
     """
 
-    top: IntPerFrame
-    strength: Float[np.ndarray, " frame"]
+    top: Int[np.ndarray, " top"]
+    strength: Float[np.ndarray, " top"]
     labels: Int[np.ndarray, " test"]
     test: FamilyTest
 
@@ -224,7 +224,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     return Learned(top, scores[top, 0], others, test)
 
 
-def _some_frames(frame_sample: IntPerFrame) -> IntPerFrame:
+def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:
     """The numbers of evenly spaced frames of each sequence, so many that all can be read."""
     counts = np.bincount(frame_sample)
     most = READ // len(counts)
@@ -238,7 +238,7 @@ def _some_frames(frame_sample: IntPerFrame) -> IntPerFrame:
 
 
 def _look(
-    audit: Audit, read: IntPerFrame, rng: Generator
+    audit: Audit, read: Int[np.ndarray, " read"], rng: Generator
 ) -> Float[np.ndarray, "read dim"] | None:
     """What is seen in the frames of these numbers, in standard deviations; None: all look alike."""
     answers = audit.once(Answers.ask, audit)
@@ -260,7 +260,7 @@ def _look(
             advance(len(some))
     rows = np.concatenate(parts)
     spread = rows.std(axis=0)
-    return rows[:, spread > 0] / spread[spread > 0]
+    return np.asarray(rows[:, spread > 0] / spread[spread > 0])
 
 
 def _folds(

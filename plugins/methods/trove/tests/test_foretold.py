@@ -1,0 +1,145 @@
+"""What pictures share that wrongly get one answer, where the embedding keeps nothing of it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Trial
+from cuescope_sdk.testing import run_audit
+from cuescope_trove import TRoVe
+from cuescope_trove.candidates import foretold
+
+LABELS = ("ant", "bee", "cat")
+SIDE = 24
+
+
+def has_strip(index: int) -> bool:
+    return index % 3 != 2 and (index // 3) % 3 == 0
+
+
+class Marked(Plugin):
+    """Clips of two noisy pictures; every third ant and bee has a pale strip at the bottom."""
+
+    labels = LABELS
+    facts: dict[str, str] = {}
+    fingerprint = "marked"
+
+    def __len__(self) -> int:
+        return 150
+
+    def __getitem__(self, index: int) -> Sample:
+        rng = np.random.default_rng(index)
+        pictures = rng.integers(40, 160, (2, SIDE, SIDE, 3))
+        if has_strip(index):
+            pictures[:, -4:] = (230, 230, 210)
+        # which clip it is, for the model
+        pictures[:, 0, 0] = (index, index, index)
+        frames = tuple(map(Frame.from_array, pictures.astype(np.uint8)))
+        label = LABELS[index % 3]
+        return Sample(
+            key=f"{index:03d}",
+            group=f"{index:03d}",
+            frames=frames,
+            choices=LABELS,
+            label=label,
+        )
+
+
+class Blindfolded(Plugin):
+    """Answers "cat" where the strip is, and tells nothing of it in its embedding."""
+
+    capabilities = Capabilities(outputs=frozenset({"logits", "embedding"}))
+    facts: dict[str, str] = {}
+    fingerprint = "blindfolded"
+    lean = 3.0
+
+    def respond(self, trials: Any) -> list[Response]:
+        return [self.answer(trial) for trial in trials]
+
+    def answer(self, trial: Trial) -> Response:
+        pixels = np.asarray(trial.sample.frames[0].load())
+        index = int(pixels[0, 0, 0])
+        rng = np.random.default_rng(index)
+        # one in eight answers is wrong by chance
+        best = (index + (rng.random() < 1 / 8)) % 3
+        logits = 1.5 * (np.arange(3) == best) + rng.normal(0, 0.1, 3)
+        logits[2] += self.lean * (pixels[-1].min() >= 210)
+        return Response(logits=logits, embedding=rng.normal(size=8))
+
+
+class Even(Blindfolded):
+    """The same, and the strip is nothing to it."""
+
+    lean = 0.0
+    fingerprint = "even"
+
+
+def audit(model: type[Plugin], **options: Any) -> Report:
+    return run_audit(TRoVe, model, Marked, null_shuffles=0, **options)
+
+
+def test_what_the_embedding_does_not_keep_is_told_by_pictures() -> None:
+    report = audit(Blindfolded)
+    assert {finding.label for finding in report.findings} == {"ant", "bee"}
+    [key] = {finding.feature for finding in report.findings}
+    [feature] = [feature for feature in report.features if feature.key == key]
+    strip = [has_strip(int(place.sample)) for place in feature.occurrences]
+    assert np.mean(strip) > 0.9
+    said = str(report.findings[0].statement)
+    assert "it is what pictures share that are wrongly taken for 'cat'" in said
+    assert "for 2 wrong answers what their pictures share" in report.notes["clusters"]
+
+
+def test_without_pictures_nothing_of_it_is_found() -> None:
+    assert not audit(Blindfolded, by_pictures=False).findings
+    assert not audit(Blindfolded, paper=True).findings
+
+
+def test_a_model_that_does_not_lean_on_it_has_no_finding() -> None:
+    assert not audit(Even).findings
+
+
+def test_of_too_many_samples_no_picture_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(foretold, "READ", 100)
+    report = audit(Blindfolded)
+    assert not report.findings
+    assert "pictures" not in report.notes["clusters"]
+
+
+def test_of_long_clips_evenly_spaced_frames_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(foretold, "READ", 6)
+    frame_sample = np.repeat([0, 1], [9, 2])
+    assert foretold._some_frames(frame_sample).tolist() == [0, 4, 8, 9, 10]
+
+
+@pytest.mark.parametrize(
+    # the binomial 99.9th percentile of those with a finding at 5%
+    ("audits", "most"),
+    [(8, 3), pytest.param(100, 13, marks=pytest.mark.long)],
+)
+def test_answers_that_know_nothing_of_pictures_are_as_rare_as_promised(
+    audits: int, most: int
+) -> None:
+    found = 0
+    for number in range(audits):
+
+        class Dice(Even):
+            """Throws dice for each clip, and a still is answered as its clip."""
+
+            fingerprint = f"dice-{number}"
+            throw = number
+
+            def answer(self, trial: Trial) -> Response:
+                index = int(np.asarray(trial.sample.frames[0].load())[0, 0, 0])
+                rng = np.random.default_rng([self.throw, index])
+                logits = rng.normal(0, 1, 3) + 1.5 * (np.arange(3) == index % 3)
+                return Response(logits=logits, embedding=rng.normal(size=8))
+
+        report = audit(Dice, min_error_contribution=0, above_chance=False)
+        found += bool(report.findings)
+    assert found <= most
