@@ -26,7 +26,7 @@ from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
 
-SHARES = (0.06, 0.1, 0.16, 0.25, 0.4)  # of the frames, of which the best one is taken
+SHARES = (0.06, 0.1, 0.16, 0.25, 0.4)  # of other labels' frames: the best one is taken
 FOLDS = 8
 PENALTY = (
     0.5  # of the ridge regression, times the mean squared length of what it learns from
@@ -53,11 +53,13 @@ class Foreteller:
     """Tells by pictures how far a frame looks like sequences of other groups that get an answer.
 
     `read` are the numbers of the frames that were looked at, `rows` (read, dim) what was seen in
-    them, beside the mean of their label. `shown` is a sparse (sequence, read): whose they are.
+    them, beside the mean of their label. `own` is the sequence of each, `shown` a sparse
+    (sequence, read) of the same.
     """
 
     read: Int[np.ndarray, " read"]
     rows: Float[np.ndarray, "read dim"]
+    own: Int[np.ndarray, " read"]
     shown: sparse.csr_array
     folds: Sequence[Fold]
 
@@ -76,7 +78,8 @@ class Foreteller:
         shape = len(observations.label), len(read)
         shown = sparse.csr_array((ones, places), shape=shape)
         means = np.asarray(shown @ rows) / np.bincount(own)[:, None]
-        return cls(read, rows, shown, _folds(means, observations.groups, own, rng))
+        folds = _folds(means, observations.groups, own, rng)
+        return cls(read, rows, own, shown, folds)
 
     @on_one_thread
     def scores(
@@ -201,7 +204,10 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     cost each of them.
     """
     taken = deals.taken_for(answer)
-    scores = foreteller.scores(taken)
+    # of what is rightly answered so nothing tells whether it shows what leads there
+    read = np.flatnonzero(deals.label[foreteller.own] != answer)
+    scores = foreteller.scores(taken)[read]
+    shown = foreteller.shown[:, read]
     order = np.argsort(-scores, axis=0, kind="stable")
     others = np.flatnonzero(np.arange(deals.label.max() + 1) != answer)
     counts = [max(round(share * len(order)), 1) for share in SHARES]
@@ -210,7 +216,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     for count in counts:
         marked = np.zeros(order.shape, dtype=np.float32)
         np.put_along_axis(marked, order[:count], 1, axis=0)
-        shows = (foreteller.shown @ marked > 0).astype(float)
+        shows = (shown @ marked > 0).astype(float)
         leads.append(deals.sums(shows, taken)[others].sum(axis=0))
         costs.append(-deals.sums(shows, deals.correct)[others])
     by_count = np.stack(leads, axis=1)
@@ -221,7 +227,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     top = order[: counts[best[0]], 0]
     passed = float(gate.corrected(gate.p_value).min())
     test = FamilyTest.of_draws(statistics, gate=passed)
-    return Learned(top, scores[top, 0], others, test)
+    return Learned(read[top], scores[top, 0], others, test)
 
 
 def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:
