@@ -28,9 +28,8 @@ from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
 
 SHARES = (0.06, 0.1, 0.16, 0.25, 0.4)  # of other labels' frames: the best one is taken
 FOLDS = 8
-PENALTY = (
-    0.5  # of the ridge regression, times the mean squared length of what it learns from
-)
+# of the ridge regression, beside the mean squared length of what it learns from
+PENALTY = 0.5
 FEWEST = 6  # samples that wrongly get an answer, from which on something is learned
 MOST_ANSWERS = 20  # the commonest wrong ones
 DRAWS = 300
@@ -169,10 +168,10 @@ def foretell(
     deals = Deals.of(observations, measured, audit.rng("foretold", "deals"))
     with audit.context.progress("learning wrong answers", len(answers)) as advance:
         for number, answer in enumerate(answers, start=first):
-            top, strength, labels, test = _foretell(foreteller, deals, answer)
-            tests.append(AnswerTest(answer, number, labels, test))
+            learned = _foretell(foreteller, deals, answer)
+            tests.append(AnswerTest(answer, number, learned.labels, learned.test))
             start = np.array([FORETOLD])
-            found.append(Candidates(points, [foreteller.read[top]], [strength], start))
+            found.append(Candidates(points, [learned.top], [learned.strength], start))
             advance(1)
     return Candidates.join(found), tests
 
@@ -186,10 +185,7 @@ def _wrong_answers(observations: Observations) -> list[int]:
 
 
 class Learned(NamedTuple):
-    """The frames that look most like those that get an answer, by their numbers among those read.
-
-    `test` has the loss of each of the `labels`.
-    """
+    """The frames that look most like those that get an answer; `test` is of each label's loss."""
 
     top: Int[np.ndarray, " top"]
     strength: Float[np.ndarray, " top"]
@@ -204,7 +200,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     cost each of them.
     """
     taken = deals.taken_for(answer)
-    # of what is rightly answered so nothing tells whether it shows what leads there
+    # what is rightly answered so does not tell whether it shows what leads there
     read = np.flatnonzero(deals.label[foreteller.own] != answer)
     scores = foreteller.scores(taken)[read]
     shown = foreteller.shown[:, read]
@@ -227,7 +223,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     top = order[: counts[best[0]], 0]
     passed = float(gate.corrected(gate.p_value).min())
     test = FamilyTest.of_draws(statistics, gate=passed)
-    return Learned(read[top], scores[top, 0], others, test)
+    return Learned(foreteller.read[read[top]], scores[top, 0], others, test)
 
 
 def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:
@@ -290,7 +286,8 @@ def _folds(
 def _ridge(points: Float[np.ndarray, "sample dim"]) -> Ridge:
     """Ridge regression on centred points, of as many values as one likes."""
     samples, dim = points.shape
-    penalty = PENALTY * float((points**2).sum(axis=1).mean())
+    # pictures of a label may all be the same
+    penalty = PENALTY * float((points**2).sum(axis=1).mean()) or 1.0
     if samples < dim:
         inner = linalg.cho_factor(points @ points.T + penalty * np.eye(samples))
         return lambda values: np.asarray(points.T @ linalg.cho_solve(inner, values))
