@@ -390,6 +390,32 @@ def test_what_the_rest_of_the_frames_tells_as_well_is_everywhere(
     assert found.spread == spread
 
 
+@pytest.mark.parametrize(
+    # of the frame, where most frames have the patches that tell the cue
+    ("area", "spread"),
+    [(0.6, "everywhere"), (0.1, "unknown")],
+)
+def test_what_stands_all_over_the_frame_needs_no_cell_that_tells_it(
+    monkeypatch: pytest.MonkeyPatch, area: float, spread: str
+) -> None:
+    frames = [Frame.from_array(np.zeros((8, 8, 3), np.uint8))] * 80
+    shows = np.arange(80) < 40
+    data = Training(shows, np.array(["cow"] * 80), Groups.single(80))
+    no_cell = np.zeros((_cells.GRID, _cells.GRID), bool)
+    common = Cut(0.9, area, False).mask(np.zeros((20, 20)))
+    for name, value in {
+        "chance_bound": lambda *given: 1.0,
+        "clear_cells": lambda *given: no_cell,
+        "auroc_of_rest": lambda *given: 0.6,
+        "common_place": lambda *given: common,
+    }.items():
+        monkeypatch.setattr(_location, name, value)
+    learned = Cut(0.9, area, False)
+    monkeypatch.setattr(_location.Region, "learn", lambda *given: learned)
+    found = _location.Pictures(frames).locate(data, np.random.default_rng(0))
+    assert (found.spread, found.auroc) == (spread, 0.9)
+
+
 def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:
     """Where every patch speaks against it: what says least against it."""
     grid = np.zeros((4, 4, 2))

@@ -124,9 +124,12 @@ class Pictures:
             grids = PixelPatches.FINE.of(self.frames)
             region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
         found = None
+        # what is all over the picture stands where most pictures have it, and no cell tells it
+        is_all_over = whole >= least
         if region is not None and region.auroc >= max(least, best - TIE):
             best = max(best, region.auroc)
             common = common_place(region, list(compress(grids, data.shows)))
+            is_all_over |= common is not None and common.mean() > LARGE
             if common is None:
                 found = Location("changing places", region.auroc, region=region)
             elif overlap(common, mask) >= HALF:
@@ -135,7 +138,7 @@ class Pictures:
         if found is None and of_place >= max(TELLS, best - TIE):
             found = Location("one place", of_place, mask=mask)
         if found is None:
-            return Location("everywhere" if whole >= least else "unknown", best)
+            return Location("everywhere" if is_all_over else "unknown", best)
         outlines = list(map(found.place_in, self.frames))
         is_wide = float(np.mean([outline.mean() for outline in outlines])) > WIDE
         rest = auroc_of_rest(
