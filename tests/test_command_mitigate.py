@@ -220,9 +220,10 @@ def test_a_head_that_gains_no_more_than_a_plain_refit_says_so(
 def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> None:
     """Any training mends this model, whose embedding tells all: so it is not the cue."""
     report = mitigated("last-layer")
-    for score in report.headlines:
-        assert score.value is not None
-        assert score.value > 0.5
+    # a second finding of the label has its samples with the first
+    gains = [score.value for score in report.headlines if score.value is not None]
+    assert len(gains) >= 2
+    assert min(gains) > 0.5
     [overall] = {s.value for s in report.scores if s.metric == "overall_gain"}
     assert overall is not None
     assert overall > 0.1

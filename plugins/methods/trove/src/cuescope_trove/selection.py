@@ -211,7 +211,7 @@ def score(
         weight *= pooled_weights(measured, pairs, p_value)
     correction = Correction.of(measured, pairs, p_value, weight, rng)
     correction = correction.with_answers(foretold, pairs, measured.classes)
-    p_value[is_learned] = correction.p_value[is_learned]
+    p_value = correction.filled(p_value)
     q_value = correction.q_values(p_value)
     bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     passed = q_value <= options.fdr

@@ -77,11 +77,10 @@ class Correction:
             family[chosen] = classes + answer
         return replace(self, family=family, families=families)
 
-    @property
-    def p_value(self) -> PerPair:
-        """Of each pair in a family; NaN: not tested."""
-        result = np.full(len(self.family), np.nan)
-        for chosen, test in self.families:
+    def filled(self, p_value: PerPair) -> PerPair:
+        """These, and of what was learned to foretell answers those that its draws gave."""
+        result = p_value.copy()
+        for chosen, test in self.families[self.of_labels :]:
             result[chosen] = test.p_value
         return result
 
