@@ -189,7 +189,7 @@ def pair_rows(
             verdict=Verdict(table.verdict[pair]),
             retest=float(two_sided(table.retest)[pair]),
             suspects=int(table.suspects[pair]),
-            first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
+            first_gap=_first_gap(table, pair),
             starts=analysis.distinct.starts_of(
                 pairs.label[pair],
                 analysis.chosen[pairs.cluster[pair]],
@@ -204,6 +204,13 @@ def pair_rows(
             taken_without=float(mistake.taken_without[pair]),
             confidence=float(mistake.confidence[pair]),
         )
+
+
+def _first_gap(table: ScoredPairs, pair: int) -> float | None:
+    """None with one part, or where the first one cannot compare the pair."""
+    if table.first_gap is None or np.isnan(table.first_gap[pair]):
+        return None
+    return float(table.first_gap[pair])
 
 
 def pair_intervals(
