@@ -99,9 +99,10 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
         audit, options, answers.embedding, observations.frame_label
     )
     tests: list[AnswerTest] = []
-    if options.by_pictures and not options.paper:
+    # of so many samples that they are two parts, clusters tell
+    if options.by_pictures and not options.paper and part is None:
         with audit.spare("what pictures share that get one wrong answer"):
-            learned, tests = foretell(audit, observations, part, len(choice.candidates))
+            learned, tests = foretell(audit, observations, len(choice.candidates))
             choice = replace(
                 choice, candidates=Candidates.join([choice.candidates, learned])
             )
@@ -189,7 +190,7 @@ def pair_rows(
             verdict=Verdict(table.verdict[pair]),
             retest=float(two_sided(table.retest)[pair]),
             suspects=int(table.suspects[pair]),
-            first_gap=_first_gap(table, pair),
+            first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
             starts=analysis.distinct.starts_of(
                 pairs.label[pair],
                 analysis.chosen[pairs.cluster[pair]],
@@ -204,13 +205,6 @@ def pair_rows(
             taken_without=float(mistake.taken_without[pair]),
             confidence=float(mistake.confidence[pair]),
         )
-
-
-def _first_gap(table: ScoredPairs, pair: int) -> float | None:
-    """None with one part, or where the first one cannot compare the pair."""
-    if table.first_gap is None or np.isnan(table.first_gap[pair]):
-        return None
-    return float(table.first_gap[pair])
 
 
 def pair_intervals(

@@ -34,7 +34,7 @@ class TRoVeOptions(Options):
     by_pictures: bool = Field(
         True,
         description="and what pictures share that wrongly get one answer, as a model tells that "
-        "learns it from other pictures",
+        "learns it from other pictures; where cues are looked for and measured in one part",
     )
     # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
     k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")

@@ -253,7 +253,7 @@ def expected_tried(
     tests = PAPERS_TESTS if options.paper else TESTS
     # of few groups rare candidates are not tested
     tried = labels * tests * last / (last + HALF)
-    if options.by_pictures and not options.paper:
+    if options.by_pictures and not options.paper and not discover:
         tried *= 2  # beside each label's family there is one of each wrong answer
     if options.pool_labels:
         tried *= POOLED

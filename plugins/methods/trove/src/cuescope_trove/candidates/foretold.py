@@ -105,32 +105,22 @@ class AnswerTest(NamedTuple):
 class Deals:
     """The answers as they are, and then as they are dealt anew to whole groups of each label.
 
-    Of sequences that are not measured they stay. Values are beside the mean of their label.
+    Values are beside the mean of their label.
     """
 
     label: Codes
-    measured: SampleMask
     prediction: Int[np.ndarray, "sample draw"]
     correct: Float[np.ndarray, "sample draw"]
 
     @classmethod
-    def of(
-        cls, observations: Observations, measured: SampleMask, rng: Generator
-    ) -> "Deals":
+    def of(cls, observations: Observations, rng: Generator) -> "Deals":
         """`DRAWS` of them."""
         label = observations.label
-        source = np.tile(np.arange(len(label)), (1 + DRAWS, 1))
-        numbers = np.flatnonzero(measured)
-        groups = observations.groups.take(measured)
-        for draw in source[1:]:
-            draw[numbers] = numbers[groups.deal(label[measured], rng)]
-        correct = observations.correct[source.T].astype(float)
-        return cls(
-            label,
-            measured,
-            observations.prediction[source.T],
-            _less_label_means(correct, label),
-        )
+        deals = [observations.groups.deal(label, rng) for _ in range(DRAWS)]
+        source = np.stack([np.arange(len(label)), *deals], axis=1)
+        correct = observations.correct[source].astype(float)
+        prediction = observations.prediction[source]
+        return cls(label, prediction, _less_label_means(correct, label))
 
     def taken_for(self, answer: int) -> Float[np.ndarray, "sample draw"]:
         """How much more often than others of its label each sequence gets an answer."""
@@ -141,21 +131,18 @@ class Deals:
         shows: Float[np.ndarray, "sample draw"],
         values: Float[np.ndarray, "sample draw"],
     ) -> Float[np.ndarray, "label draw"]:
-        """For each label how far values go with what is shown, in what is measured."""
-        label = self.label[self.measured]
-        of_label = Groups(label, int(self.label.max()) + 1, declared=True)
-        shows = _less_label_means(shows[self.measured], label)
-        return of_label.sums(shows * values[self.measured])
+        """For each label how far values go with what is shown."""
+        of_label = Groups(self.label, int(self.label.max()) + 1, declared=True)
+        return of_label.sums(_less_label_means(shows, self.label) * values)
 
 
 def foretell(
-    audit: Audit, observations: Observations, part: SampleMask | None, first: int
+    audit: Audit, observations: Observations, first: int
 ) -> tuple[Candidates, list[AnswerTest]]:
     """A candidate for each answer that could be learned, and their tests.
 
-    What is tested is measured in the sequences that are not in `part`. The candidates have the
-    numbers from `first` on. There are none where no picture is unlike another, or where hardly any
-    samples get the same wrong answer.
+    The candidates have the numbers from `first` on. There are none where no picture is unlike
+    another, or where hardly any samples get the same wrong answer.
     """
     points = len(observations.frame_sample)
     found = [Candidates(points, [], [], np.zeros(0, dtype=int))]
@@ -164,8 +151,7 @@ def foretell(
     foreteller = Foreteller.of(audit, observations) if answers else None
     if foreteller is None:
         return found[0], tests
-    measured = np.ones(len(observations.label), bool) if part is None else ~part
-    deals = Deals.of(observations, measured, audit.rng("foretold", "deals"))
+    deals = Deals.of(observations, audit.rng("foretold", "deals"))
     with audit.context.progress("learning wrong answers", len(answers)) as advance:
         for number, answer in enumerate(answers, start=first):
             learned = _foretell(foreteller, deals, answer)
