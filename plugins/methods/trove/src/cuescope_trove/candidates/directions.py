@@ -25,16 +25,16 @@ def apart_from_labels(
     label: IntPerFrame,
 ) -> Float[np.ndarray, "frame dim"]:
     """Unit points less the mean of their label."""
-    everything = np.ones(len(points), dtype=bool)
-    return less_label_means(normalise(points).astype(np.float64), label, everything)
+    return less_label_means(normalise(points).astype(np.float64), label)
 
 
 def less_label_means(
     values: Float[np.ndarray, "frame column"],
     label: IntPerFrame,
-    among: Bool[np.ndarray, " frame"],
+    among: Bool[np.ndarray, " frame"] | None = None,
 ) -> Float[np.ndarray, "frame column"]:
-    """Values less the mean of some frames of the label; of all labels where it has too few."""
+    """Values less the mean of the label, of some of its frames; of all labels where it has few."""
+    among = np.ones(len(label), dtype=bool) if among is None else among
     labels = label.max() + 1
     groups = Groups(label[among], labels, declared=True)
     sizes = np.bincount(label[among], minlength=labels)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
-from scipy import linalg, sparse
+from scipy import linalg
 
 from cuescope_sdk import Audit
 from cuescope_sdk.locating import Look
@@ -51,15 +51,14 @@ class Fold(NamedTuple):
 class Foreteller:
     """Tells by pictures how far a frame looks like sequences of other groups that get an answer.
 
-    `read` are the numbers of the frames that were looked at, `rows` (read, dim) what was seen in
-    them, beside the mean of their label. `own` is the sequence of each, `shown` a sparse
-    (sequence, read) of the same.
+    Of so many `frames`, `read` are the numbers of those that were looked at, and `rows` what was
+    seen in them, beside the mean of their label. `own` is the sequence of each.
     """
 
+    frames: int
     read: Int[np.ndarray, " read"]
     rows: Float[np.ndarray, "read dim"]
     own: Int[np.ndarray, " read"]
-    shown: sparse.csr_array
     folds: Sequence[Fold]
 
     @classmethod
@@ -71,14 +70,11 @@ class Foreteller:
         if rows is None:
             return None
         own = observations.frame_sample[read]
-        rows = _less_label_means(rows, observations.label[own])
-        ones = np.ones(len(read))
-        places = own, np.arange(len(read))
-        shape = len(observations.label), len(read)
-        shown = sparse.csr_array((ones, places), shape=shape)
-        means = np.asarray(shown @ rows) / np.bincount(own)[:, None]
+        rows = less_label_means(rows, observations.label[own])
+        of_sequence = Groups(own, len(observations.label), declared=True)
+        means = of_sequence.means(rows)
         folds = _folds(means, observations.groups, own, rng)
-        return cls(read, rows, own, shown, folds)
+        return cls(len(observations.frame_sample), read, rows, own, folds)
 
     @on_one_thread
     def scores(
@@ -120,11 +116,11 @@ class Deals:
         source = np.stack([np.arange(len(label)), *deals], axis=1)
         correct = observations.correct[source].astype(float)
         prediction = observations.prediction[source]
-        return cls(label, prediction, _less_label_means(correct, label))
+        return cls(label, prediction, less_label_means(correct, label))
 
     def taken_for(self, answer: int) -> Float[np.ndarray, "sample draw"]:
         """How much more often than others of its label each sequence gets an answer."""
-        return _less_label_means((self.prediction == answer).astype(float), self.label)
+        return less_label_means((self.prediction == answer).astype(float), self.label)
 
     def sums(
         self,
@@ -133,7 +129,7 @@ class Deals:
     ) -> Float[np.ndarray, "label draw"]:
         """For each label how far values go with what is shown."""
         of_label = Groups(self.label, int(self.label.max()) + 1, declared=True)
-        return of_label.sums(_less_label_means(shows, self.label) * values)
+        return of_label.sums(less_label_means(shows, self.label) * values)
 
 
 def foretell(
@@ -154,10 +150,9 @@ def foretell(
     deals = Deals.of(observations, audit.rng("foretold", "deals"))
     with audit.context.progress("learning wrong answers", len(answers)) as advance:
         for number, answer in enumerate(answers, start=first):
-            learned = _foretell(foreteller, deals, answer)
-            tests.append(AnswerTest(answer, number, learned.labels, learned.test))
-            start = np.array([FORETOLD])
-            found.append(Candidates(points, [learned.top], [learned.strength], start))
+            candidate, test = _foretell(foreteller, deals, answer, number)
+            found.append(candidate)
+            tests.append(test)
             advance(1)
     return Candidates.join(found), tests
 
@@ -170,16 +165,9 @@ def _wrong_answers(observations: Observations) -> list[int]:
     return [int(answer) for answer in commonest if counts[answer] >= FEWEST]
 
 
-class Learned(NamedTuple):
-    """The frames that look most like those that get an answer; `test` is of each label's loss."""
-
-    top: Int[np.ndarray, " top"]
-    strength: Float[np.ndarray, " top"]
-    labels: Int[np.ndarray, " test"]
-    test: FamilyTest
-
-
-def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
+def _foretell(
+    foreteller: Foreteller, deals: Deals, answer: int, number: int
+) -> tuple[Candidates, AnswerTest]:
     """So many frames as lead most to an answer, and whether chance finds as much.
 
     First all other labels together are asked whether these frames lead to it; only then what they
@@ -189,7 +177,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     # what is rightly answered so does not tell whether it shows what leads there
     read = np.flatnonzero(deals.label[foreteller.own] != answer)
     scores = foreteller.scores(taken)[read]
-    shown = foreteller.shown[:, read]
+    of_sequence = Groups(foreteller.own[read], len(deals.label), declared=True)
     order = np.argsort(-scores, axis=0, kind="stable")
     others = np.flatnonzero(np.arange(deals.label.max() + 1) != answer)
     counts = [max(round(share * len(order)), 1) for share in SHARES]
@@ -198,7 +186,7 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     for count in counts:
         marked = np.zeros(order.shape, dtype=np.float32)
         np.put_along_axis(marked, order[:count], 1, axis=0)
-        shows = (shown @ marked > 0).astype(float)
+        shows = (of_sequence.sums(marked) > 0).astype(float)
         leads.append(deals.sums(shows, taken)[others].sum(axis=0))
         costs.append(-deals.sums(shows, deals.correct)[others])
     by_count = np.stack(leads, axis=1)
@@ -209,7 +197,13 @@ def _foretell(foreteller: Foreteller, deals: Deals, answer: int) -> Learned:
     top = order[: counts[best[0]], 0]
     passed = float(gate.corrected(gate.p_value).min())
     test = FamilyTest.of_draws(statistics, gate=passed)
-    return Learned(foreteller.read[read[top]], scores[top, 0], others, test)
+    candidate = Candidates(
+        foreteller.frames,
+        [foreteller.read[read[top]]],
+        [scores[top, 0]],
+        np.array([FORETOLD]),
+    )
+    return candidate, AnswerTest(answer, number, others, test)
 
 
 def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:
@@ -279,9 +273,3 @@ def _ridge(points: Float[np.ndarray, "sample dim"]) -> Ridge:
         return lambda values: np.asarray(points.T @ linalg.cho_solve(inner, values))
     outer = linalg.cho_factor(points.T @ points + penalty * np.eye(dim))
     return lambda values: np.asarray(linalg.cho_solve(outer, points.T @ values))
-
-
-def _less_label_means(
-    values: Float[np.ndarray, "sample column"], label: Codes
-) -> Float[np.ndarray, "sample column"]:
-    return less_label_means(values, label, np.ones(len(label), dtype=bool))
