@@ -294,6 +294,23 @@ def test_a_mark_has_the_colour_that_people_name(
     assert f"the same {name}" in portrait.what
 
 
+def test_what_is_of_two_colours_is_not_of_their_mean() -> None:
+    """Stripes that begin anywhere: each pixel is black in some frames, and yellow in others."""
+
+    def post(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        first = int(rng.integers(16))
+        rows = (np.arange(SIDE) + first) % 16 < 8
+        pixels[:, :10] = np.where(rows[:, None, None], (250, 230, 20), (15, 15, 15))
+        return _mask(np.s_[:, :10])
+
+    portrait, _ = describe(post)
+    assert portrait is not None
+    assert portrait.name in {
+        "black and yellow bar, along the left edge",
+        "yellow and black bar, along the left edge",
+    }
+
+
 def test_some_frames_keep_the_regions_that_are_marked_in_them() -> None:
     masks = tuple(np.ones((number + 1, 2), bool) for number in range(4))
     data = Training(np.arange(4) < 2, np.array(list("abcd")), Groups.single(4), masks)
@@ -446,6 +463,29 @@ def test_nothing_is_said_where_nothing_is_different() -> None:
 def test_parts_of_the_frame_have_words(cells: Any, words: str) -> None:
     mask = np.zeros((9, 9), bool)
     mask[cells] = True
+    assert part_of(mask) == words
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        # round a middle that is free
+        (
+            [np.s_[:2, :2], np.s_[:2, 7:], np.s_[7:, :2], np.s_[7:, 7:]],
+            "in all corners",
+        ),
+        ([np.s_[:2, :2], np.s_[7:, 7:]], "bottom right and top left"),
+        ([np.s_[:2, :2], np.s_[:2, 7:], np.s_[7:, 7:]], "in several places"),
+        # letters of one line, of which some stand in its middle
+        ([np.s_[8:, 1:3], np.s_[8:, 4:5], np.s_[8:, 6:7]], "bottom"),
+    ],
+)
+def test_pieces_have_words_where_their_middle_is_free(
+    pieces: list[Any], words: str
+) -> None:
+    mask = np.zeros((9, 9), bool)
+    for cells in pieces:
+        mask[cells] = True
     assert part_of(mask) == words
 
 

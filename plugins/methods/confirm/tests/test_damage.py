@@ -15,6 +15,7 @@ from cuescope_confirm.locating import Target
 from cuescope_confirm.looks import FEW, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.testimony.effects import does_damage, harm_of, placebo_moves
+from cuescope_confirm.testimony.votes import ENOUGH
 from cuescope_confirm.testimony.witnesses import CHANGED, Answers, Dossier, Witness
 from cuescope_confirm.trials import SEEN
 from cuescope_sdk import Context, Sample
@@ -190,6 +191,21 @@ def test_where_all_that_pictures_offer_does_damage_the_embedding_is_asked(
     monkeypatch.setattr(trials, "_witnesses", lambda *_: [erase])
     ask_in_looks(replace(ward.dossier, witnesses=witnesses))
     # with its cue inside, the last of a kind is tried too
+    assert ward.asked == [{"heal": FEW}, {"blur": FEW}, asked]
+
+
+@pytest.mark.parametrize(
+    ("damage", "asked"),
+    [(0.2, {"blur": COUNT, "recolour": COUNT}), (0.02, {"blur": COUNT})],
+)
+def test_where_one_of_enough_kinds_does_damage_what_changes_a_part_is_asked(
+    monkeypatch: pytest.MonkeyPatch, damage: float, asked: Mapping[str, int]
+) -> None:
+    ward = Ward(monkeypatch, {"heal": 0.15, "blur": damage})
+    recolour = ward.witness("recolour")
+    witnesses = [*ward.dossier.witnesses, recolour.unasked(ENOUGH)]
+    monkeypatch.setattr(trials, "_witnesses", lambda *_: [recolour])
+    ask_in_looks(replace(ward.dossier, witnesses=witnesses))
     assert ward.asked == [{"heal": FEW}, {"blur": FEW}, asked]
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy import ndimage
 
 from cuescope_confirm.locating.learned import Rows, Teller, is_held
+from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Frames, Samples
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.locating import (
@@ -104,6 +105,41 @@ def test_words_tell_a_cue_and_whether_it_has_a_place(
         ]
         assert np.mean(covered) > 0.75
         assert np.mean(masks) < 3 * np.mean(changes[:FRAMES]) + 0.05
+
+
+def _frame_of_edges(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    changed = np.full_like(pixels, (240, 150, 30))
+    changed[5:-5, 5:-5] = pixels[5:-5, 5:-5]
+    return changed
+
+
+def _half(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    changed = pixels.copy()
+    changed[:, : SIDE // 2] = (changed[:, : SIDE // 2] * 0.5).astype(np.uint8)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("draw", "stands"),
+    [
+        pytest.param(_strip, True, marks=pytest.mark.long),
+        (_frame_of_edges, True),
+        (_half, False),
+        pytest.param(_stripes, False, marks=pytest.mark.long),
+    ],
+)
+def test_what_stands_is_small_or_leaves_the_middle_free(
+    draw: Draw, *, stands: bool
+) -> None:
+    frames, changes = _pictures(draw, 3)
+    shows = np.arange(2 * FRAMES) < FRAMES
+    data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
+    mask = standing_place(frames, data, np.random.default_rng(0))
+    assert (mask is not None) == stands
+    if mask is not None:
+        place = stretch(mask, (SIDE, SIDE))
+        truth = changes[0]
+        assert (place & truth).sum() > 0.8 * (place | truth).sum()
 
 
 @pytest.mark.parametrize("together", [pytest.param(0.6, marks=pytest.mark.long), 0.75])

@@ -2,7 +2,7 @@
 
 from cuescope_sdk.locating._linear import Fitting, Linear, Training
 from cuescope_sdk.locating._location import Pictures
-from cuescope_sdk.locating._masks import stretch
+from cuescope_sdk.locating._masks import edges_of, stretch
 from cuescope_sdk.locating._pictures import Look, PixelPatches, square_pixels
 from cuescope_sdk.locating._portraits import (
     Sides,
@@ -24,6 +24,7 @@ __all__ = [
     "Sight",
     "Training",
     "attach_portraits",
+    "edges_of",
     "look_at_features",
     "shared_look",
     "square_pixels",

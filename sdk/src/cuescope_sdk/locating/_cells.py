@@ -10,9 +10,9 @@ from scipy import ndimage
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import FOLDS, Fitting, Linear, Training
-from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
-from cuescope_sdk.locating._visual_words import TOUCHING, fill_gaps
+from cuescope_sdk.locating._visual_words import fill_gaps
 from cuescope_sdk.statistics import Roc
 from cuescope_sdk.statistics._resampling import bound_of_maxima
 

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from cuescope.types import Frame
 from cuescope_sdk.locating._cells import FEATURES, GRID, Cells
-from cuescope_sdk.locating._linear import PerFrame, Training
+from cuescope_sdk.locating._linear import BoolPerFrame, PerFrame, Training
 from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.locating._pictures import square_pixels
 from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
 SEEN = 0.04  # of the range of a colour: a smaller change is not seen
 SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
+FINE = 128  # pixels along a side, of which each has a colour: letters are small
+COLOURED = 40  # frames of either side, which are opened for it
+COMMON = 0.2  # of the pixels of a place: a rarer colour is not told
+COMMONER = 1.5  # times as common as in frames without the cue
 GREY = 0.08  # red and blue of what has no colour
 PALE = 0.02  # of it in most cells: nothing is left
 LIGHT = 0.66
@@ -24,13 +30,14 @@ TINY = 1e-9  # of a spread
 # brightness, red less green, blue less brightness
 COLOURS = {
     "red": (1.0, -0.4),
-    "orange": (0.7, -1.0),
+    "orange": (0.8, -1.0),
     "yellow": (0.0, -1.0),
     "green": (-1.0, -0.3),
     "cyan": (-1.0, 0.5),
     "blue": (0.0, 1.0),
     "purple": (0.7, 0.8),
 }
+NAMES = (*COLOURS, "brown", "black", "grey", "white")
 
 
 @dataclass(frozen=True)
@@ -178,17 +185,61 @@ def _common_colour(
     far = np.linalg.norm(colours - middle, axis=1)
     if np.median(far[data.shows]) > ALIKE * np.median(far[~data.shows]):
         return None
-    brightness, red, blue = middle.tolist()
-    if np.hypot(red, blue) < GREY:
-        if brightness > LIGHT:
-            return "white"
-        return "black" if brightness < DARK else "grey"
-    red_light = brightness + (red - blue) / 2
-    colour = colour_of(red, blue, red_light < BROWN)
-    if colour == "brown":
-        return colour
+    return _colour_name(*middle.tolist())
+
+
+def colours_of(
+    frames: Sequence[Frame], masks: Sequence[Mask], data: Training
+) -> tuple[str, ...]:
+    """The colours that places of frames with the cue are of, and others are not; at most two.
+
+    Black letters on white are grey on average, and stripes that move are of both colours at each
+    pixel, so each pixel has a colour of its own. () where no colour is much commoner there.
+    """
+
+    def shares_of(side: BoolPerFrame) -> Float[np.ndarray, " name"]:
+        rows = np.flatnonzero(side)[:COLOURED].tolist()
+        shares = [_shares_of_colours(frames[row], masks[row]) for row in rows]
+        return np.asarray(np.mean(shares, axis=0))
+
+    shown = shares_of(data.shows)
+    others = shares_of(~data.shows)
+    is_common = (shown >= COMMON) & (shown >= COMMONER * others)
+    commonest = np.argsort(-shown, kind="stable")
+    return tuple(NAMES[row] for row in commonest if is_common[row])[:2]
+
+
+def _shares_of_colours(frame: Frame, mask: Mask) -> Float[np.ndarray, " name"]:
+    """Of a place's pixels, how many have each of `NAMES`."""
+    pixels = square_pixels(frame, FINE)[stretch(mask, (FINE, FINE))]
+    brightness = pixels.mean(axis=1)
+    red = pixels[:, 0] - pixels[:, 1]
+    blue = pixels[:, 2] - brightness
+    names = _names_of(np.stack([brightness, red, blue], axis=1))
+    return np.array([(names == name).mean() for name in NAMES])
+
+
+def _colour_name(brightness: float, red: float, blue: float) -> str:
+    """A colour, dark or light, or what has none."""
+    [name] = _names_of(np.array([[brightness, red, blue]])).tolist()
+    if name not in COLOURS:
+        return str(name)
     shade = "dark " if brightness < DARK else "light " if brightness > LIGHT else ""
-    return shade + colour
+    return f"{shade}{name}"
+
+
+def _names_of(colours: Float[np.ndarray, "colour 3"]) -> np.ndarray:
+    """The name of each, (colour,), by its brightness, red less green and blue less brightness."""
+    brightness, red, blue = colours.T
+    directions = np.array(list(COLOURS.values()))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    names = np.array([*COLOURS])[(colours[:, 1:] @ directions.T).argmax(axis=1)]
+    red_light = brightness + (red - blue) / 2
+    names = np.where((names == "orange") & (red_light < BROWN), "brown", names)
+    pale = np.select(
+        [brightness > LIGHT, brightness < DARK], ["white", "black"], "grey"
+    )
+    return np.where(np.hypot(red, blue) < GREY, pale, names)
 
 
 def colour_of(red: float, blue: float, is_dark: bool = False) -> str:

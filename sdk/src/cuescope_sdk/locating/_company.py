@@ -12,14 +12,8 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope_sdk.locating._masks import Mask
-from cuescope_sdk.locating._visual_words import (
-    TOUCHING,
-    WORDS,
-    Halves,
-    Learned,
-    learn_words,
-)
+from cuescope_sdk.locating._masks import TOUCHING, Mask
+from cuescope_sdk.locating._visual_words import WORDS, Halves, Learned, learn_words
 
 LEAST = 4  # patches of a piece
 BOUND = 0.05  # of the highest score of a frame with the cue: pieces are made of what exceeds it

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
-from scipy import ndimage
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._cells import (
@@ -23,10 +22,9 @@ from cuescope_sdk.locating._cells import (
     pixels_of,
 )
 from cuescope_sdk.locating._linear import Grid, Training
-from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.locating._masks import Mask, pieces_of, stretch
 from cuescope_sdk.locating._pictures import PixelPatches
 from cuescope_sdk.locating._regions import PLACED, Region
-from cuescope_sdk.locating._visual_words import TOUCHING
 from cuescope_sdk.statistics import Roc
 
 # AUROC on groups held out: what tells frames worse has no place and no name
@@ -61,10 +59,7 @@ class Location:
 
     def pieces(self) -> list[Mask]:
         """Its cells at one place, those that touch together; [] where it has none."""
-        if self.mask is None:
-            return []
-        pieces, count = ndimage.label(self.mask, TOUCHING)
-        return [pieces == number for number in range(1, count + 1)]
+        return [] if self.mask is None else pieces_of(self.mask)
 
     def is_seen_in(self, frame: Frame) -> bool:
         """Whether this frame shows it; what stays where it is can be looked for in all."""

@@ -10,9 +10,8 @@ from scipy import ndimage
 
 from cuescope_sdk.locating._company import without_company
 from cuescope_sdk.locating._linear import Grid, Linear, Training
-from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.locating._visual_words import (
-    TOUCHING,
     Halves,
     Learned,
     Scores,

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope_sdk.locating._linear import Fitting, Grid, Linear, Rows, Training
-from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics import Roc
 
@@ -24,7 +24,6 @@ WORDS = 200
 KEPT = 24  # principal components of a patch
 FLAT = 0.02  # of the largest variance is added to each: what hardly varies is noise
 DRAWN = 20_000  # patches that the words are learned from
-TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
 ELSEWHERE = 0.9  # of the patches of frames without the cue: so many are in no place
 Words = Int[np.ndarray, "row col"]
 Scores = Float[np.ndarray, "row col"]

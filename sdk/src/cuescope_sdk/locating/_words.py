@@ -4,21 +4,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool
 
 from cuescope_sdk.locating._changes import Change
 from cuescope_sdk.locating._location import Location
-from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.locating._masks import EDGES, Mask, edges_of, pieces_of
 from cuescope_sdk.locating._written import Written
 
-# of an edge: a mask that covers more lies along it, if it comes near both ends
-ALONG = 0.6
 THIRDS = (1 / 3, 2 / 3)
 # of the frames: so many have the cue in one part, or it has none in common
 MOSTLY = 0.6
-NEAR = 4  # a quarter of the frame
 MARK = 0.12  # of the frame: what is smaller is a mark
-EDGES = ("top", "bottom", "left", "right")
+CORNERS = {"top left", "top right", "bottom left", "bottom right"}
+PAIR = 2
 
 
 def part_of(mask: Mask) -> str:
@@ -33,34 +30,26 @@ def part_of(mask: Mask) -> str:
     if edges:
         listed = " and ".join(edges)
         return f"along the {listed} edge{'s' if len(edges) > 1 else ''}"
+    middle = _middle_of(mask)
+    parts = set(map(_middle_of, pieces_of(mask)))
+    if middle in parts:
+        return middle
+    # what lies round the middle is not there
+    if parts >= CORNERS:
+        return "in all corners"
+    if len(parts) == PAIR:
+        return " and ".join(sorted(parts))
+    return "in several places"
+
+
+def _middle_of(mask: Mask) -> str:
+    """The part of the frame that the middle of a place is in."""
     rows, cols = np.nonzero(mask)
     row = (rows.mean() + 0.5) / mask.shape[0]
     col = (cols.mean() + 0.5) / mask.shape[1]
     across = _third(col, ("left", "", "right"))
     down = _third(row, ("top", "", "bottom"))
     return " ".join(filter(None, (down, across))) or "centre"
-
-
-def edges_of(mask: Mask) -> list[str]:
-    """The edges along which a place lies."""
-    rows, cols = mask.shape
-    # near an edge is along it too: a banner leaves some rows free
-    down = rows // NEAR
-    across = cols // NEAR
-    sides = {
-        "top": mask[:down].any(axis=0),
-        "bottom": mask[-down:].any(axis=0),
-        "left": mask[:, :across].any(axis=1),
-        "right": mask[:, -across:].any(axis=1),
-    }
-    return [name for name, covered in sides.items() if _is_along(np.asarray(covered))]
-
-
-def _is_along(covered: Bool[np.ndarray, " cell"]) -> bool:
-    """Whether a place goes from one end of an edge to the other, by the cells that it covers."""
-    end = len(covered) // NEAR
-    ends = covered[:end].any() and covered[-end:].any()
-    return bool(ends and covered.mean() >= ALONG)
 
 
 def _third(share: float, words: Sequence[str]) -> str:
@@ -99,6 +88,8 @@ def name_for(
         thing = "bars" if where.endswith("edges") else "bar"
     else:
         thing = "mark" if area is not None and area <= MARK else "area"
+        if " and " in where or where.startswith("in "):
+            thing += "s"
     if change.colour == "grey" and change.hue is not None:
         # what others have less of tells more than that there is little of it
         thing = f"more {change.hue} {thing}"

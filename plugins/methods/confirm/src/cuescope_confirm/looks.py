@@ -19,13 +19,14 @@ from cuescope_confirm.analysis import Results, measure
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import NO_MORE
 from cuescope_confirm.testimony.effects import harm_of
+from cuescope_confirm.testimony.votes import ENOUGH
 from cuescope_confirm.testimony.witnesses import AS_IS, Dossier, Witness
 from cuescope_confirm.trials import (
     SEEN,
     ask,
     slots,
     with_answers,
-    with_inside,
+    with_left_out,
     with_next,
 )
 from cuescope_confirm.verdicts.row import Row
@@ -95,7 +96,7 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
         for witness in half.witnesses
         if witness.answers.pairs
     }
-    dossier = with_inside(dossier, _unmoved(results))
+    dossier = with_left_out(dossier, _unmoved(results), SEEN)
     witnesses = []
     for witness in dossier.witnesses:
         # a placebo goes on as long as a finding that is held against it
@@ -120,8 +121,9 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
 def _gentle(dossier: Dossier, later: Later) -> Dossier:
     """Of each kind a change whose placebo leaves answers as they are, as far as a few pairs tell.
 
-    The one that changes least in pictures, else another; where all that is done to the pictures of
-    a cue does damage, what is done inside the model. The few pairs are asked about anyway.
+    The one that changes least in pictures, else another. Where one of two kinds that seemed enough
+    does damage, what changes a part; where all that is done to the pictures of a cue does, what is
+    done inside the model. The few pairs are asked about anyway.
     """
     options = dossier.study.options
     # what a user names is asked about in any case, and a budget has no place for what is in vain
@@ -129,13 +131,13 @@ def _gentle(dossier: Dossier, later: Later) -> Dossier:
         return dossier
     if dossier.study.audit.context.planning:
         return _with_all_that_may_follow(dossier)
-    has_inside = {
-        witness.target for witness in dossier.witnesses if witness.reason == SEEN
-    }
+    has_inside = _left_out(dossier, SEEN)
+    has_partial = _left_out(dossier, ENOUGH)
     trying = [
         witness
         for witness in dossier.witnesses
-        if witness.answers.pairs and (witness.instead or witness.target in has_inside)
+        if witness.answers.pairs
+        and (witness.instead or witness.target in has_inside | has_partial)
     ]
     dossier, harmful = _try(dossier, trying, later)
     lost = {
@@ -149,13 +151,22 @@ def _gentle(dossier: Dossier, later: Later) -> Dossier:
             witness = witness.unasked(harmful[witness])
         # others of its kind are not kept any longer
         witnesses.append(replace(witness, instead=()))
-    return with_inside(replace(dossier, witnesses=witnesses), lost)
+    dossier = replace(dossier, witnesses=witnesses)
+    too_few = has_partial & {witness.target for witness in harmful}
+    dossier = with_left_out(dossier, too_few, ENOUGH)
+    return with_left_out(dossier, lost, SEEN)
+
+
+def _left_out(dossier: Dossier, reason: str) -> set[Target]:
+    """The cues of which some witness is left out for this reason."""
+    return {witness.target for witness in dossier.witnesses if witness.reason == reason}
 
 
 def _with_all_that_may_follow(dossier: Dossier) -> Dossier:
     """With a few pairs of others of each kind, and what is done inside the model."""
     others = chain.from_iterable(first.instead for first in dossier.witnesses)
-    dossier = with_inside(dossier, dossier.targets)
+    for reason in (ENOUGH, SEEN):
+        dossier = with_left_out(dossier, dossier.targets, reason)
     return replace(dossier, witnesses=[*dossier.witnesses, *map(_few, others)])
 
 

@@ -187,8 +187,10 @@ def with_next(dossier: Dossier, failed: Mapping[Witness, str]) -> Dossier:
     return _with_witnesses(dossier, changed)
 
 
-def with_inside(dossier: Dossier, targets: Collection[Target]) -> Dossier:
-    """For some cues what is done inside the model, where changes of pictures had seemed enough."""
+def with_left_out(
+    dossier: Dossier, targets: Collection[Target], reason: str
+) -> Dossier:
+    """For some cues what was left out for this reason, where other changes had seemed enough."""
     changed: list[Witness] = []
     # in the order of the findings, whatever the order of the given ones
     for target in dossier.targets:
@@ -196,7 +198,7 @@ def with_inside(dossier: Dossier, targets: Collection[Target]) -> Dossier:
             plugins = {
                 witness.spec: witness.plugin
                 for witness in dossier.witnesses_of(target)
-                if witness.reason == SEEN
+                if witness.reason == reason
             }
             changed += _witnesses(dossier.study, plugins, target)
     return _with_witnesses(dossier, changed)

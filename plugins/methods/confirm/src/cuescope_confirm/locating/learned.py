@@ -227,7 +227,7 @@ def _at_one_place(
 
     None where the run's frames are not told there, or pictures show it as well without the place.
 
-    Frames show it where the `whole` of them does, or the place alone, whichever tells the run's
+    Frames show it where the place alone does, or the `whole` of them where that tells the run's
     frames better: of a few samples a small place is learned where a whole picture is not.
     """
     frames, data = training_frames(study, cue)
@@ -236,7 +236,8 @@ def _at_one_place(
     if at_place.auroc < GOOD_AUROC:
         return None
     is_told_there = at_place.auroc > whole.auroc + TIE
-    teller = at_place if is_told_there else whole
+    # of equals the smaller one: it has less to take for the cue
+    teller = at_place if at_place.auroc > whole.auroc - TIE else whole
     taken, purity = teller.take(pool)
     masks = {frame: stretch(mask, size_of(_frame(pool, frame))) for frame in taken}
     if not masks or not (is_told_there or is_held(by_picture, pool, masks)):

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from cuescope_confirm.locating.places import Mask
 from cuescope_sdk import Frame
-from cuescope_sdk.locating import Fitting, Pictures, Training
+from cuescope_sdk.locating import Fitting, Pictures, Training, edges_of
 from cuescope_sdk.statistics import Roc
 
 # of AUROC, by which a piece may tell frames worse than the best: what only goes with a cue does
@@ -15,6 +15,9 @@ COMPANY = 0.05
 COST = 0.02  # of AUROC, that leaving company out may cost
 # of the frame: where more of it differs, what tells the cue may be all of it, or a thing that moves
 LARGEST = 0.15
+# the same of what lies along edges and leaves the middle free, as a border: nothing that moves does
+LARGEST_ALONG = 0.5
+FREE = 0.75  # of the ninth in the middle
 
 
 def standing_place(
@@ -52,4 +55,11 @@ def standing_place(
     )
     if auroc_of(kept) < auroc_of(location.mask) - COST:
         kept = location.mask
-    return kept if kept.mean() <= LARGEST else None
+    return kept if kept.mean() <= _largest(kept) else None
+
+
+def _largest(mask: Mask) -> float:
+    """The share of the frame that a place of this shape may have."""
+    rows, cols = (slice(side // 3, side - side // 3) for side in mask.shape)
+    is_round_it = edges_of(mask) and mask[rows, cols].mean() <= 1 - FREE
+    return LARGEST_ALONG if is_round_it else LARGEST
