@@ -26,6 +26,7 @@ MODULES = {
     "19": "worlds.bags",
     "20": "worlds.echoes",
     "21": "worlds.crossings",
+    "22": "worlds.boats",
 }
 
 
