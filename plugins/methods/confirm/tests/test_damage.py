@@ -180,32 +180,28 @@ def test_what_does_damage_gives_way_to_the_next_of_its_kind(
 
 
 @pytest.mark.parametrize(
-    ("damage", "asked"), [(0.2, {"erase": COUNT}), (0.02, {"blur": COUNT})]
+    ("reason", "damage", "asked"),
+    [
+        # all that pictures offer does damage: the embedding in its place
+        (SEEN, 0.2, {"erase": COUNT}),
+        (SEEN, 0.02, {"blur": COUNT}),
+        # one of the kinds that were enough does: what changes a part beside it
+        (ENOUGH, 0.2, {"blur": COUNT, "erase": COUNT}),
+        (ENOUGH, 0.02, {"blur": COUNT}),
+    ],
 )
-def test_where_all_that_pictures_offer_does_damage_the_embedding_is_asked(
-    monkeypatch: pytest.MonkeyPatch, damage: float, asked: Mapping[str, int]
+def test_what_seemed_needless_is_asked_where_others_do_damage(
+    monkeypatch: pytest.MonkeyPatch,
+    reason: str,
+    damage: float,
+    asked: Mapping[str, int],
 ) -> None:
     ward = Ward(monkeypatch, {"heal": 0.15, "blur": damage})
     erase = ward.witness("erase")
-    witnesses = [*ward.dossier.witnesses, erase.unasked(SEEN)]
+    witnesses = [*ward.dossier.witnesses, erase.unasked(reason)]
     monkeypatch.setattr(trials, "_witnesses", lambda *_: [erase])
     ask_in_looks(replace(ward.dossier, witnesses=witnesses))
-    # with its cue inside, the last of a kind is tried too
-    assert ward.asked == [{"heal": FEW}, {"blur": FEW}, asked]
-
-
-@pytest.mark.parametrize(
-    ("damage", "asked"),
-    [(0.2, {"blur": COUNT, "recolour": COUNT}), (0.02, {"blur": COUNT})],
-)
-def test_where_one_of_enough_kinds_does_damage_what_changes_a_part_is_asked(
-    monkeypatch: pytest.MonkeyPatch, damage: float, asked: Mapping[str, int]
-) -> None:
-    ward = Ward(monkeypatch, {"heal": 0.15, "blur": damage})
-    recolour = ward.witness("recolour")
-    witnesses = [*ward.dossier.witnesses, recolour.unasked(ENOUGH)]
-    monkeypatch.setattr(trials, "_witnesses", lambda *_: [recolour])
-    ask_in_looks(replace(ward.dossier, witnesses=witnesses))
+    # where something was left out, the last of a kind is tried too
     assert ward.asked == [{"heal": FEW}, {"blur": FEW}, asked]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cuescope_confirm import looks, trials
@@ -27,7 +28,7 @@ from cuescope_confirm.testimony.witnesses import (
 from cuescope_confirm.trials import SEEN, UNCOMPARED
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, NO_SAMPLES
-from cuescope_sdk import Context
+from cuescope_sdk import Context, Frame, Sample
 from cuescope_sdk.statistics import Estimate
 
 COUNT = 60  # pairs of a witness
@@ -332,6 +333,31 @@ def test_a_cue_is_seen_where_pictures_tell_it(
     cue: Any = None
     located = learned.locate_learned(study, cue, {}, controls=True)
     assert located.is_seen is is_seen
+
+
+@pytest.mark.parametrize(
+    ("of_place", "taken"),
+    [(0.97, "place"), (0.955, "place"), (0.945, "place"), (0.93, "whole")],
+)
+def test_of_equals_the_place_tells_which_frames_show_a_cue(
+    monkeypatch: pytest.MonkeyPatch, of_place: float, taken: str
+) -> None:
+    def teller(name: str, auroc: float) -> Any:
+        return SimpleNamespace(auroc=auroc, take=lambda _: ([(name, 0)], 1.0))
+
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    pool = {key: Sample(key=key, frames=(frame,)) for key in ("place", "whole")}
+    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
+    monkeypatch.setattr(learned, "_teller", lambda *_: teller("place", of_place))
+    monkeypatch.setattr(learned, "is_held", lambda *_: True)
+    monkeypatch.setattr(learned, "_without_it", lambda *_: [])
+    study: Any = SimpleNamespace(lasts=lambda _: False)
+    cue: Any = None
+    whole = teller("whole", 0.95)
+    mask = np.ones((4, 4), bool)
+    located = learned._at_one_place(study, cue, pool, whole, whole, mask)
+    assert located is not None
+    assert list(located.places) == [taken]
 
 
 def test_before_each_call_it_is_said_what_follows_at_most(

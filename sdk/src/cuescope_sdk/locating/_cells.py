@@ -11,7 +11,7 @@ from scipy import ndimage
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import FOLDS, Fitting, Linear, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask
-from cuescope_sdk.locating._pictures import SIDE, square_pixels
+from cuescope_sdk.locating._pictures import SIDE, opponents, square_pixels
 from cuescope_sdk.locating._visual_words import fill_gaps
 from cuescope_sdk.statistics import Roc
 from cuescope_sdk.statistics._resampling import bound_of_maxima
@@ -43,10 +43,8 @@ def cells_of(pixels: Pixels) -> Cells:
     of a common colour is seen too: it is nearer to the average than what else stands there.
     """
     count = len(pixels)
-    brightness = pixels.mean(axis=-1)
-    red = pixels[..., 0] - pixels[..., 1]
-    blue = pixels[..., 2] - brightness
-    colours = np.stack([brightness, red, blue], axis=-1)
+    colours = opponents(pixels)
+    brightness = colours[..., 0]
     colours = colours.reshape(count, GRID, CELL, GRID, CELL, 3).mean(axis=(2, 4))
     unlike = np.linalg.norm(colours - colours.mean(axis=0), axis=-1, keepdims=True)
     # twice as wide as a cell: one of four pixels has no contrast to speak of

@@ -10,7 +10,7 @@ from cuescope.types import Frame
 from cuescope_sdk.locating._cells import FEATURES, GRID, Cells
 from cuescope_sdk.locating._linear import BoolPerFrame, PerFrame, Training
 from cuescope_sdk.locating._masks import Mask, stretch
-from cuescope_sdk.locating._pictures import square_pixels
+from cuescope_sdk.locating._pictures import opponents, square_pixels
 from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
@@ -82,8 +82,10 @@ class Change:
         return bool(self.words) or self.colour is not None
 
 
-def change_at(cells: Cells, masks: Sequence[Mask], data: Training) -> Change:
-    """What differs inside of each frame's mask."""
+def change_at(
+    cells: Cells, frames: Sequence[Frame], masks: Sequence[Mask], data: Training
+) -> Change:
+    """What differs inside of each frame's mask; `cells` are those of the frames."""
     rows = []
     chroma = []
     for frame, mask in zip(cells, masks, strict=True):
@@ -110,7 +112,12 @@ def change_at(cells: Cells, masks: Sequence[Mask], data: Training) -> Change:
         words.append(f"more {hue}")
     if clear["contrast"]:
         words.append("more edges" if clear["contrast"] > 0 else "fewer edges")
-    return Change(tuple(words), _common_colour(values, data), hue)
+    colour = _common_colour(values, data)
+    if words or colour is not None:
+        # of one colour the mean knows the shade as well
+        drawn = " and ".join(_colours_of(frames, masks, data))
+        colour = colour if (colour or "").endswith(drawn) else drawn
+    return Change(tuple(words), colour or None, hue)
 
 
 def change_of_whole(wholes: Sequence[Whole], data: Training) -> Change:
@@ -188,7 +195,7 @@ def _common_colour(
     return _colour_name(*middle.tolist())
 
 
-def colours_of(
+def _colours_of(
     frames: Sequence[Frame], masks: Sequence[Mask], data: Training
 ) -> tuple[str, ...]:
     """The colours that places of frames with the cue are of, and others are not; at most two.
@@ -212,10 +219,7 @@ def colours_of(
 def _shares_of_colours(frame: Frame, mask: Mask) -> Float[np.ndarray, " name"]:
     """Of a place's pixels, how many have each of `NAMES`."""
     pixels = square_pixels(frame, FINE)[stretch(mask, (FINE, FINE))]
-    brightness = pixels.mean(axis=1)
-    red = pixels[:, 0] - pixels[:, 1]
-    blue = pixels[:, 2] - brightness
-    names = _names_of(np.stack([brightness, red, blue], axis=1))
+    names = _names_of(opponents(pixels))
     return np.array([(names == name).mean() for name in NAMES])
 
 
@@ -231,11 +235,8 @@ def _colour_name(brightness: float, red: float, blue: float) -> str:
 def _names_of(colours: Float[np.ndarray, "colour 3"]) -> np.ndarray:
     """The name of each, (colour,), by its brightness, red less green and blue less brightness."""
     brightness, red, blue = colours.T
-    directions = np.array(list(COLOURS.values()))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    names = np.array([*COLOURS])[(colours[:, 1:] @ directions.T).argmax(axis=1)]
     red_light = brightness + (red - blue) / 2
-    names = np.where((names == "orange") & (red_light < BROWN), "brown", names)
+    names = _hues_of(colours[:, 1:], red_light < BROWN)
     pale = np.select(
         [brightness > LIGHT, brightness < DARK], ["white", "black"], "grey"
     )
@@ -250,11 +251,13 @@ def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
     >>> colour_of(0.12, -0.12), colour_of(0.12, -0.12, is_dark=True)
     ('orange', 'brown')
     """
-    given = np.array([red, blue])
+    [name] = _hues_of(np.array([[red, blue]]), np.array([is_dark])).tolist()
+    return str(name)
 
-    def nearness(name: str) -> float:
-        direction = np.array(COLOURS[name])
-        return float(given @ direction / np.linalg.norm(direction))
 
-    nearest = max(COLOURS, key=nearness)
-    return "brown" if nearest == "orange" and is_dark else nearest
+def _hues_of(hues: Float[np.ndarray, "colour 2"], is_dark: np.ndarray) -> np.ndarray:
+    """Of each the name that is nearest in direction; of an orange that is dark, brown."""
+    directions = np.array(list(COLOURS.values()))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    names = np.array([*COLOURS])[(hues @ directions.T).argmax(axis=1)]
+    return np.where((names == "orange") & is_dark, "brown", names)

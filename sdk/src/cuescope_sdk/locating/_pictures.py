@@ -172,3 +172,10 @@ def square_pixels(frame: Frame, side: int) -> Float[np.ndarray, "row col 3"]:
     # BOX: each pixel of the frame counts once
     image = frame.load().convert("RGB").resize((side, side), Image.Resampling.BOX)
     return np.asarray(image, np.float64) / 255
+
+
+def opponents(pixels: Float[np.ndarray, "*pixel 3"]) -> Float[np.ndarray, "*pixel 3"]:
+    """Of red, green and blue light: brightness, red less green, and blue less brightness."""
+    brightness = pixels.mean(axis=-1)
+    red = pixels[..., 0] - pixels[..., 1]
+    return np.stack([brightness, red, pixels[..., 2] - brightness], axis=-1)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 
 import numpy as np
@@ -11,12 +11,7 @@ from numpy.random import Generator
 from cuescope.auditing import Audit
 from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
 from cuescope.types import Frame, Sample
-from cuescope_sdk.locating._changes import (
-    Change,
-    change_at,
-    change_of_whole,
-    colours_of,
-)
+from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
 from cuescope_sdk.locating._linear import Training
 from cuescope_sdk.locating._location import Location, Pictures
 from cuescope_sdk.locating._masks import Mask
@@ -219,12 +214,7 @@ def look_at(
         written = text_at(list(compress(placed, data.shows)), list(others))
     change = Change()
     if masks is not None:
-        change = change_at(pictures.cells, masks, data)
-        colours = " and ".join(colours_of(large, masks, data))
-        # of one colour the mean knows the shade as well
-        is_known = change.colour is not None and change.colour.endswith(colours)
-        if colours and change.is_told and not is_known:
-            change = replace(change, colour=colours)
+        change = change_at(pictures.cells, large, masks, data)
     if written is None and not change.is_told:
         of_whole = change_of_whole(list(map(views.whole, frames)), data)
         # light from one side is clearest somewhere, and has no word there

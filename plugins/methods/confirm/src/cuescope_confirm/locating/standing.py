@@ -17,7 +17,9 @@ COST = 0.02  # of AUROC, that leaving company out may cost
 LARGEST = 0.15
 # the same of what lies along edges and leaves the middle free, as a border: nothing that moves does
 LARGEST_ALONG = 0.5
-FREE = 0.75  # of the ninth in the middle
+MIDDLE = (
+    0.25  # of the ninth in the middle: what covers more of it does not leave it free
+)
 
 
 def standing_place(
@@ -61,5 +63,5 @@ def standing_place(
 def _largest(mask: Mask) -> float:
     """The share of the frame that a place of this shape may have."""
     rows, cols = (slice(side // 3, side - side // 3) for side in mask.shape)
-    is_round_it = edges_of(mask) and mask[rows, cols].mean() <= 1 - FREE
+    is_round_it = edges_of(mask) and mask[rows, cols].mean() <= MIDDLE
     return LARGEST_ALONG if is_round_it else LARGEST
