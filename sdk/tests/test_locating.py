@@ -21,15 +21,20 @@ from cuescope_sdk.locating import (
     Training,
     _cells,
     _location,
-    _visual_words,
+    _parts,
+    _regions,
+    _whitening,
     attach_portraits,
     shared_look,
+    stretch,
 )
 from cuescope_sdk.locating._changes import change_of_whole
-from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, likest_part
+from cuescope_sdk.locating._patch_models import likest_part
+from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
+from cuescope_sdk.locating._whitening import Whitening
 from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import part_of
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, Roc
 
 SIDE = 48
 LISTED = 40  # samples that a finding lists, if no other `count` is given,
@@ -49,6 +54,21 @@ def moving(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     pixels[top : top + 12, left : left + 12] = (30, 190, 60)
     pixels[top : top + 12 : 3, left : left + 12] = (230, 250, 230)
     return _mask(np.s_[top : top + 12, left : left + 12])
+
+
+def small(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Small, and of three colours: no kind of patch that many frames have."""
+    top, left = rng.integers(0, SIDE - 10, 2).tolist()
+    pixels[top : top + 10, left : left + 10] = (230, 225, 60)
+    pixels[top + 2 : top + 8, left + 1 : left + 4] = (200, 30, 50)
+    pixels[top + 2 : top + 8, left + 6 : left + 9] = (30, 40, 190)
+    return _mask(np.s_[top : top + 10, left : left + 10])
+
+
+def flakes(pixels: np.ndarray, rng: np.random.Generator) -> None:
+    for _ in range(40):
+        top, left = rng.integers(0, SIDE - 2, 2).tolist()
+        pixels[top : top + 2, left : left + 2] = 255
 
 
 def cast(pixels: np.ndarray, rng: np.random.Generator) -> None:
@@ -330,6 +350,58 @@ def test_a_mark_is_placed_by_a_few_samples() -> None:
         assert unseen is None
 
 
+def patchwork(rng: np.random.Generator) -> np.ndarray:
+    """Rectangles of any colours: no kind of patch is in many frames."""
+    pixels = np.full((SIDE, SIDE, 3), rng.integers(0, 256, 3), np.uint8)
+    for _ in range(30):
+        top, left = rng.integers(0, SIDE - 4, 2).tolist()
+        height, width = rng.integers(3, 14, 2).tolist()
+        pixels[top : top + height, left : left + width] = rng.integers(0, 256, 3)
+    return np.uint8((pixels + rng.normal(0, 8, pixels.shape)).clip(0, 255))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_thing_that_moves_is_placed_by_a_few_samples(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Twelve list it, one of them wrongly; words, which are kinds of patches, do not tell it."""
+    rng = np.random.default_rng(seed)
+    shows = np.arange(52) < 12
+    pictures = [patchwork(rng) for _ in shows]
+    places = [small(pixels, rng) for pixels in pictures[1:12]]
+    grids = PixelPatches.FINE.of(list(map(Frame.from_array, pictures)))
+    data = Training(shows, np.array(["cow"] * 52), Groups.single(52))
+    region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
+    assert region is not None
+    assert region.auroc > 0.8
+    assert not region.is_everywhere
+    shares = []
+    for grid, place in zip(grids[1:12], places, strict=True):
+        mask = stretch(region.outline(grid), place.shape)
+        shares.append((mask & place).sum() / (mask | place).sum())
+    assert np.mean(shares) > 0.4
+    monkeypatch.setattr(_regions, "SURE", 0.0)
+    by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
+    assert by_words is not None
+    assert by_words.auroc < region.auroc - 0.1
+
+
+def test_what_is_in_many_places_has_no_place_of_its_own() -> None:
+    portrait, _ = describe(flakes, count=12, wrong=1)
+    assert portrait is None or portrait.where == "everywhere"
+
+
+def test_many_rows_have_the_auroc_that_each_has() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, (5, 40)).astype(float)
+    labels = np.array(["cow", "horse", "pig", "pig"] * 10)
+    # pigs are on one side
+    shows = (rng.random(40) < 0.4) & (labels != "pig")
+    data = Training(shows, labels, Groups.single(40))
+    each = [Roc(row, shows).auroc(labels) for row in values]
+    np.testing.assert_allclose(_parts._aurocs(values, data), each)
+
+
 def test_what_some_samples_share_has_a_word() -> None:
     rng = np.random.default_rng(0)
     samples = []
@@ -359,6 +431,7 @@ class Cut(NamedTuple):
     auroc: float
     area: float
     is_everywhere: bool
+    of_likest: bool = False
 
     def mask(self, grid: np.ndarray) -> np.ndarray:
         rows = round(self.area * len(grid))
@@ -375,6 +448,8 @@ class Cut(NamedTuple):
         (Cut(0.9, 0.3, False), 0.6, "changing places"),
         # words tell frames without it, and it is larger than a fifth
         (Cut(0.9, 0.3, True), 0.6, "everywhere"),
+        # the likest patches are one place where a cue has one, on plain surroundings too
+        (Cut(0.9, 0.1, True, of_likest=True), 0.6, "everywhere"),
         (Cut(0.9, 0.1, False), 0.87, "everywhere"),
         (Cut(0.9, 0.8, False), 0.6, "everywhere"),
         # of a cue at one place: seven tenths of what tells it are elsewhere
@@ -438,8 +513,9 @@ def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:
     grid = np.zeros((4, 4, 2))
     grid[1, 1:3] = 1.0
     model = Linear(np.zeros(WORDS), np.array([-2.0, -1.0] + [0.0] * (WORDS - 2)))
-    words = Vocabulary(np.zeros(2), np.eye(2), np.array([[0.0, 0.0], [1.0, 1.0]]))
-    region = Region(words, model, -3.0, 0.5, 0.9, 0.1, False)
+    plain = Whitening(np.zeros(2), np.eye(2))
+    words = Vocabulary(plain, np.array([[0.0, 0.0], [1.0, 1.0]]))
+    region = Region(WordModel(words, model, 1), -3.0, 0.5, 0.9, 0.1, False)
     assert region.outline(grid).any()
 
 
@@ -502,7 +578,7 @@ def test_the_likest_part_of_a_picture_is_as_large_as_asked_for() -> None:
 
 def test_a_patch_is_a_part_of_the_words_that_are_nearer_than_most() -> None:
     words = np.array([[0.0], [1.0], [2.0], [9.0]])
-    vocabulary = Vocabulary(np.zeros(1), np.eye(1), words)
+    vocabulary = Vocabulary(Whitening(np.zeros(1), np.eye(1)), words)
     [nearness] = vocabulary.nearness(np.ones((1, 1, 1)))
     # 1, 0, 1 and 8 away, 2.5 on average
     np.testing.assert_allclose(nearness, [1.5, 2.5, 1.5, 0.0])
@@ -510,9 +586,9 @@ def test_a_patch_is_a_part_of_the_words_that_are_nearer_than_most() -> None:
 
 
 def test_words_are_drawn_from_all_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_visual_words, "DRAWN", 30)
+    monkeypatch.setattr(_whitening, "DRAWN", 30)
     grids = [np.full((4, 5, 1), float(number)) for number in range(3)]
-    drawn = _visual_words._drawn(grids, np.random.default_rng(0))
+    drawn = _whitening.drawn_patches(grids, np.random.default_rng(0))
     assert drawn.shape == (30, 1)
     counts = np.bincount(drawn[:, 0].astype(int))
     # each of 20 patches once at most

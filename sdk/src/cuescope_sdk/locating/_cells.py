@@ -11,8 +11,8 @@ from scipy import ndimage
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import FOLDS, Fitting, Linear, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask
+from cuescope_sdk.locating._patch_models import fill_gaps
 from cuescope_sdk.locating._pictures import SIDE, opponents, square_pixels
-from cuescope_sdk.locating._visual_words import fill_gaps
 from cuescope_sdk.statistics import Roc
 from cuescope_sdk.statistics._resampling import bound_of_maxima
 

@@ -9,51 +9,34 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
-from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope_sdk.locating._masks import TOUCHING, Mask
-from cuescope_sdk.locating._visual_words import WORDS, Halves, Learned, learn_words
+from cuescope_sdk.locating._patch_models import Halves
+from cuescope_sdk.locating._visual_words import WORDS, Words
 
 LEAST = 4  # patches of a piece
 BOUND = 0.05  # of the highest score of a frame with the cue: pieces are made of what exceeds it
 ALIKE = 40  # pieces of other frames, by which one is judged
 OF_CUE = 0.9  # of the pieces that are like it, in frames with the cue; of company fewer
-APART = 0.02  # of AUROC, by which frames may be told worse without company
 
 
-def without_company(learned: Learned, rng: Generator) -> Learned | None:
-    """Learned again without what comes apart from the cue.
-
-    None where nothing does, or frames are told worse so.
-    """
-    company = company_of(learned.halves)
-    if not any(map(np.any, company)):
-        return None
-    alone = learn_words(
-        learned.halves.frames, learned.halves.data, rng, learned.overlap, company
-    )
-    if alone is None or alone.auroc < learned.auroc - APART:
-        return None
-    return alone
-
-
-def company_of(halves: Halves) -> list[Mask]:
-    """The patches of each frame that are company."""
+def company_of(frames: Sequence[Words], halves: Halves) -> list[Mask] | None:
+    """The patches of each frame that are company, by the frames' words; None where none is."""
     shows = halves.frames_with_cue()
-    company = [np.zeros(words.shape, bool) for words in halves.frames]
     pieces = _pieces(halves, bound=BOUND * _typical_highest(halves, shows))
     numbers = np.array([number for number, _ in pieces])
     if len(pieces) <= 2 * ALIKE or shows.all() or not shows.any():
-        return company
-    bags = np.array([_bag(halves.frames[number][piece]) for number, piece in pieces])
+        return None
+    company = [np.zeros(words.shape, bool) for words in frames]
+    bags = np.array([_bag(frames[number][piece]) for number, piece in pieces])
     # both sides weigh as much, however many frames each has
     weights = np.where(shows, 0.5 / shows.mean(), 0.5 / (1 - shows.mean()))[numbers]
     for (number, piece), near in zip(pieces, _nearest(bags, numbers), strict=True):
         of_cue = weights[near] @ shows[numbers[near]] / weights[near].sum()
         if of_cue < OF_CUE:
             company[number] |= piece
-    return company
+    return company if any(map(np.any, company)) else None
 
 
 def _typical_highest(halves: Halves, shows: np.ndarray) -> float:

@@ -144,9 +144,10 @@ class Pictures:
         if is_wide or rest > best - held:
             return Location("everywhere", best)
         if found.region is not None and found.region.is_everywhere:
-            # no proof alone: on plain surroundings words tell a small thing without its place
+            # by all patches no proof alone: on plain surroundings these tell a small thing too
             patches = map(found.region.mask, compress(grids, data.shows))
-            if float(np.mean([mask.mean() for mask in patches])) > LARGE:
+            area = float(np.mean([mask.mean() for mask in patches]))
+            if found.region.of_likest or area > LARGE:
                 return Location("everywhere", best)
         return found
 

@@ -206,7 +206,13 @@ def look_at(
     shown: list[Mask] = []
     written = None
     if location.has_place:
-        masks = list(map(location.place_in, pictures.frames))
+        masks = [
+            # where others are likest the cue they have its colours too
+            np.ones((1, 1), bool)
+            if location.region is not None and not is_shown
+            else location.place_in(frame)
+            for frame, is_shown in zip(pictures.frames, data.shows, strict=True)
+        ]
         shown = list(compress(masks, data.shows))
         large = [views.samples[key].frames[number] for key, number in frames]
         placed = list(zip(large, masks, strict=True))

@@ -1,4 +1,4 @@
-"""Where a cue is in a frame, and how large its places are: told by visual words."""
+"""Where a cue is in a frame, and how large its places are: told by its patches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,24 +8,26 @@ import numpy as np
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope_sdk.locating._company import without_company
-from cuescope_sdk.locating._linear import Grid, Linear, Training
+from cuescope_sdk.locating._company import company_of
+from cuescope_sdk.locating._linear import Grid, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask
-from cuescope_sdk.locating._visual_words import (
+from cuescope_sdk.locating._parts import learn_parts
+from cuescope_sdk.locating._patch_models import (
     Halves,
     Learned,
+    PatchModel,
     Scores,
-    Vocabulary,
-    bags,
-    learn_vocabulary,
-    learn_words,
     least_of,
     likest_part,
     place_in,
-    scores_of,
 )
+from cuescope_sdk.locating._visual_words import learn_vocabulary, learn_words
 
+SURE = 0.9  # of AUROC: what words tell so well is not looked for otherwise
+MORE = 0.05  # of it: parts that tell frames so much better than words need no smaller place
+APART = 0.02  # of it, by which frames may be told worse without company
 PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
+PLACED_OF_LIKEST = 0.45  # the same where its likest patches alone tell a frame
 PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
 MAIN = 0.5  # of what the clearest piece says: less is not drawn
 SMALL = 1 / 3  # share of the patches: so many and more hang together anyway
@@ -36,20 +38,20 @@ HELD = 0.9  # of all that any place holds of the cue; the smallest such place is
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """What tells a cue by its words, with what it is worth on others, and the mean area of places.
+    """What tells a cue by its patches, what it is worth on others, and the mean area of places.
 
     A place is made of patches whose scores exceed `least`, and `share` of the highest in the frame.
-    Where the cue `is_everywhere`, frames without their likest patches tell it as well.
+    Where the cue `is_everywhere`, frames without their likest patches tell it as well. A frame is
+    told by all of its patches, or by those `of_likest` kind alone.
     """
 
-    vocabulary: Vocabulary
-    model: Linear
+    model: PatchModel
     least: float
     share: float
     auroc: float
     area: float
     is_everywhere: bool
-    overlap: int = 1
+    of_likest: bool = False
 
     @classmethod
     def learn(
@@ -59,28 +61,33 @@ class Region:
         rng: Generator,
         overlap: int = 1,
     ) -> "Region | None":
-        """The words that tell a cue, and the places that hold them; None where a half has one side.
+        """By visual words, or by parts where these tell frames better, as they do a small thing.
 
-        `overlap` is how many patches along a side share pixels: these are judged together.
+        Of parts that tell them as well a place has to be smaller.
+
+        `overlap` is how many patches along a side share pixels: these are judged together. None
+        where a half of the frames has one side.
         """
-        vocabulary = learn_vocabulary(grids, rng)
-        frames = list(map(vocabulary.read, grids))
-        nothing = [np.zeros(words.shape, bool) for words in frames]
-        learned = learn_words(frames, data, rng, overlap, nothing)
-        if learned is None:
-            return None
-        region = _region_of(vocabulary, learned, rng)
-        alone = without_company(learned, rng)
-        if alone is None:
-            return region
-        smaller = _region_of(vocabulary, alone, rng)
-        # company is a part of a place: what leaves no place behind was the cue
-        return region if smaller.is_everywhere and not region.is_everywhere else smaller
+        [of_parts] = rng.spawn(1)
+        by_words = _by_words(grids, data, rng, overlap)
+        if by_words is None or by_words.auroc >= SURE:
+            return by_words
+        learned = learn_parts(grids, data, of_parts, overlap)
+        if learned is None or learned.auroc < by_words.auroc:
+            return by_words
+        by_parts = _region_of(grids, learned, of_parts)
+        is_clearer = by_parts.auroc >= by_words.auroc + MORE
+        return by_parts if is_clearer or by_parts.is_narrower(by_words) else by_words
+
+    def is_narrower(self, other: "Region") -> bool:
+        """Whether it has a place, and the other one none, or one of twice the size."""
+        if self.is_everywhere:
+            return False
+        return other.is_everywhere or self.area < other.area / 2
 
     def shows(self, grid: Grid) -> bool:
         """Whether a frame shows the cue, by its patches."""
-        [score] = self.model.scores(bags([self.vocabulary.read(grid)]))
-        return bool(score >= self.model.threshold)
+        return self.model.read(grid).value() >= self.model.threshold
 
     def mask(self, grid: Grid) -> Mask:
         """The patches that are the cue."""
@@ -105,22 +112,41 @@ class Region:
         return place_in(scores, self.least, self.share)
 
     def _scores(self, grid: Grid) -> Scores:
-        return scores_of(self.model, self.vocabulary.read(grid), self.overlap)
+        return self.model.read(grid).scores
 
 
-def _region_of(vocabulary: Vocabulary, learned: Learned, rng: Generator) -> Region:
-    halves = learned.halves
-    share, area, is_everywhere = _place_of(halves, rng)
-    others = list(compress(halves.frames, ~halves.data.shows))
+def _by_words(
+    grids: Sequence[Grid], data: Training, rng: Generator, overlap: int
+) -> Region | None:
+    """What stands with a cue is left out of its place."""
+    vocabulary = learn_vocabulary(grids, rng)
+    frames = list(map(vocabulary.read, grids))
+    learned = learn_words(vocabulary, frames, data, rng, overlap)
+    if learned is None:
+        return None
+    region = _region_of(grids, learned, rng)
+    company = company_of(frames, learned.halves)
+    if company is None:
+        return region
+    alone = learn_words(vocabulary, frames, data, rng, overlap, company)
+    if alone is None or alone.auroc < learned.auroc - APART:
+        return region
+    smaller = _region_of(grids, alone, rng)
+    # company is a part of a place: what leaves no place behind was the cue
+    return region if smaller.is_everywhere and not region.is_everywhere else smaller
+
+
+def _region_of(grids: Sequence[Grid], learned: Learned, rng: Generator) -> Region:
+    share, area, is_everywhere = _place_of(learned.halves, rng)
+    others = compress(grids, ~learned.halves.data.shows)
     return Region(
-        vocabulary,
         learned.model,
-        least=least_of(learned.model, others, learned.overlap),
+        least=least_of(list(map(learned.model.read, others))),
         share=share,
         auroc=learned.auroc,
         area=area,
         is_everywhere=is_everywhere,
-        overlap=learned.overlap,
+        of_likest=learned.halves.of_likest,
     )
 
 
@@ -133,9 +159,8 @@ def _place_of(halves: Halves, rng: Generator) -> tuple[float, float, bool]:
     shows = halves.data.shows
     shown = np.flatnonzero(shows).tolist()
     others = np.flatnonzero(~shows).tolist()
-    whole = halves.told_without(
-        [np.zeros(words.shape, bool) for words in halves.frames]
-    )
+    scores = halves.scores
+    whole = halves.told_without([np.zeros(of.shape, bool) for of in scores])
     held = []
     left = []
     areas = []
@@ -151,11 +176,12 @@ def _place_of(halves: Halves, rng: Generator) -> tuple[float, float, bool]:
             masks[row] = masks[rng.choice(shown)]
         held.append(whole - max(halves.told_without(masks), 0.5))
         # where they are likest the cue: what is everywhere is still told
-        for row in others:
-            masks[row] = likest_part(halves.scores[row], area)
+        for row in others if not halves.of_likest else ():
+            masks[row] = likest_part(scores[row], area)
         left.append(halves.told_without(masks))
     best = int(np.argmax(np.array(held) >= HELD * max(held)))
-    is_told = bool(whole - min(left) < PLACED * (whole - 0.5))
+    placed = PLACED_OF_LIKEST if halves.of_likest else PLACED
+    is_told = bool(whole - min(left) < placed * (whole - 0.5))
     # on plain surroundings it is told too; a small place of one piece is none by chance
     is_piece = largest[best] >= PIECE and areas[best] <= SMALL
     return SHARES[best], areas[best], is_told and not is_piece
