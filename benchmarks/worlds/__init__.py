@@ -27,6 +27,7 @@ MODULES = {
     "20": "worlds.echoes",
     "21": "worlds.crossings",
     "22": "worlds.boats",
+    "23": "worlds.chessmen",
 }
 
 
