@@ -31,7 +31,7 @@ CASES = (
     Case("soft", "decoy", 24, companion="lamp", together=0.95),
     Case("ribbon", "decoy", 24, companion="leak", together=0.85),
     Case("squares", "decoy", 24, companion="pencil", together=0.75),
-    Case("leaning", "decoy", 20, companion="ribbon", together=0.6),
+    Case("blocks", "decoy", 20, companion="ribbon", together=0.6),
 )
 
 
