@@ -173,7 +173,9 @@ def locate_learned(
     # where both must say yes, the weaker one tells how sure a place is
     sure = min(sure, region.auroc)
     nowhere = why_nowhere(region, auroc)
-    if masks and nowhere is None and not is_held(by_picture, pool, masks):
+    # pictures that tell it worse than its place do not say where it is not
+    is_told_there = region.auroc > by_picture.auroc + TIE
+    if masks and not (nowhere or is_told_there or is_held(by_picture, pool, masks)):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
