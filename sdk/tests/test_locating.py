@@ -89,6 +89,16 @@ def _mask(where: tuple[slice, slice]) -> np.ndarray:
     return mask
 
 
+def audit_of(samples: Sequence[Sample], seed: int = 0) -> Audit:
+    return Audit(
+        labels=("cow", "horse"),
+        options=None,
+        respond=pytest.fail,
+        context=Context(seed=seed),
+        samples=tuple(samples),
+    )
+
+
 def describe(
     draw: Draw,
     seed: int = 0,
@@ -135,13 +145,7 @@ def describe(
     score = Score(
         feature="cluster-00", label="cow", metric="m", value=1.0, finding=True
     )
-    audit = Audit(
-        labels=("cow", "horse"),
-        options=None,
-        respond=pytest.fail,
-        context=Context(seed=seed),
-        samples=tuple(samples),
-    )
+    audit = audit_of(samples, seed)
     attach_portraits(audit, [feature], [score], sides, sights=sights)
     assert not audit.failures
     portraits = [item for item in audit.attachments if isinstance(item, Portrait)]
@@ -379,7 +383,7 @@ def test_a_small_thing_that_moves_is_placed_by_a_few_samples(
     for grid, place in zip(grids[1:12], places, strict=True):
         mask = stretch(region.outline(grid), place.shape)
         shares.append((mask & place).sum() / (mask | place).sum())
-    assert np.mean(shares) > 0.4
+    assert np.mean(shares) > 0.3
     monkeypatch.setattr(_regions, "SURE", 0.0)
     by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
     assert by_words is not None
@@ -402,6 +406,26 @@ def test_many_rows_have_the_auroc_that_each_has() -> None:
     np.testing.assert_allclose(_parts._aurocs(values, data), each)
 
 
+@pytest.mark.parametrize(
+    ("width", "begins"), [(11, "blurred"), (1, None)]
+)
+def test_what_no_cell_tells_may_be_told_by_figures_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch, width: int, begins: str | None
+) -> None:
+    unknown = _location.Location("unknown", 0.5)
+    monkeypatch.setattr(_location.Pictures, "locate", lambda *given: unknown)
+    rng = np.random.default_rng(1)
+    samples = []
+    for number in range(40):
+        pixels = patchwork(rng)
+        if number < 10:
+            pixels = ndimage.uniform_filter(pixels, (1, width, 1))
+        frames = (Frame.from_array(pixels),)
+        samples.append(Sample(key=f"s{number:02}", frames=frames, label="cow"))
+    look = shared_look(audit_of(samples), samples[:10])
+    assert (look and look.partition(" ")[0].strip(",")) == begins
+
+
 def test_what_some_samples_share_has_a_word() -> None:
     rng = np.random.default_rng(0)
     samples = []
@@ -411,13 +435,7 @@ def test_what_some_samples_share_has_a_word() -> None:
             corner(pixels, rng)
         frames = (Frame.from_array(pixels),)
         samples.append(Sample(key=f"s{number:02}", frames=frames, label="cow"))
-    audit = Audit(
-        labels=("cow", "horse"),
-        options=None,
-        respond=pytest.fail,
-        context=Context(seed=0),
-        samples=tuple(samples),
-    )
+    audit = audit_of(samples)
     shared = shared_look(audit, samples[:8])
     assert shared is not None
     assert shared.endswith("top right")

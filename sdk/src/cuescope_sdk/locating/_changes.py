@@ -14,6 +14,7 @@ from cuescope_sdk.locating._pictures import opponents, square_pixels
 from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
+BEYOND = 2.5  # standard errors of a difference: a dozen figures are compared
 SEEN = 0.04  # of the range of a colour: a smaller change is not seen
 SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
@@ -129,11 +130,13 @@ def change_of_whole(wholes: Sequence[Whole], data: Training) -> Change:
 def _sayings(wholes: Sequence[Whole], data: Training) -> Iterator[tuple[float, str]]:
     """How clear each difference is, in standard deviations, and its words."""
     weights = data.weights()
+    shown, others = data.groups_of_sides()
+    clear = max(CLEAR, BEYOND * np.sqrt(1 / shown + 1 / others))
 
     def compare(values: Sequence[float], least: float) -> tuple[float, float]:
         """The difference and how clear it is; both 0 where it is not told."""
         difference, spread = _difference(np.array(values), data, weights)
-        if abs(difference) < max(least, CLEAR * spread):
+        if abs(difference) < max(least, clear * spread):
             return 0.0, 0.0
         return difference, abs(difference) / max(spread, TINY)
 

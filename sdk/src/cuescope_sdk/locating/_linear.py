@@ -87,6 +87,12 @@ class Training:
                 weights[of_label] = ONE_SIDED
         return np.asarray(weights / weights.mean())
 
+    def groups_of_sides(self) -> tuple[int, int]:
+        """How many groups show the cue, and how many have frames that do not."""
+        of_sides = (self.groups.codes[side] for side in (self.shows, ~self.shows))
+        shown, others = (len(np.unique(codes)) for codes in of_sides)
+        return shown, others
+
     def take(self, rows: np.ndarray) -> "Training":
         """Some of the frames: their numbers, or which they are."""
         numbers = np.arange(len(self.shows))[rows]

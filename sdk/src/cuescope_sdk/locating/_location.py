@@ -154,9 +154,7 @@ class Pictures:
 
 def least_telling(data: Training) -> float:
     """The AUROC from which on frames are told: of few groups more is needed."""
-    shown = len(np.unique(data.groups.codes[data.shows]))
-    others = len(np.unique(data.groups.codes[~data.shows]))
-    return max(TELLS, 0.5 + BEYOND * Roc.null_error(shown, others))
+    return max(TELLS, 0.5 + BEYOND * Roc.null_error(*data.groups_of_sides()))
 
 
 def common_place(region: Region, shown: Sequence[Grid]) -> Mask | None:

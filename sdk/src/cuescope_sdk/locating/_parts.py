@@ -27,6 +27,7 @@ FLAT = 0.01  # of the largest variance
 SOURCES = 24  # frames with the cue, one of a group, whose patches are tried
 TRIED = 3000  # patches of these
 CHOSEN = 20
+DEALS = 5  # of groups into folds: by one of a few groups the AUROC is a matter of luck
 STEEP = 4  # power of a patch's likeness: of half of the likest one's it has a sixteenth
 TINY = 1e-9  # of likeness
 Patches = Float[np.ndarray, "patch kept"]
@@ -115,19 +116,20 @@ def learn_parts(
     def learn(rows: BoolPerFrame) -> Parts:
         return Parts(whitening, candidates.choose(data, rows), overlap)
 
-    folds = data.folds(rng)
     values = np.zeros(len(grids))
-    for fold in range(FOLDS):
-        learned = folds != fold
-        if not data.has_both(learned):
-            return None
-        model = learn(learned)
-        for row in np.flatnonzero(~learned).tolist():
-            values[row] = model.read(grids[row]).value()
-    roc = Roc(values, data.shows)
-    halves = _in_halves(grids, data, folds % 2, learn)
+    for _ in range(DEALS):
+        folds = data.folds(rng)
+        for fold in range(FOLDS):
+            learned = folds != fold
+            if not data.has_both(learned):
+                return None
+            model = learn(learned)
+            for row in np.flatnonzero(~learned).tolist():
+                values[row] += model.read(grids[row]).value() / DEALS
+    halves = _in_halves(grids, data, data.folds(rng) % 2, learn)
     if halves is None:
         return None
+    roc = Roc(values, data.shows)
     model = learn(np.ones(len(grids), bool))
     model = replace(model, threshold=roc.youden_cut())
     return Learned(model, roc.auroc(data.labels) or 0.5, halves)

@@ -13,10 +13,10 @@ from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrai
 from cuescope.types import Frame, Sample
 from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
 from cuescope_sdk.locating._linear import Training
-from cuescope_sdk.locating._location import Location, Pictures
+from cuescope_sdk.locating._location import Location, Pictures, least_telling
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
-from cuescope_sdk.locating._whole_pictures import Whole
+from cuescope_sdk.locating._whole_pictures import Whole, auroc_of_figures
 from cuescope_sdk.locating._words import name_for, words_for_place
 from cuescope_sdk.locating._written import Written, text_at
 from cuescope_sdk.statistics import Groups
@@ -201,7 +201,11 @@ def look_at(
     rng = audit.rng("portrait", feature.key, label or "")
     location = pictures.locate(data, rng)
     if location.spread == "unknown":
-        return None
+        wholes = list(map(views.whole, frames))
+        auroc = auroc_of_figures(wholes, data, rng)
+        if auroc < least_telling(data):
+            return None
+        location = Location("everywhere", auroc)
     masks = None
     shown: list[Mask] = []
     written = None

@@ -4,13 +4,17 @@ Each word is a figure of a frame, held against frames without the cue. Detail is
 contrast: a blurred picture differs less from pixel to pixel, and as before farther apart.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from jaxtyping import Float
+from numpy.random import Generator
 from PIL import Image
 
 from cuescope.types import Frame
+from cuescope_sdk.locating._linear import Training
+from cuescope_sdk.statistics import Roc
 
 SMALLEST = 8  # pixels along a side
 LARGEST = 256  # a larger picture is made smaller before it is measured
@@ -65,6 +69,17 @@ class Whole:
             corners=_corners(grey),
             blocks=_steps_at_blocks(own) + _steps_at_blocks(own.T),
         )
+
+
+def auroc_of_figures(wholes: Sequence[Whole], data: Training, rng: Generator) -> float:
+    """How well frames of groups held out are told by their figures together."""
+    rows = np.array(list(map(astuple, wholes)))
+    # in one unit: a colour hardly varies beside the logarithm of a contrast
+    rows = (rows - rows.mean(axis=0)) / (rows.std(axis=0) + LEVEL)
+    scores = data.held_out_scores(rows, rng)
+    if np.isnan(scores).any():
+        return 0.5
+    return Roc(scores, data.shows).auroc(data.labels) or 0.5
 
 
 def _contrast(grey: Grey) -> float:
