@@ -23,7 +23,8 @@ from cuescope_sdk.locating._patch_models import (
 )
 from cuescope_sdk.locating._visual_words import learn_vocabulary, learn_words
 
-SURE = 0.9  # of AUROC: what words tell so well is not looked for otherwise
+SURE = 0.9  # of AUROC: what words tell so well,
+NARROW = 0.1  # at a place of so much of the frame, is not looked for otherwise
 MORE = 0.05  # of it: parts that tell frames so much better than words need no smaller place
 APART = 0.02  # of it, by which frames may be told worse without company
 PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
@@ -70,7 +71,7 @@ class Region:
         """
         [of_parts] = rng.spawn(1)
         by_words = _by_words(grids, data, rng, overlap)
-        if by_words is None or by_words.auroc >= SURE:
+        if by_words is None or by_words.is_clear():
             return by_words
         learned = learn_parts(grids, data, of_parts, overlap)
         if learned is None or learned.auroc < by_words.auroc:
@@ -78,6 +79,11 @@ class Region:
         by_parts = _region_of(grids, learned, of_parts)
         is_clearer = by_parts.auroc >= by_words.auroc + MORE
         return by_parts if is_clearer or by_parts.is_narrower(by_words) else by_words
+
+    def is_clear(self) -> bool:
+        """Whether it tells frames well, and by a small place."""
+        has_place = not self.is_everywhere and self.area <= NARROW
+        return has_place and self.auroc >= SURE
 
     def is_narrower(self, other: "Region") -> bool:
         """Whether it has a place, and the other one none, or one of twice the size."""
