@@ -34,8 +34,9 @@ COLOURS = {
     "orange": (0.8, -1.0),
     "yellow": (0.0, -1.0),
     "green": (-1.0, -0.3),
-    "cyan": (-1.0, 0.5),
-    "blue": (0.0, 1.0),
+    "cyan": (-1.0, 0.33),
+    # an azure is called blue as well
+    "blue": (-0.2, 1.0),
     "purple": (0.7, 0.8),
 }
 NAMES = (*COLOURS, "brown", "black", "grey", "white")
@@ -253,6 +254,8 @@ def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
     ('red', 'blue', 'green')
     >>> colour_of(0.12, -0.12), colour_of(0.12, -0.12, is_dark=True)
     ('orange', 'brown')
+    >>> colour_of(-0.31, 0.48), colour_of(-1.0, 0.33)
+    ('blue', 'cyan')
     """
     [name] = _hues_of(np.array([[red, blue]]), np.array([is_dark])).tolist()
     return str(name)
