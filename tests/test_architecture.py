@@ -430,7 +430,7 @@ QUANTILES_OF_OTHERS = {
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:match_tones": "the levels of a channel of one image",
-    "_visual_words.py:least_of": "a classifier's threshold: patches that it spares",
+    "_patch_models.py:least_of": "a classifier's threshold: patches that it spares",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
     "_whole_pictures.py:_contrast": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",

@@ -21,7 +21,6 @@ from cuescope_sdk.locating import (
     Training,
     _cells,
     _location,
-    _parts,
     _regions,
     _whitening,
     attach_portraits,
@@ -34,7 +33,7 @@ from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
 from cuescope_sdk.locating._whitening import Whitening
 from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import part_of
-from cuescope_sdk.statistics import Groups, Roc
+from cuescope_sdk.statistics import Groups
 
 SIDE = 48
 LISTED = 40  # samples that a finding lists, if no other `count` is given,
@@ -396,17 +395,6 @@ def test_a_small_thing_that_moves_is_placed_by_a_few_samples(
 def test_what_is_in_many_places_has_no_place_of_its_own() -> None:
     portrait, _ = describe(flakes, count=12, wrong=1)
     assert portrait is None or portrait.where == "everywhere"
-
-
-def test_many_rows_have_the_auroc_that_each_has() -> None:
-    rng = np.random.default_rng(0)
-    values = rng.integers(0, 6, (5, 40)).astype(float)
-    labels = np.array(["cow", "horse", "pig", "pig"] * 10)
-    # pigs are on one side
-    shows = (rng.random(40) < 0.4) & (labels != "pig")
-    data = Training(shows, labels, Groups.single(40))
-    each = [Roc(row, shows).auroc(labels) for row in values]
-    np.testing.assert_allclose(_parts._aurocs(values, data), each)
 
 
 @pytest.mark.parametrize(("width", "begins"), [(11, "blurred"), (1, None)])

@@ -144,3 +144,14 @@ def test_orders_keep_samples_in_their_stratum() -> None:
     _, counts = np.unique(orders, axis=0, return_counts=True)
     assert len(counts) == 12  # 3! orders of one stratum, 2! of the other
     assert stats.chisquare(counts).pvalue > 0.001
+
+
+def test_many_rows_have_the_auroc_that_each_has() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 6, (5, 40)).astype(float)
+    strata = np.array(["cow", "horse", "pig", "pig"] * 10)
+    # pigs are on one side; where all are, all items are compared
+    for positive in ((rng.random(40) < 0.4) & (strata != "pig"), strata == "pig"):
+        each = [Roc(row, positive).auroc(strata) for row in rows]
+        np.testing.assert_allclose(Roc.aurocs(rows, positive, strata), each)
+    assert (Roc.aurocs(rows, np.full(40, True), strata) == 0.5).all()

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
-from scipy import ndimage, stats
+from scipy import ndimage
 
 from cuescope_sdk.locating._linear import FOLDS, BoolPerFrame, Grid, Training
 from cuescope_sdk.locating._masks import Mask
@@ -99,7 +99,8 @@ class _Candidates:
             own = self.groups == group
             others = np.flatnonzero(rows & (codes != group))
             if own.any() and data.has_both(others):
-                aurocs[own] = _aurocs(self.most[own][:, others], data.take(others))
+                most = self.most[own][:, others]
+                aurocs[own] = Roc.aurocs(most, data.shows[others], data.labels[others])
         best = np.argsort(-aurocs, kind="stable")[:CHOSEN]
         of_others = self.most[best][:, rows & ~data.shows]
         units = np.sqrt((of_others**2).mean(axis=1, keepdims=True))
@@ -179,22 +180,3 @@ def _candidates(
     together = np.concatenate(directions)
     most = [(together @ whitening.of(grid).T).max(axis=1) for grid in grids]
     return _Candidates(together, groups, np.stack(most, axis=1))
-
-
-def _aurocs(
-    values: Float[np.ndarray, "patch frame"], data: Training
-) -> Float[np.ndarray, " patch"]:
-    """`Roc.auroc` of many rows at once, within labels that have both sides."""
-    labels = [data.labels == label for label in np.unique(data.labels)]
-    strata = list(filter(data.has_both, labels)) or [np.ones(len(data.shows), bool)]
-    found = []
-    sizes = []
-    for inside in strata:
-        shows = data.shows[inside]
-        positives = int(shows.sum())
-        others = len(shows) - positives
-        ranks = stats.rankdata(values[:, inside], axis=1)
-        wins = ranks[:, shows].sum(axis=1) - positives * (positives + 1) / 2
-        found.append(wins / (positives * others))
-        sizes.append(min(positives, others))
-    return np.asarray(np.average(found, axis=0, weights=sizes))
