@@ -21,6 +21,7 @@ from cuescope_sdk.locating import (
     Training,
     _cells,
     _location,
+    _parts,
     _regions,
     _whitening,
     attach_portraits,
@@ -393,8 +394,17 @@ def test_a_small_thing_that_moves_is_placed_by_a_few_samples(
 
 
 def test_what_is_in_many_places_has_no_place_of_its_own() -> None:
-    portrait, _ = describe(flakes, count=12, wrong=1)
-    assert portrait is None or portrait.where == "everywhere"
+    rng = np.random.default_rng(0)
+    shows = np.arange(52) < 12
+    pictures = [patchwork(rng) for _ in shows]
+    for pixels in pictures[:12]:
+        flakes(pixels, rng)
+    grids = PixelPatches.FINE.of(list(map(Frame.from_array, pictures)))
+    data = Training(shows, np.array(["cow"] * 52), Groups.single(52))
+    learned = _parts.learn_parts(grids, data, rng, PixelPatches.FINE.overlap)
+    assert learned is not None
+    assert learned.auroc > 0.8
+    assert _regions._region_of(grids, learned, rng).is_everywhere
 
 
 @pytest.mark.parametrize(("width", "begins"), [(11, "blurred"), (1, None)])

@@ -88,8 +88,10 @@ class _Candidates:
     groups: Int[np.ndarray, " patch"]
     most: Float[np.ndarray, "patch frame"]
 
-    def choose(self, data: Training, rows: BoolPerFrame) -> Patches:
-        """Those that tell these frames best, in units of what frames without the cue have of each.
+    def choose(
+        self, data: Training, rows: BoolPerFrame
+    ) -> tuple[Int[np.ndarray, " part"], Float[np.ndarray, "part 1"]]:
+        """Those that tell these frames best, and what frames without the cue have of each at most.
 
         None is judged by frames of its own group, where it is found because it is from there.
         """
@@ -104,7 +106,23 @@ class _Candidates:
         best = np.argsort(-aurocs, kind="stable")[:CHOSEN]
         of_others = self.most[best][:, rows & ~data.shows]
         units = np.sqrt((of_others**2).mean(axis=1, keepdims=True))
-        return np.asarray(self.directions[best] / np.maximum(units, TINY))
+        return best, np.maximum(units, TINY)
+
+    def held_out_values(
+        self, data: Training, rng: Generator
+    ) -> Float[np.ndarray, " frame"] | None:
+        """What parts of other groups say of each frame; None where a fold has one side."""
+        values = np.zeros(len(data.shows))
+        for _ in range(DEALS):
+            folds = data.folds(rng)
+            for fold in range(FOLDS):
+                held = folds == fold
+                if not data.has_both(~held):
+                    return None
+                best, units = self.choose(data, ~held)
+                most = np.maximum(self.most[best][:, held], 0.0)
+                values[held] += (most / units).mean(axis=0) / DEALS
+        return values
 
 
 def learn_parts(
@@ -114,19 +132,14 @@ def learn_parts(
     whitening = Whitening.learn(drawn_patches(grids, rng), KEPT, FLAT).halved()
     candidates = _candidates(grids, whitening, data, rng)
 
-    def learn(rows: BoolPerFrame) -> Parts:
-        return Parts(whitening, candidates.choose(data, rows), overlap)
+    values = candidates.held_out_values(data, rng)
+    if values is None:
+        return None
 
-    values = np.zeros(len(grids))
-    for _ in range(DEALS):
-        folds = data.folds(rng)
-        for fold in range(FOLDS):
-            learned = folds != fold
-            if not data.has_both(learned):
-                return None
-            model = learn(learned)
-            for row in np.flatnonzero(~learned).tolist():
-                values[row] += model.read(grids[row]).value() / DEALS
+    def learn(rows: BoolPerFrame) -> Parts:
+        best, units = candidates.choose(data, rows)
+        return Parts(whitening, candidates.directions[best] / units, overlap)
+
     halves = _in_halves(grids, data, data.folds(rng) % 2, learn)
     if halves is None:
         return None
