@@ -404,7 +404,7 @@ def test_what_is_in_many_places_has_no_place_of_its_own() -> None:
     learned = _parts.learn_parts(grids, data, rng, PixelPatches.FINE.overlap)
     assert learned is not None
     assert learned.auroc > 0.8
-    assert _regions._region_of(grids, learned, rng).is_everywhere
+    assert _regions._region_of(learned, rng).is_everywhere
 
 
 @pytest.mark.parametrize(("width", "begins"), [(11, "blurred"), (1, None)])

@@ -146,7 +146,9 @@ def learn_parts(
     roc = Roc(values, data.shows)
     model = learn(np.ones(len(grids), bool))
     model = replace(model, threshold=roc.youden_cut())
-    return Learned(model, roc.auroc(data.labels) or 0.5, halves)
+    others = np.flatnonzero(~data.shows).tolist()
+    least = least_of([model.read(grids[row]) for row in others])
+    return Learned(model, roc.auroc(data.labels) or 0.5, least, halves)
 
 
 def _in_halves(

@@ -81,10 +81,14 @@ class Halves:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The model of all frames, its AUROC on groups held out, and what models of halves say."""
+    """The model of all frames, its AUROC on groups held out, and what models of halves say.
+
+    `least` is what most patches of frames without the cue do not exceed.
+    """
 
     model: PatchModel
     auroc: float
+    least: float
     halves: Halves
 
 

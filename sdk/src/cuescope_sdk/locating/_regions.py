@@ -17,7 +17,6 @@ from cuescope_sdk.locating._patch_models import (
     Learned,
     PatchModel,
     Scores,
-    least_of,
     likest_part,
     place_in,
 )
@@ -76,7 +75,7 @@ class Region:
         learned = learn_parts(grids, data, of_parts, overlap)
         if learned is None or learned.auroc < by_words.auroc:
             return by_words
-        by_parts = _region_of(grids, learned, of_parts)
+        by_parts = _region_of(learned, of_parts)
         is_clearer = by_parts.auroc >= by_words.auroc + MORE
         return by_parts if is_clearer or by_parts.is_narrower(by_words) else by_words
 
@@ -130,24 +129,23 @@ def _by_words(
     learned = learn_words(vocabulary, frames, data, rng, overlap)
     if learned is None:
         return None
-    region = _region_of(grids, learned, rng)
+    region = _region_of(learned, rng)
     company = company_of(frames, learned.halves)
     if company is None:
         return region
     alone = learn_words(vocabulary, frames, data, rng, overlap, company)
     if alone is None or alone.auroc < learned.auroc - APART:
         return region
-    smaller = _region_of(grids, alone, rng)
+    smaller = _region_of(alone, rng)
     # company is a part of a place: what leaves no place behind was the cue
     return region if smaller.is_everywhere and not region.is_everywhere else smaller
 
 
-def _region_of(grids: Sequence[Grid], learned: Learned, rng: Generator) -> Region:
+def _region_of(learned: Learned, rng: Generator) -> Region:
     share, area, is_everywhere = _place_of(learned.halves, rng)
-    others = compress(grids, ~learned.halves.data.shows)
     return Region(
         learned.model,
-        least=least_of(list(map(learned.model.read, others))),
+        least=learned.least,
         share=share,
         auroc=learned.auroc,
         area=area,

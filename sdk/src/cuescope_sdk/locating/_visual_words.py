@@ -154,7 +154,10 @@ def learn_words(
     halves = _in_halves(frames, rows, data, rng, overlap, company)
     if halves is None:
         return None
-    return Learned(WordModel(vocabulary, model, overlap), model.auroc or 0.5, halves)
+    others = compress(frames, ~data.shows)
+    least = least_of([WordReading(words, model, overlap) for words in others])
+    by_words = WordModel(vocabulary, model, overlap)
+    return Learned(by_words, model.auroc or 0.5, least, halves)
 
 
 def _in_halves(
