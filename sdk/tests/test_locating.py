@@ -1,7 +1,7 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,10 +107,12 @@ def describe(
     sights: Mapping[str, Sight] | None = None,
     count: int = LISTED,
     wrong: int = WRONG,
+    beside: Draw | None = None,
 ) -> tuple[Portrait | None, dict[str, np.ndarray]]:
     """What the report says of the finding, and where it was drawn in which sample.
 
-    Of a ranking the method says which samples show it; its own first ones are those without.
+    What is `beside` it is in frames without it. Of a ranking the method says which samples show it;
+    its own first ones are those without.
     """
     rng = np.random.default_rng(seed)
     samples = []
@@ -128,6 +130,8 @@ def describe(
             mask = draw(pixels, rng)
             if is_listed and mask is not None:
                 places[key] = mask
+        elif beside is not None:
+            beside(pixels, rng)
         if is_listed:
             listed.append(Occurrence(sample=key, frame=0))
         label = ("cow", "horse")[number % 2]
@@ -285,6 +289,15 @@ def test_what_changes_of_a_whole_picture_has_a_word(
     assert words in change_of_whole(wholes, data).words[:2]
 
 
+def test_of_pictures_that_were_chosen_by_lot_hardly_anything_is_said() -> None:
+    rng = np.random.default_rng(0)
+    data = Training(np.arange(64) < 14, np.array(["cow"] * 64), Groups.single(64))
+    figures = rng.normal(0.5, 0.3, (50, 64, len(fields(Whole))))
+    draws = [[Whole(*row) for row in draw] for draw in figures.tolist()]
+    told = [change_of_whole(wholes, data).is_told for wholes in draws]
+    assert np.mean(told) <= 0.2
+
+
 def test_a_picture_of_one_pixel_has_figures_too() -> None:
     whole = Whole.of(Frame.from_array(np.zeros((1, 300, 3), np.uint8)))
     assert np.isfinite(astuple(whole)).all()
@@ -319,6 +332,26 @@ def test_a_mark_has_the_colour_that_people_name(
     assert portrait.name is not None
     assert portrait.name.startswith(f"{name} ")
     assert f"the same {name}" in portrait.what
+
+
+def test_a_mark_keeps_a_colour_that_what_is_likest_it_has_too() -> None:
+    """Its colours are held against all of other frames, not against what is likest it there."""
+    red = (200, 30, 40)
+
+    def plus(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        top, left = rng.integers(0, SIDE - 14, 2).tolist()
+        pixels[top : top + 14, left : left + 14] = red
+        pixels[top + 6 : top + 8, left + 2 : left + 12] = 255
+        pixels[top + 2 : top + 12, left + 6 : left + 8] = 255
+        return _mask(np.s_[top : top + 14, left : left + 14])
+
+    def plain(pixels: np.ndarray, rng: np.random.Generator) -> None:
+        top, left = rng.integers(0, SIDE - 14, 2).tolist()
+        pixels[top : top + 14, left : left + 14] = red
+
+    portrait, _ = describe(plus, beside=plain)
+    assert portrait is not None
+    assert portrait.name == "red and white mark, at changing places"
 
 
 def test_what_is_of_two_colours_is_not_of_their_mean() -> None:

@@ -16,7 +16,7 @@ from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.looks import UNNEEDED, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, Control, Decision, Effect, Ruling
-from cuescope_confirm.study import Study
+from cuescope_confirm.study import Frames, Samples, Study
 from cuescope_confirm.testimony.votes import Standing, Vote
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
@@ -29,6 +29,7 @@ from cuescope_confirm.trials import SEEN, UNCOMPARED
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import MORE_SAMPLES, NO_SAMPLES
 from cuescope_sdk import Context, Frame, Sample
+from cuescope_sdk.locating import Rates
 from cuescope_sdk.statistics import Estimate
 
 COUNT = 60  # pairs of a witness
@@ -358,6 +359,51 @@ def test_of_equals_the_place_tells_which_frames_show_a_cue(
     located = learned._at_one_place(study, cue, pool, whole, whole, mask)
     assert located is not None
     assert list(located.places) == [taken]
+
+
+@pytest.mark.parametrize(
+    ("by_whole", "by_patches", "are_of_pixels", "taken"),
+    [
+        (0.9, 0.99, True, "patches"),
+        (0.9, 0.9, True, "whole"),
+        # the model would be asked about all of the pool, which is told well enough
+        (0.9, 0.99, False, "whole"),
+        (0.8, 0.99, False, "patches"),
+    ],
+)
+def test_patches_that_tell_better_decide_which_frames_show_a_cue(
+    monkeypatch: pytest.MonkeyPatch,
+    by_whole: float,
+    by_patches: float,
+    are_of_pixels: bool,
+    taken: str,
+) -> None:
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    pool = {key: Sample(key=key, frames=(frame,)) for key in ("patches", "whole")}
+    whole: Any = SimpleNamespace(auroc=by_whole, take=lambda _: ([("whole", 0)], 1.0))
+    region: Any = SimpleNamespace(
+        auroc=by_patches,
+        is_everywhere=True,
+        rates=Rates(caught=0.9, wrongly=0.1),
+        shows=lambda key: key == "patches",
+    )
+
+    def cells(_: Samples, frames: Frames) -> list[Any]:
+        return [key for key, _ in frames]
+
+    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
+    monkeypatch.setattr(learned, "by_pictures", lambda *_: whole)
+    monkeypatch.setattr(learned, "_teller", lambda *_: whole)
+    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
+    monkeypatch.setattr(learned, "_best_region", lambda *_: (region, cells))
+    if are_of_pixels:
+        monkeypatch.setattr(learned, "pixel_patches", cells)
+    study: Any = SimpleNamespace(lasts=lambda _: False)
+    cue: Any = None
+    located = learned.locate_learned(study, cue, pool, controls=True)
+    assert list(located.places) == [taken]
+    # half is taken and half shows the cue, of which nine tenths are caught
+    assert located.purity == (1.0 if taken == "whole" else pytest.approx(0.9))
 
 
 def test_before_each_call_it_is_said_what_follows_at_most(

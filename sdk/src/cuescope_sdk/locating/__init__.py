@@ -1,6 +1,6 @@
 """Where in pictures a cue is: what tells frames with it from others, and their place."""
 
-from cuescope_sdk.locating._linear import Fitting, Linear, Training
+from cuescope_sdk.locating._linear import Fitting, Linear, Rates, Training
 from cuescope_sdk.locating._location import Pictures
 from cuescope_sdk.locating._masks import edges_of, stretch
 from cuescope_sdk.locating._pictures import Look, PixelPatches, square_pixels
@@ -19,6 +19,7 @@ __all__ = [
     "Look",
     "Pictures",
     "PixelPatches",
+    "Rates",
     "Region",
     "Sides",
     "Sight",

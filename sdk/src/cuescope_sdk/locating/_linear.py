@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -15,6 +15,8 @@ from cuescope_sdk.statistics import Groups, Roc
 
 FOLDS = 4
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
+# of frames that are taken for the cue's: fewer would be told by no model here
+LEAST_PURE = 0.5
 PerFrame = Float[np.ndarray, " frame"]
 BoolPerFrame = Bool[np.ndarray, " frame"]
 IntPerFrame = Int[np.ndarray, " frame"]
@@ -136,18 +138,40 @@ class Training:
         return scores
 
 
+class Rates(NamedTuple):
+    """The shares of frames with the cue, and of others, that a model takes for the cue's."""
+
+    caught: float
+    wrongly: float
+
+    @classmethod
+    def of(cls, taken: BoolPerFrame, shows: BoolPerFrame) -> "Rates":
+        """Of frames that are known."""
+        return cls(float(taken[shows].mean()), float(taken[~shows].mean()))
+
+    def purity(self, share: float) -> float:
+        """Of frames that are taken, the part that shows the cue, where a share of all is taken.
+
+        After Rogan and Gladen (1978).
+        """
+        if self.caught <= self.wrongly:
+            return 1.0
+        shown = np.clip((share - self.wrongly) / (self.caught - self.wrongly), 0, 1)
+        return float(np.clip(shown * self.caught / max(share, 1e-9), LEAST_PURE, 1.0))
+
+
+FLAWLESS = Rates(caught=1.0, wrongly=0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A linear model on standardised features, with what it is worth on others.
-
-    `rates` are the shares of frames with the cue and of others that are above the threshold.
-    """
+    """A linear model on standardised features, with what it is worth on others."""
 
     centre: Float[np.ndarray, " dim"]
     weights: Float[np.ndarray, " dim"]
     threshold: float = 0.0
     auroc: float | None = None
-    rates: tuple[float, float] = (1.0, 0.0)
+    rates: Rates = FLAWLESS
 
     def scores(self, rows: Float[np.ndarray, "... dim"]) -> Float[np.ndarray, " ..."]:
         """How like the cue."""
@@ -193,10 +217,9 @@ class Linear:
             return cls(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
         model = cls.fit(rows, data.shows, data.weights(), fitting)
         cut = Roc(scores, data.shows).youden_cut()
-        above = scores >= cut
         return replace(
             model,
             threshold=model.threshold + cut,
             auroc=Roc(scores, data.shows).auroc(data.labels),
-            rates=(float(above[data.shows].mean()), float(above[~data.shows].mean())),
+            rates=Rates.of(scores >= cut, data.shows),
         )

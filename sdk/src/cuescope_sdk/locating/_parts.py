@@ -15,7 +15,14 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope_sdk.locating._linear import FOLDS, BoolPerFrame, Grid, Training
+from cuescope_sdk.locating._linear import (
+    FLAWLESS,
+    FOLDS,
+    BoolPerFrame,
+    Grid,
+    Rates,
+    Training,
+)
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._patch_models import Halves, Learned, Scores, least_of
 from cuescope_sdk.locating._whitening import Whitening, drawn_patches
@@ -72,6 +79,7 @@ class Parts:
     directions: Float[np.ndarray, "part kept"]
     overlap: int
     threshold: float = 0.0
+    rates: Rates = FLAWLESS
 
     @on_one_thread
     def read(self, grid: Grid) -> PartReading:
@@ -145,7 +153,8 @@ def learn_parts(
         return None
     roc = Roc(values, data.shows)
     model = learn(np.ones(len(grids), bool))
-    model = replace(model, threshold=roc.youden_cut())
+    cut = roc.youden_cut()
+    model = replace(model, threshold=cut, rates=Rates.of(values >= cut, data.shows))
     others = np.flatnonzero(~data.shows).tolist()
     least = least_of([model.read(grids[row]) for row in others])
     return Learned(model, roc.auroc(data.labels) or 0.5, least, halves)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import ndimage
 
-from cuescope_sdk.locating._linear import Grid, Training
+from cuescope_sdk.locating._linear import Grid, Rates, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.statistics import Roc
 
@@ -33,6 +33,10 @@ class PatchModel(Protocol):
     @property
     def threshold(self) -> float:
         """A value of `Reading`."""
+
+    @property
+    def rates(self) -> Rates:
+        """Of frames that it has not learned from."""
 
     def read(self, grid: Grid) -> Reading:
         """A frame by its patches."""

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope_sdk.locating._company import company_of
-from cuescope_sdk.locating._linear import Grid, Training
+from cuescope_sdk.locating._linear import Grid, Rates, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.locating._parts import learn_parts
 from cuescope_sdk.locating._patch_models import (
@@ -89,6 +89,11 @@ class Region:
         if self.is_everywhere:
             return False
         return other.is_everywhere or self.area < other.area / 2
+
+    @property
+    def rates(self) -> Rates:
+        """How often it takes frames that it has not learned from for the cue's."""
+        return self.model.rates
 
     def shows(self, grid: Grid) -> bool:
         """Whether a frame shows the cue, by its patches."""

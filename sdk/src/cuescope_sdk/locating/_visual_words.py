@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope_sdk.locating._linear import Fitting, Grid, Linear, Rows, Training
+from cuescope_sdk.locating._linear import Fitting, Grid, Linear, Rates, Rows, Training
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._patch_models import Halves, Learned, Scores, least_of
 from cuescope_sdk.locating._whitening import Whitening, drawn_patches
@@ -125,6 +125,11 @@ class WordModel:
     def threshold(self) -> float:
         """Of frames that were held out."""
         return self.model.threshold
+
+    @property
+    def rates(self) -> Rates:
+        """Of frames that were held out."""
+        return self.model.rates
 
     def read(self, grid: Grid) -> WordReading:
         """A frame by its words."""

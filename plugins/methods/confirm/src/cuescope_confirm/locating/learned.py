@@ -42,8 +42,6 @@ FRAMES = 400  # of the run on each side, that a linear model learns from
 PATCHED = 100  # of these on each side, whose patches the model is asked about
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
-# of samples that are taken for the cue's: fewer would be told by no model here
-LEAST_PURE = 0.5
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
@@ -142,12 +140,19 @@ def locate_learned(
     if stands is not None:
         return stands
     auroc = whole.auroc
-    taken, purity = whole.take(pool)
     own, own_cells = _best_region(study, cue, auroc)
     telling = own if own is not None and own.auroc >= GOOD_AUROC else None
-    is_seen = by_picture.auroc >= GOOD_AUROC
-    if telling is not None and own_cells is pixel_patches:
-        is_seen = True
+    is_of_pixels = own_cells is pixel_patches
+    is_seen = by_picture.auroc >= GOOD_AUROC or (telling is not None and is_of_pixels)
+    sure = auroc
+    # what tells the run's frames better decides which frames show the cue; where they are told
+    # well enough the model is not asked about the patches of all of the pool
+    are_read = is_of_pixels or auroc < CLEAR_AUROC
+    if telling and are_read and telling.auroc > auroc + TIE:
+        taken, purity = _take(telling, own_cells, pool)
+        sure = telling.auroc
+    else:
+        taken, purity = whole.take(pool)
     in_frames = partial(_cue_in_frames, pool, purity=purity, is_seen=is_seen)
     of_all = None if in_all is None else in_all.region()
     if of_all is not None:
@@ -159,13 +164,6 @@ def locate_learned(
         if own is not None:
             by += f"; no patches tell them (AUROC {own.auroc:.2f})"
         return in_frames(taken, {}, by, auroc)
-    sure = auroc
-    # what tells the run's frames better decides which frames show the cue; those of the pool are
-    # not all asked about where they are told well enough
-    if telling and auroc < CLEAR_AUROC and telling.auroc > auroc + TIE:
-        grids = _read(own_cells, pool, frames_in(pool))
-        taken = [frame for frame, grid in grids if telling.shows(grid)]
-        sure = telling.auroc
     masks = {}
     if not region.is_everywhere:
         for frame, grid in _read(cells, pool, taken):
@@ -173,9 +171,7 @@ def locate_learned(
     # where both must say yes, the weaker one tells how sure a place is
     sure = min(sure, region.auroc)
     nowhere = why_nowhere(region, auroc)
-    # pictures that tell it worse than its place do not say where it is not
-    is_told_there = region.auroc > by_picture.auroc + TIE
-    if masks and not (nowhere or is_told_there or is_held(by_picture, pool, masks)):
+    if masks and not (nowhere or is_held(by_picture, region.auroc, pool, masks)):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
@@ -187,6 +183,14 @@ def locate_learned(
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
+
+
+def _take(region: Region, cells: Cells, pool: Samples) -> tuple[list[FrameId], float]:
+    """The frames that a region's patches take for the cue's, and the part of them that is."""
+    frames = frames_in(pool)
+    grids = _read(cells, pool, frames)
+    taken = [frame for frame, grid in grids if region.shows(grid)]
+    return taken, region.rates.purity(len(taken) / max(len(frames), 1))
 
 
 def why_nowhere(region: Region, whole: float) -> str | None:
@@ -237,12 +241,11 @@ def _at_one_place(
     at_place = _teller(study, cue, frames, data, read, Fitting.MANY)
     if at_place.auroc < GOOD_AUROC:
         return None
-    is_told_there = at_place.auroc > whole.auroc + TIE
     # of equals the smaller one: it has less to take for the cue
     teller = at_place if at_place.auroc > whole.auroc - TIE else whole
     taken, purity = teller.take(pool)
     masks = {frame: stretch(mask, size_of(_frame(pool, frame))) for frame in taken}
-    if not masks or not (is_told_there or is_held(by_picture, pool, masks)):
+    if not masks or not is_held(by_picture, at_place.auroc, pool, masks):
         return None
     by = f"{BY}, at one place of the frame"
     sure = min(at_place.auroc, teller.auroc)
@@ -339,18 +342,6 @@ class Teller:
         """On groups that it has not learned from."""
         return self.model.auroc or 0.0
 
-    def purity(self, share: float) -> float:
-        """Of frames that it takes for the cue's, the part that is, where it takes a share of all.
-
-        By its rates on the run (Rogan and Gladen, 1978).
-        """
-        caught, wrongly = self.model.rates
-        if caught <= wrongly:
-            return 1.0
-        shown = np.clip((share - wrongly) / (caught - wrongly), 0, 1)
-        pure = shown * caught / max(share, 1e-9)
-        return float(np.clip(pure, LEAST_PURE, 1.0))
-
     def scores(self, samples: Samples, frames: Frames) -> Float[np.ndarray, " frame"]:
         """How like the cue's frames each is."""
         if not self.lasts:
@@ -365,7 +356,7 @@ class Teller:
         frames = frames_in(pool)
         scores = self.scores(pool, frames)
         taken = list(compress(frames, scores >= self.model.threshold))
-        return taken, self.purity(len(taken) / max(len(frames), 1))
+        return taken, self.model.rates.purity(len(taken) / max(len(frames), 1))
 
     def middle(self, samples: Samples, frames: Frames) -> float:
         """The score of the middle frame: a few that are taken wrongly do not move it."""
@@ -426,12 +417,15 @@ def _teller(
     return Teller(Linear.learn(rows, data, rng, fitting), read, lasts)
 
 
-def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) -> bool:
+def is_held(
+    by_picture: Teller, told: float, pool: Samples, masks: Mapping[FrameId, Mask]
+) -> bool:
     """Whether pictures lose the cue where its places are filled: a place may be the wrong one.
 
-    True where pictures do not tell the cue well.
+    True where pictures do not tell the cue well, or worse than it is `told` by its places (AUROC):
+    they do not say where it is not.
     """
-    if by_picture.auroc < GOOD_AUROC:
+    if by_picture.auroc < max(GOOD_AUROC, told - TIE):
         return True
     keys = {key for key, _ in masks}
     others = [frame for frame in frames_in(pool) if frame[0] not in keys]
