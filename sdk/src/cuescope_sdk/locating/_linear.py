@@ -68,9 +68,7 @@ class Training:
 
     def folds(self, rng: Generator) -> IntPerFrame:
         """Whole groups, dealt out."""
-        # of a permutation: folds differ by one group at most
-        deal = rng.permutation(self.groups.count) % FOLDS
-        return np.asarray(deal[self.groups.codes])
+        return self.groups.folds(FOLDS, rng)
 
     def weights(self) -> PerFrame:
         """Frames with and without the cue weigh the same within each label that has both.

@@ -120,6 +120,11 @@ class Groups:
             chosen[shuffled] = middles < share * own_sizes.sum()
         return np.asarray(chosen[self.codes])
 
+    def folds(self, count: int, rng: np.random.Generator) -> IntPerSample:
+        """In which of `count` folds each sample is: whole groups, and as many in each fold."""
+        # of a permutation: folds differ by one group at most
+        return np.asarray((rng.permutation(self.count) % count)[self.codes])
+
     def deal(self, strata: IntPerSample, rng: np.random.Generator) -> IntPerSample:
         """Which sample comes in each one's place, as whole groups change places within strata."""
         # one key a group: its samples stay together in the new order

@@ -133,7 +133,7 @@ class _Sides:
 
         centred = self.less_those_without(self.values[:, None])[:, 0]
         own = np.isin(self.strata, list(names))
-        folds = (rng.permutation(self.groups.count) % FOLDS)[self.groups.codes]
+        folds = self.groups.folds(FOLDS, rng)
         scores = np.zeros(len(rows))
         models = []
         for fold in range(FOLDS):

@@ -251,8 +251,8 @@ def _folds(
     own: Int[np.ndarray, " read"],
     rng: Generator,
 ) -> list[Fold]:
-    """Whole groups, dealt out."""
-    fold = (rng.permutation(groups.count) % FOLDS)[groups.codes]
+    """Each part of whole groups is told by what is learned from the others."""
+    fold = groups.folds(FOLDS, rng)
     parts = []
     for number in range(min(FOLDS, groups.count)):
         learned_from = fold != number
