@@ -11,8 +11,9 @@ from PIL import Image, ImageFilter
 from cuescope_sdk import Audit, Context, Detection, Evidence, Frame, Options, Sample
 from cuescope_sdk.data import Comparison, other_explanations, picture_quality
 from cuescope_sdk.data._conditions import QUALITY, object_size
+from cuescope_sdk.data._other_explanations import quality_of_files
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.statistics._held_alike import gap_held_alike
+from cuescope_sdk.statistics._held_alike import HeldAlike, gap_held_alike
 
 LABELS = ("cat", "dog")
 N = 300
@@ -54,6 +55,28 @@ def test_conditions_explain_what_they_made(kind: str, least: int, most: int) -> 
         held = gap_held_alike(values, shows, condition[:, None], Groups.single(N))
         explained += held.explains
     assert least <= explained <= most
+
+
+def held_of_few(seed: int, made_by: str) -> HeldAlike:
+    """Fourteen of 64 samples show something; a condition matters, whatever makes the gap."""
+    rng = np.random.default_rng(seed)
+    condition = rng.normal(size=64)
+    extreme = np.abs(condition) if made_by.endswith("low") else condition
+    is_cause = made_by == "the cue"
+    place = rng.normal(size=64) if is_cause else extreme + 0.3 * rng.normal(size=64)
+    shows = place >= np.sort(place)[-14]
+    chance = 0.95 - 0.5 * shows * is_cause - 0.4 * (extreme > 1)
+    values = (rng.random(64) < chance).astype(float)
+    return gap_held_alike(values, shows, condition[:, None], Groups.single(64))
+
+
+def test_of_few_samples_a_cue_stays_beside_what_knows_nothing_of_it() -> None:
+    assert sum(held_of_few(seed, "the cue").explains for seed in range(40)) <= 4
+
+
+@pytest.mark.parametrize("shape", ["high", "high and low"])
+def test_a_condition_that_makes_a_gap_goes_along_with_it(shape: str) -> None:
+    assert all(held_of_few(seed, shape).goes_along for seed in range(40))
 
 
 def test_groups_count_once() -> None:
@@ -287,6 +310,33 @@ def test_quality_that_tells_nothing_leaves_a_cue_its_star(tmp_path: Path) -> Non
         about = Comparison("lamp", None, samples, shows, values, measured=quality)
         lost += checked(about, tmp_path)[0].verdict == "refuted"
     assert lost <= 12
+
+
+def test_what_a_cue_may_change_of_a_picture_is_left_to_an_intervention(
+    tmp_path: Path,
+) -> None:
+    """Fog takes contrast away: a model that errs in fog errs where there is less of it."""
+    rng = np.random.default_rng(0)
+    samples = []
+    shows = rng.permutation(80) < 24
+    for number, is_foggy in enumerate(shows.tolist()):
+        grey = photo(rng)
+        strength = rng.uniform(0.2, 0.9) if is_foggy else rng.uniform(0, 0.3)
+        foggy = (1 - strength) * grey + strength * 200
+        picture = tmp_path / f"{number}.png"
+        Image.fromarray(foggy.astype(np.uint8)).save(picture)
+        frames = (Frame.from_file(picture),)
+        samples.append(Sample(key=str(number), frames=frames))
+    values = (rng.random(80) < np.where(shows, 0.4, 0.9)).astype(float)
+    (evidence,) = checked(Comparison("fog", None, samples, shows, values), tmp_path)
+    assert evidence.verdict == "inconclusive"
+    assert "of the picture may be the reason" in str(evidence.doubt)
+    assert "may itself change this" in str(evidence.detail)
+    # beside a thing it is no part of it
+    quality = quality_of_files(samples)
+    about = Comparison("lamp", None, samples, shows, values, measured=quality)
+    (evidence,) = checked(about, tmp_path)
+    assert evidence.verdict == "refuted"
 
 
 HALF_WHITE = np.repeat(np.uint8([[[0], [255]]]), 3, axis=2)

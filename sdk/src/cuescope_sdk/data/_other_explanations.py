@@ -54,6 +54,11 @@ class Comparison:
     answers: Sequence[str] = ()
     measured: Mapping[str, PerSample] = field(default_factory=dict)
 
+    @property
+    def has_whole_pictures(self) -> bool:
+        """Whether their quality is that of all of a picture, with what was found in it."""
+        return not self.measured.keys() & set(QUALITY)
+
 
 def other_explanations(
     audit: Audit,
@@ -74,7 +79,7 @@ def other_explanations(
             comparison.label,
             comparison.answers,
         )
-        if not comparison.measured.keys() & set(QUALITY):
+        if comparison.has_whole_pictures:
             # findings of a label mostly compare the same samples
             conditions |= audit.once(quality_of_files, comparison.samples)
         conditions |= comparison.measured
@@ -131,7 +136,7 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
             continue
         # the four of a picture are measures of one condition
         level = held.MATTERS / len(QUALITY) if name in QUALITY else held.MATTERS
-        if held.matters > level:
+        if held.matters > level or not held.goes_along:
             continue
         mattering[name] = values
         if held.explains:
@@ -146,10 +151,15 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
         return _doubt_of_size(comparison, conditions, groups)
     names = list(explaining)
     least = min(explaining.values(), key=lambda held: abs(np.nan_to_num(held.left)))
+    detail = _detail(comparison, names, least)
+    # of a whole picture: fog is less contrast, and a lamp more light
+    is_of_cue = comparison.has_whole_pictures and set(names) <= set(QUALITY)
+    if is_of_cue:
+        detail += " But what is on screen may itself change this: `confirm` tells."
     return Evidence(
         check=CHECK,
-        verdict="refuted",
-        detail=_detail(comparison, names, least),
+        verdict="inconclusive" if is_of_cue else "refuted",
+        detail=detail,
         value=None if np.isnan(least.left) else least.left,
         n=len(comparison.samples),
         feature=comparison.feature,
@@ -175,7 +185,7 @@ def _doubt_of_size(
     held = gap_held_alike(
         comparison.values, comparison.shows, size, groups, reliability=ROUGH
     )
-    if held.is_clear or np.isnan(held.left):
+    if held.is_clear or np.isnan(held.left) or not held.goes_along:
         return None
     sign = np.sign(held.gap)
     gap = percent(abs(held.gap), unit=" points")

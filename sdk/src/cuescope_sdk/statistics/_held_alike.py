@@ -25,7 +25,8 @@ class HeldAlike:
     `gap` is the mean value with less that without. `rough` is what would be left of a gap that the
     conditions made alone, had they been measured as roughly as was said; `p_value` is two-sided, of
     no more being left than that. `matters` is the p-value of the conditions telling
-    nothing of the values, beyond the gap itself. NaN is left where none with and without are alike.
+    nothing of the values, beyond the gap itself; `differs` that of their being alike in samples
+    with and without. NaN is left where none with and without are alike.
     """
 
     gap: float
@@ -33,12 +34,16 @@ class HeldAlike:
     rough: float
     p_value: float
     matters: float
+    differs: float
 
     # the share of what is measured that is no noise; the rest leaves a part of what a condition
     # explains (regression dilution; Frost and Thompson, 2000)
     RELIABILITY: ClassVar[float] = 2 / 3
     # p-value of a condition that may tell of the values: at 0.1 three times as many slip by
     MATTERS: ClassVar[float] = 0.5
+    # the same of a condition that may differ between both sides: what makes a gap that is found
+    # differs by nearly as many standard errors as the gap
+    DIFFERS: ClassVar[float] = 0.2
 
     @property
     def is_clear(self) -> bool:
@@ -47,11 +52,17 @@ class HeldAlike:
         return bool(more and self.p_value <= LEFT)
 
     @property
+    def goes_along(self) -> bool:
+        """Whether the conditions may go with what is marked: else they make no gap."""
+        return self.differs <= self.DIFFERS
+
+    @property
     def explains(self) -> bool:
         """Whether the conditions may be why there is a gap: too little is left of it."""
         if np.isnan(self.left):
             return True
-        return self.matters <= self.MATTERS and not self.is_clear
+        matters = self.matters <= self.MATTERS
+        return matters and self.goes_along and not self.is_clear
 
 
 def gap_held_alike(
@@ -86,21 +97,22 @@ def gap_held_alike(
     value_left = value - alike @ (alike.T @ value)
     spread = float(marked_left @ marked_left)
     if free < 1 or spread <= ROUNDING * units.count:
-        return HeldAlike(gap, np.nan, gap, 1.0, 0.0)
+        return HeldAlike(gap, np.nan, gap, 1.0, 0.0, 0.0)
     left = float(marked_left @ value_left) / spread
     centred = marked - marked.mean()
     whole = float(centred @ centred)
     # noise is the larger part of a measure the more of the rest goes with what is marked
     dilution = (1 - reliability) * whole / spread
     rough = dilution * gap
+    more = alike.shape[1] - 1
+    differs = _differs(marked, units.means(conditions), (whole - spread) / spread, more)
     residual = value_left - left * marked_left
     unexplained = float(residual @ residual)
     of_gap = value - np.where(marked == 1, with_mean, without_mean)
     explained = float(of_gap @ of_gap) - unexplained
-    more = alike.shape[1] - 1
     # a value that is the same everywhere leaves no error, and nothing to explain
     if more == 0 or explained <= ROUNDING or unexplained <= ROUNDING:
-        return HeldAlike(gap, left, rough, float(unexplained > ROUNDING), 1.0)
+        return HeldAlike(gap, left, rough, float(unexplained > ROUNDING), 1.0, differs)
     matters = stats.f.sf(explained / more / (unexplained / free), more, free)
     _, of_unit = np.unique(units.means(groups.codes), return_inverse=True)
     weight = marked_left / spread - dilution * centred / whole
@@ -114,7 +126,30 @@ def gap_held_alike(
     # the fewer of both sides tell how much that side varies
     fewer = min(int(marked.sum()), len(marked) - int(marked.sum()))
     p_value = 2 * stats.t.sf(abs(left - rough) / error, max(1, fewer - 1))
-    return HeldAlike(gap, left, rough, float(p_value), float(matters))
+    return HeldAlike(gap, left, rough, float(p_value), float(matters), differs)
+
+
+def _differs(
+    marked: Float[np.ndarray, " unit"],
+    conditions: Float[np.ndarray, "unit condition"],
+    explained: float,
+    columns: int,
+) -> float:
+    """The smallest p-value of conditions being alike in units that are marked and in others.
+
+    By ranks (Mann and Whitney, 1947), and by what their `columns` explain of the marks, beside what
+    they do not: a condition may be both high and low where these are.
+    """
+    if not columns:
+        return 1.0
+    free = len(marked) - columns - 1
+    p_values = [float(stats.f.sf(explained / columns * free, columns, free))]
+    for condition in conditions.T:
+        known = ~np.isnan(condition)
+        sides = condition[known & (marked == 1)], condition[known & (marked == 0)]
+        if all(map(len, sides)) and np.ptp(condition[known]) > 0:
+            p_values.append(float(stats.mannwhitneyu(*sides).pvalue))
+    return min(p_values)
 
 
 def _columns(condition: Float[np.ndarray, " unit"]) -> Float[np.ndarray, "unit column"]:
