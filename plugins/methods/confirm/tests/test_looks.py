@@ -406,6 +406,43 @@ def test_patches_that_tell_better_decide_which_frames_show_a_cue(
     assert located.purity == (1.0 if taken == "whole" else pytest.approx(0.9))
 
 
+def test_a_place_that_all_folds_tell_is_judged_by_the_pictures_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Few samples have more in common than the cue, which pictures tell without its place."""
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    pool = {"a": Sample(key="a", frames=(frame,))}
+    studies: Any = [SimpleNamespace(lasts=lambda _: False) for _ in range(2)]
+    tellers = {
+        id(study): SimpleNamespace(auroc=0.95, take=lambda _: ([("a", 0)], 1.0))
+        for study in studies
+    }
+    region: Any = SimpleNamespace(
+        auroc=0.9, area=0.1, is_everywhere=False, mask=lambda _: np.ones((2, 2), bool)
+    )
+    asked: list[Any] = []
+
+    def cells(_: Samples, frames: Frames) -> list[Any]:
+        return list(frames)
+
+    def is_held(judge: Any, *_: Any) -> bool:
+        asked.append(judge)
+        return True
+
+    of_fold, of_all = studies
+    listed: Any = learned.Listed(of_all, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
+    monkeypatch.setattr(learned, "by_pictures", lambda study, _: tellers[id(study)])
+    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
+    monkeypatch.setattr(learned, "_best_region", lambda *_: (None, cells))
+    monkeypatch.setattr(learned.Listed, "region", lambda _: (region, cells))
+    monkeypatch.setattr(learned, "is_held", is_held)
+    cue: Any = None
+    located = learned.locate_learned(of_fold, cue, pool, controls=False, in_all=listed)
+    assert located.places["a"].masks
+    assert asked == [tellers[id(of_all)]]
+
+
 def test_before_each_call_it_is_said_what_follows_at_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

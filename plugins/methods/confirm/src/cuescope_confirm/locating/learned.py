@@ -155,8 +155,11 @@ def locate_learned(
         taken, purity = whole.take(pool)
     in_frames = partial(_cue_in_frames, pool, purity=purity, is_seen=is_seen)
     of_all = None if in_all is None else in_all.region()
-    if of_all is not None:
+    judge = by_picture
+    if in_all is not None and of_all is not None:
         region, cells = of_all
+        # a fold's few samples may have more in common than the cue
+        judge = by_pictures(*in_all)
     elif telling is not None:
         region, cells = telling, own_cells
     else:
@@ -171,7 +174,7 @@ def locate_learned(
     # where both must say yes, the weaker one tells how sure a place is
     sure = min(sure, region.auroc)
     nowhere = why_nowhere(region, auroc)
-    if masks and not (nowhere or is_held(by_picture, region.auroc, pool, masks)):
+    if masks and not (nowhere or is_held(judge, region.auroc, pool, masks)):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
