@@ -29,8 +29,8 @@ from cuescope_sdk.statistics import Roc
 
 # AUROC on groups held out: what tells frames worse has no place and no name
 TELLS = 0.7
-# standard errors above chance: models of several folds are pooled, which doubles its spread
-BEYOND = 4.0
+# by chance, four standard errors: models of several folds are pooled, which doubles its spread
+RARE = 3.2e-5
 SURE = 0.9  # from here on nothing else is tried
 TIE = 0.05  # of AUROC
 STANDS = 0.25  # of the patches of moving things: so many stand in one place by chance
@@ -154,7 +154,7 @@ class Pictures:
 
 def least_telling(data: Training) -> float:
     """The AUROC from which on frames are told: of few groups more is needed."""
-    return max(TELLS, 0.5 + BEYOND * Roc.null_error(*data.groups_of_sides()))
+    return max(TELLS, Roc.least_beyond(RARE, *data.groups_of_sides()))
 
 
 def common_place(region: Region, shown: Sequence[Grid]) -> Mask | None:

@@ -1,5 +1,6 @@
 """What the order of numbers tells, whatever their scale: the receiver operating characteristic."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._shapes import BoolPerItem, PerItem
+
+EXACT = 40  # of the smaller side: more are nearly normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,34 @@ class Roc:
         0.0649...
         """
         return float(np.sqrt((positives + others + 1) / (12 * positives * others)))
+
+    @staticmethod
+    def least_beyond(p_value: float, positives: int, others: int) -> float:
+        """The least AUROC that scores which tell nothing reach no more often than this.
+
+        Of few it is less than as many standard errors say, for none is above 1; infinite where no
+        AUROC is so rare.
+
+        >>> round(Roc.least_beyond(3.2e-5, 7, 57), 3), round(Roc.least_beyond(0.5, 40, 40), 3)
+        (0.917, 0.501)
+        """
+        if min(positives, others) > EXACT:
+            error = Roc.null_error(positives, others)
+            return float(0.5 + stats.norm.isf(p_value) * error)
+        most = positives * others
+        pairs = range(most // 2, most + 1)
+
+        def is_beyond(won: int) -> bool:
+            # positives that win so many pairs, each about as many
+            each, more = divmod(won, positives)
+            scores = each + 0.5 + (np.arange(positives) < more)
+            test = stats.mannwhitneyu(
+                scores, np.arange(others) + 1, alternative="greater", method="exact"
+            )
+            return bool(test.pvalue <= p_value)
+
+        least = bisect_left(pairs, True, key=is_beyond)
+        return pairs[least] / most if least < len(pairs) else float("inf")
 
     def p_value(self) -> float:
         """One-sided p-value that positives score higher (Mann and Whitney, 1947).
