@@ -24,6 +24,7 @@ from cuescope_confirm.scores import (
     samples_needed,
 )
 from cuescope_confirm.study import Cue
+from cuescope_confirm.testimony import manipulation
 from cuescope_confirm.testimony.manipulation import Recogniser
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.row import Row
@@ -148,6 +149,41 @@ def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
     assert shares[0].mean() > 0.9
     assert 0.2 < shares[1].mean() < 0.8
     assert shares[2].mean() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("showing", "is_told"), [([-0.3, 0.18], False), ([0.9, 1.1], True)]
+)
+def test_pictures_that_do_not_tell_held_out_samples_recognise_nothing(
+    monkeypatch: pytest.MonkeyPatch, showing: list[float], *, is_told: bool
+) -> None:
+    """Middles are apart, and means are not: what is taken would be divided by nothing."""
+    scores = dict(enumerate([*showing, *[-1.134] * 15, *[1.0] * 15]))
+    samples = {}
+    for number in scores:
+        frame = Frame.from_array(np.full((1, 1, 3), number, np.uint8))
+        samples[str(number)] = Sample(key=str(number), frames=(frame,))
+    keys = list(samples)
+    target: Any = SimpleNamespace(
+        cue=SimpleNamespace(feature=SimpleNamespace(occurrences=(1,))),
+        located=LocatedCue(dict.fromkeys(keys[:2], Place()), set(keys[2:]), "told"),
+        samples=samples,
+    )
+    look: Any = SimpleNamespace(
+        read=lambda moments: np.array(
+            [scores[moment.frame.load().getpixel((0, 0))[0]] for moment in moments]
+        )
+    )
+    told: Any = SimpleNamespace(
+        auroc=0.9, model=SimpleNamespace(scores=lambda rows: rows)
+    )
+    data: Any = SimpleNamespace(shows=np.array([True, False]))
+    monkeypatch.setattr(manipulation, "training_frames", lambda *_: ([], data))
+    monkeypatch.setattr(manipulation, "by_pictures", lambda *_: told)
+    monkeypatch.setattr(manipulation, "look_of", lambda *_: look)
+    study: Any = None
+    recogniser = manipulation._learn_recogniser(study, target)
+    assert (recogniser is not None) is is_told
 
 
 def test_what_is_done_without_the_cue_too_is_no_cause() -> None:

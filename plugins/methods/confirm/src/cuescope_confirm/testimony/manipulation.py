@@ -60,7 +60,7 @@ class Recogniser:
 
 
 def recogniser_of(study: Study, target: Target) -> Recogniser | None:
-    """Learned from the run; None where pictures do not tell the cue on groups held out."""
+    """Learned from the run; None where pictures do not tell the cue in what is held out."""
     with study.audit.spare(f"recognising {target.cue.name} in changed pictures"):
         return study.audit.once(_learn_recogniser, study, target)
     return None
@@ -95,6 +95,9 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     recogniser = Recogniser(look, model, with_cue, without)
     left = recogniser.share_left(showing).mean()
     left_without = recogniser.share_left(others).mean()
+    # of two samples the middles may be apart where the means are not
+    if left <= left_without:
+        return None
     return replace(recogniser, apart=float(left - left_without))
 
 
@@ -158,7 +161,8 @@ def _share_of(
     if recogniser is None or witness.edits_model:
         return None
     shares = _shares_of_pairs(recogniser, changed_moments(witness), plugin)
-    return float(shares.mean()) if len(shares) else None
+    # no change takes more than all, however little sets held-out samples apart
+    return float(shares.mean().clip(-1, 1)) if len(shares) else None
 
 
 def _shares_of_pairs(
