@@ -390,6 +390,18 @@ def test_a_mark_is_placed_by_a_few_samples() -> None:
         assert unseen is None
 
 
+def test_what_is_too_thin_for_a_cell_has_the_place_of_its_patches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        _location, "clear_cells", lambda cells, *_: np.zeros(cells.shape[1:3], bool)
+    )
+    portrait, places = describe(corner, count=12, wrong=0)
+    assert portrait is not None
+    assert portrait.where == "top right"
+    assert overlap(portrait, places) > 0.4
+
+
 def patchwork(rng: np.random.Generator) -> np.ndarray:
     """Rectangles of any colours: no kind of patch is in many frames."""
     pixels = np.full((SIDE, SIDE, 3), rng.integers(0, 256, 3), np.uint8)

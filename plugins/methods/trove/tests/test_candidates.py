@@ -210,8 +210,9 @@ def test_frames_are_ranked_by_the_cue_and_not_by_their_label() -> None:
         assert Roc(place, shows).auroc() > 0.9
 
 
-def test_what_leads_most_to_one_mistake_stands_for_what_is_the_same_thing() -> None:
-    analysis, _, _ = audited(0)
+def test_what_leads_clearest_to_one_mistake_stands_for_what_is_the_same_thing() -> None:
+    """A small part of a cue is purer, and leaves the rest of it out."""
+    analysis, _, shows = audited(0)
     table, distinct = analysis.table, analysis.distinct
     pairs = table.pairs
     found = int(np.flatnonzero(table.finding)[0])
@@ -223,8 +224,11 @@ def test_what_leads_most_to_one_mistake_stands_for_what_is_the_same_thing() -> N
     verdict = np.full_like(table.verdict, Verdict.NOTHING)
     verdict[same] = Verdict.FINDING
     shown = replace(distinct, table=replace(table, verdict=verdict)).choose(1)
-    foremost = pairs.cluster[same[table.worth[same].argmax()]]
+    foremost = pairs.cluster[same[table.clarity[same].argmax()]]
+    purest = pairs.cluster[same[table.worth[same].argmax()]]
     assert foremost in shown
+    members = distinct.candidates.members
+    assert shows[members[foremost]].sum() > shows[members[purest]].sum()
     towards = distinct.directions[shown] @ distinct.directions[foremost]
     assert (towards >= ALIKE).sum() == 1
 

@@ -119,6 +119,7 @@ class Pictures:
             grids = PixelPatches.FINE.of(self.frames)
             region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
         found = None
+        by_patches = None
         # what is all over the picture stands where most pictures have it, and no cell tells it
         is_all_over = whole >= least
         if region is not None and region.auroc >= max(least, best - TIE):
@@ -130,8 +131,13 @@ class Pictures:
             elif overlap(common, mask) >= HALF:
                 # of few frames each half tells its cells worse, and both agree where they are
                 found = Location("one place", region.auroc, mask=mask)
+            elif common.mean() <= LARGE and not region.is_everywhere:
+                place = stretch(common, mask.shape)
+                by_patches = Location("one place", region.auroc, mask=place)
         if found is None and of_place >= max(TELLS, best - TIE):
             found = Location("one place", of_place, mask=mask)
+        # a thin thing is too little of each cell for cells to tell it
+        found = found or by_patches
         if found is None:
             return Location("everywhere" if is_all_over else "unknown", best)
         outlines = list(map(found.place_in, self.frames))

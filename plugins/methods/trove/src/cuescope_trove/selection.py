@@ -115,6 +115,13 @@ class ScoredPairs:
         """The TRoVe score: error contribution + static bias, in [-1, 2]."""
         return np.asarray(self.pairs.error_contribution + self.bias.value)
 
+    @property
+    def clarity(self) -> np.ndarray:
+        """The worth in standard errors of a share at its most uncertain."""
+        pairs = self.pairs
+        error = 0.5 * np.sqrt(1 / pairs.n_with + 1 / pairs.n_without)
+        return np.asarray(self.worth / error)
+
     def of_clusters(self, chosen: Sequence[int]) -> "ScoredPairs":
         """The pairs of some clusters, which are numbered anew in this order."""
         numbers = np.full(self.observations.clusters, -1)

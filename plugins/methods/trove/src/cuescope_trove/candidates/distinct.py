@@ -29,19 +29,21 @@ class Distinct:
     def choose(self, most: int) -> list[int]:
         """One candidate for each finding, and others that are none of these: at most so many.
 
-        Of candidates that are the same thing the one of most worth stands for all. No finding is
-        left out. The largest comes first.
+        Of candidates that are the same thing one stands for all. No finding is left out. The
+        largest comes first.
         """
         table = self.table
         pairs = table.pairs
+        leads = np.zeros(len(self.candidates), dtype=bool)
         is_shown = np.zeros(len(self.candidates), dtype=bool)
         reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
         by_worth = np.lexsort((table.p_value[reported], -table.worth[reported]))
         for pair in reported[by_worth]:
             # what stands for the candidate may harm other labels than this one
             same = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
-            if not is_shown[same].any():
-                is_shown[pairs.cluster[pair]] = True
+            if not leads[same].any():
+                leads[pairs.cluster[pair]] = True
+                is_shown[self._clearest(pair, same)] = True
         # what is reported has been told by now, itself or by what stands for it
         told = np.asarray(self._reported.any(axis=0))
         ranked = pairs.cluster[ranking(table)]
@@ -54,6 +56,19 @@ class Distinct:
             ):
                 is_shown[candidate] = True
         return self._largest_first(is_shown)
+
+    def _clearest(self, pair: int, same: Int[np.ndarray, " candidate"]) -> int:
+        """What stands for the same thing: the clearest that is not surely worth less than the most.
+
+        By one standard error (Breiman and others, 1984). A small part of a cue may be purer by
+        chance, and leaves the rest of the cue among what is without it.
+        """
+        table = self.table
+        pairs = table.pairs
+        is_same = (pairs.label == pairs.label[pair]) & np.isin(pairs.cluster, same)
+        error = table.worth[pair] / table.clarity[pair] if table.clarity[pair] else 0.0
+        near = np.flatnonzero(is_same & (table.worth >= table.worth[pair] - error))
+        return int(pairs.cluster[near[table.clarity[near].argmax()]])
 
     def every(self) -> list[int]:
         """All candidates: those of one clustering share no frames."""
