@@ -547,7 +547,7 @@ def test_what_the_rest_of_the_frames_tells_as_well_is_everywhere(
 @pytest.mark.parametrize(
     # of the frame, where most frames have the patches that tell the cue
     ("area", "spread"),
-    [(0.6, "everywhere"), (0.1, "unknown")],
+    [(0.6, "everywhere"), (0.1, "one place")],
 )
 def test_what_stands_all_over_the_frame_needs_no_cell_that_tells_it(
     monkeypatch: pytest.MonkeyPatch, area: float, spread: str
