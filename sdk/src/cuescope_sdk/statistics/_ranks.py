@@ -10,7 +10,7 @@ from scipy import stats
 from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._shapes import BoolPerItem, PerItem
 
-EXACT = 40  # of the smaller side: more are nearly normal
+EXACT = 20_000  # pairs: of more it takes long, and is nearly normal
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +95,10 @@ class Roc:
         >>> round(Roc.least_beyond(3.2e-5, 7, 57), 3), round(Roc.least_beyond(0.5, 40, 40), 3)
         (0.917, 0.501)
         """
-        if min(positives, others) > EXACT:
+        most = positives * others
+        if most > EXACT:
             error = Roc.null_error(positives, others)
             return float(0.5 + stats.norm.isf(p_value) * error)
-        most = positives * others
         pairs = range(most // 2, most + 1)
 
         def is_beyond(won: int) -> bool:

@@ -116,11 +116,15 @@ class ScoredPairs:
         return np.asarray(self.pairs.error_contribution + self.bias.value)
 
     @property
-    def clarity(self) -> np.ndarray:
-        """The worth in standard errors of a share at its most uncertain."""
+    def error(self) -> np.ndarray:
+        """The largest standard error that a difference of shares with and without may have."""
         pairs = self.pairs
-        error = 0.5 * np.sqrt(1 / pairs.n_with + 1 / pairs.n_without)
-        return np.asarray(self.worth / error)
+        return np.asarray(np.sqrt(1 / pairs.n_with + 1 / pairs.n_without) / 2)
+
+    @property
+    def clarity(self) -> np.ndarray:
+        """The worth in standard errors."""
+        return np.asarray(self.worth / self.error)
 
     def of_clusters(self, chosen: Sequence[int]) -> "ScoredPairs":
         """The pairs of some clusters, which are numbered anew in this order."""

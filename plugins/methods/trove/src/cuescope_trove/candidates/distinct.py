@@ -66,8 +66,8 @@ class Distinct:
         table = self.table
         pairs = table.pairs
         is_same = (pairs.label == pairs.label[pair]) & np.isin(pairs.cluster, same)
-        error = table.worth[pair] / table.clarity[pair] if table.clarity[pair] else 0.0
-        near = np.flatnonzero(is_same & (table.worth >= table.worth[pair] - error))
+        least = table.worth[pair] - table.error[pair]
+        near = np.flatnonzero(is_same & (table.worth >= least))
         return int(pairs.cluster[near[table.clarity[near].argmax()]])
 
     def every(self) -> list[int]:
