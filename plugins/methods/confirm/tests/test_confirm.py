@@ -186,6 +186,20 @@ def test_pictures_that_do_not_tell_held_out_samples_recognise_nothing(
     assert (recogniser is not None) is is_told
 
 
+def test_no_change_takes_more_than_all_of_a_cue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However little sets held-out samples apart, by which what it takes is divided."""
+    given: Any = SimpleNamespace(edits_model=False)
+    for name in ("recogniser_of", "changed_moments", "Witness"):
+        monkeypatch.setattr(manipulation, name, lambda *_, **__: given)
+    monkeypatch.setattr(manipulation.Answers, "unknown", lambda *_: given)
+    monkeypatch.setattr(
+        manipulation, "_shares_of_pairs", lambda *_: np.array([9.0, 7.0])
+    )
+    assert manipulation._share_of(given, given, given, [], []) == 1.0
+
+
 def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
     """A placebo that hurts by itself, with and without the cue: nothing is confirmed."""
     rng = RNG(0)

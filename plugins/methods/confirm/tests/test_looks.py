@@ -430,14 +430,14 @@ def test_a_place_that_all_folds_tell_is_judged_by_the_pictures_of_all(
         return True
 
     of_fold, of_all = studies
-    listed: Any = learned.Listed(of_all, None)  # type: ignore[arg-type]
+    cue: Any = None
+    listed = learned.Listed(of_all, cue)
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda study, _: tellers[id(study)])
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
     monkeypatch.setattr(learned, "_best_region", lambda *_: (None, cells))
     monkeypatch.setattr(learned.Listed, "region", lambda _: (region, cells))
     monkeypatch.setattr(learned, "is_held", is_held)
-    cue: Any = None
     located = learned.locate_learned(of_fold, cue, pool, controls=False, in_all=listed)
     assert located.places["a"].masks
     assert asked == [tellers[id(of_all)]]

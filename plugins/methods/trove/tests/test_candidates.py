@@ -233,6 +233,26 @@ def test_what_leads_clearest_to_one_mistake_stands_for_what_is_the_same_thing() 
     assert (towards >= ALIKE).sum() == 1
 
 
+@pytest.mark.parametrize(("beyond", "stands"), [(0.01, "large"), (-0.01, "small")])
+def test_what_is_surely_less_pure_does_not_stand_for_what_is_the_same_thing(
+    beyond: float, stands: str
+) -> None:
+    """Within a standard error of the purest, which is small, the clearer one stands."""
+    analysis, _, _ = audited(0)
+    table, distinct = analysis.table, analysis.distinct
+    pairs = table.pairs
+    found = int(np.flatnonzero(table.finding)[0])
+    same = np.flatnonzero(pairs.label == pairs.label[found])
+    small, large = same[table.error[same].argmax()], same[table.error[same].argmin()]
+    worth = np.zeros_like(table.worth)
+    worth[small] = 1.0
+    worth[large] = 1.0 - table.error[small] + beyond
+    judged = replace(distinct, table=replace(table, worth=worth))
+    assert judged.table.clarity[large] > judged.table.clarity[small]
+    expected = {"small": small, "large": large}[stands]
+    assert judged._clearest(small, pairs.cluster[same]) == pairs.cluster[expected]
+
+
 def test_where_nothing_is_found_frames_are_ranked_by_the_commonest_mistake() -> None:
     analysis, points, _ = audited(0, lean=0.0)
     assert not analysis.table.finding.any()

@@ -147,11 +147,12 @@ class Rates(NamedTuple):
         """Of frames that are known."""
         return cls(float(taken[shows].mean()), float(taken[~shows].mean()))
 
-    def purity(self, share: float) -> float:
-        """Of frames that are taken, the part that shows the cue, where a share of all is taken.
+    def purity(self, taken: int, frames: int) -> float:
+        """Of frames that are taken, the part that shows the cue, where so many of all are.
 
         After Rogan and Gladen (1978).
         """
+        share = taken / max(frames, 1)
         if self.caught <= self.wrongly:
             return 1.0
         shown = np.clip((share - self.wrongly) / (self.caught - self.wrongly), 0, 1)

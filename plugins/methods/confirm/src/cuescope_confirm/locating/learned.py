@@ -193,7 +193,7 @@ def _take(region: Region, cells: Cells, pool: Samples) -> tuple[list[FrameId], f
     frames = frames_in(pool)
     grids = _read(cells, pool, frames)
     taken = [frame for frame, grid in grids if region.shows(grid)]
-    return taken, region.rates.purity(len(taken) / max(len(frames), 1))
+    return taken, region.rates.purity(len(taken), len(frames))
 
 
 def why_nowhere(region: Region, whole: float) -> str | None:
@@ -359,7 +359,7 @@ class Teller:
         frames = frames_in(pool)
         scores = self.scores(pool, frames)
         taken = list(compress(frames, scores >= self.model.threshold))
-        return taken, self.model.rates.purity(len(taken) / max(len(frames), 1))
+        return taken, self.model.rates.purity(len(taken), len(frames))
 
     def middle(self, samples: Samples, frames: Frames) -> float:
         """The score of the middle frame: a few that are taken wrongly do not move it."""
