@@ -258,7 +258,7 @@ def test_pictures_say_which_samples_show_a_cue_and_the_list_too_where_they_are_u
     monkeypatch.setattr(unnamed, "prepare", lambda *_: world.study)
     monkeypatch.setattr(unnamed, "_learn_eye", lambda *_: eye)
     monkeypatch.setattr(unnamed, "held_out_answers", lambda *_: ([], []))
-    target: Any = SimpleNamespace(**vars(world.target), by_label=False)
+    target: Any = SimpleNamespace(**vars(world.target), by_label=False, located=None)
     dossier: Any = SimpleNamespace(study=world.study)
     *by_list, by_pictures = unnamed.as_they_are(dossier, target)
     assert by_pictures.known.all()
@@ -270,6 +270,36 @@ def test_pictures_say_which_samples_show_a_cue_and_the_list_too_where_they_are_u
     [plain] = unnamed.as_they_are(dossier, target)
     assert plain.answers is answers
     assert unnamed.beside_all_else(world.study, world.target, plain) is None
+
+
+def test_of_folds_the_runs_samples_are_known_where_pictures_agree_with_the_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whole pictures tell a small cue badly, and its place well: the eye takes half of all here."""
+    world = World(0.8, "cue")
+    answers = world.answers()
+    shows = answers.present | (np.arange(COUNT) % 2 == 0)
+    eye: Any = SimpleNamespace(
+        model=SimpleNamespace(auroc=0.9), rows=np.zeros((COUNT, 2)), shows=shows
+    )
+    monkeypatch.setattr(unnamed, "run_answers", lambda *_: answers)
+    monkeypatch.setattr(unnamed, "prepare", lambda *_: world.study)
+    monkeypatch.setattr(unnamed, "_learn_eye", lambda *_: eye)
+    monkeypatch.setattr(unnamed, "held_out_answers", lambda *_: ([], []))
+    keys = [outcome.trial.sample.key for outcome in answers.outcomes]
+    with_cue = {
+        key for key, is_there in zip(keys, answers.present, strict=True) if is_there
+    }
+    # of the last sample it is not told whether it shows the cue
+    without = frozenset(set(keys[:-1]) - with_cue)
+    located = LocatedCue(dict.fromkeys(with_cue, Place()), without, "frames")
+    given = {**vars(world.target), "located": located, "parts": ("a", "b")}
+    target: Any = SimpleNamespace(**given, by_label=False)
+    dossier: Any = SimpleNamespace(study=world.study)
+    [view] = unnamed.as_they_are(dossier, target)
+    assert (view.known[:-1] == (shows == answers.present)[:-1]).all()
+    assert not view.known[-1] or keys[-1] in with_cue
+    assert (view.answers.present[view.known] == answers.present[view.known]).all()
 
 
 def test_of_two_views_the_one_that_says_less_counts() -> None:

@@ -92,18 +92,36 @@ def as_they_are(dossier: Dossier, target: Target) -> Sequence[AsTheyAre]:
     views = []
     if (eye.model.auroc or 0.0) < CLEAR_AUROC:
         views.append(AsTheyAre(answers, eye.rows, np.ones(len(eye.rows), bool)))
-    answers = replace(answers, present=eye.shows)
     looks = eye.rows
-    seen = eye.shows
+    known = _agrees(target, answers, eye)
+    answers = replace(answers, present=eye.shows)
     held_out, is_shown = held_out_answers(dossier, target)
     if held_out:
         answers = answers.with_more(held_out, is_shown, cue)
         more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
         looks = np.concatenate([looks, more])
-        seen = np.concatenate([seen, eye.model.scores(more) >= eye.model.threshold])
+        seen = eye.model.scores(more) >= eye.model.threshold
+        known = np.concatenate([known, seen == np.array(is_shown, bool)])
     # where pictures disagree with where the cue is located, nobody knows
-    views.append(AsTheyAre(answers, looks, seen == answers.present))
+    views.append(AsTheyAre(answers, looks, known))
     return views
+
+
+def _agrees(target: Target, answers: RunAnswers, eye: Eye) -> BoolPerSample:
+    """Of which of the run's samples pictures say the same as where the cue is located.
+
+    All, but of folds: there each of these was held out of a run, and located.
+    """
+    located = target.located
+    if not target.parts or located is None:
+        return np.ones(len(eye.shows), bool)
+    keys = [outcome.trial.sample.key for outcome in answers.outcomes]
+    return np.array(
+        [
+            key in (located.places if shows else located.without)
+            for key, shows in zip(keys, eye.shows, strict=True)
+        ]
+    )
 
 
 def beside_all_else(

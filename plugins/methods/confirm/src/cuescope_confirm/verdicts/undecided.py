@@ -70,7 +70,7 @@ SECOND_NONE = Undecided(
 DISAGREEMENT = Undecided(
     "the changes disagree: at least half of them do no more than their placebos"
 )
-SPREAD = Undecided("the changes do too unlike things to say how large its effect is")
+SPREAD = Undecided("what was measured is too unlike to say how large its effect is")
 SAME_ELSEWHERE = Undecided(
     "the same changes move answers about as much in pictures in which it can do nothing"
 )
