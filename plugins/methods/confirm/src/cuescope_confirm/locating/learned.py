@@ -127,73 +127,92 @@ def locate_learned(
     With `controls`, where the cue would be seen in samples without it. Of a fold, the place that
     the cue has `in_all` of them is tried before the one that this fold's run shows.
     """
-    frames, data = training_frames(study, cue)
     by_picture = by_pictures(study, cue)
-    whole = by_picture
-    # pictures ask nothing; of what is only held against a finding, they need not tell as much
-    if by_picture.auroc < (CLEAR_AUROC if controls else GOOD_AUROC):
-        read = partial(clip_embeddings if study.lasts(cue) else embeddings, study)
-        by_embedding = _teller(study, cue, frames, data, read)
-        if by_embedding.auroc > by_picture.auroc + TIE:
-            whole = by_embedding
+    # of what is only held against a finding pictures need not tell as much
+    enough = CLEAR_AUROC if controls else GOOD_AUROC
+    whole = _tell_frames(study, cue, by_picture, enough)
     stands = _where_it_stands(study, cue, pool, whole, by_picture, in_all)
     if stands is not None:
         return stands
-    auroc = whole.auroc
-    own, own_cells = _best_region(study, cue, auroc)
-    telling = own if own is not None and own.auroc >= GOOD_AUROC else None
-    is_of_pixels = own_cells is pixel_patches
-    is_seen = by_picture.auroc >= GOOD_AUROC or (telling is not None and is_of_pixels)
-    sure = auroc
-    # what tells the run's frames better decides which frames show the cue; where they are told
-    # well enough the model is not asked about the patches of all of the pool
-    are_read = is_of_pixels or auroc < CLEAR_AUROC
-    if telling and are_read and telling.auroc > auroc + TIE:
-        taken, purity = _take(telling, own_cells, pool)
-        sure = telling.auroc
-    else:
-        taken, purity = whole.take(pool)
-    in_frames = partial(_cue_in_frames, pool, purity=purity, is_seen=is_seen)
+    own = _best_region(study, cue, whole.auroc)
+    taken = _take(whole, own, pool)
+    region, cells = own
+    are_seen = cells is pixel_patches and _tells(region)
+    is_seen = by_picture.auroc >= GOOD_AUROC or are_seen
+    in_frames = partial(_cue_in_frames, pool, purity=taken.purity, is_seen=is_seen)
     of_all = None if in_all is None else in_all.region()
     judge = by_picture
     if in_all is not None and of_all is not None:
         region, cells = of_all
         # a fold's few samples may have more in common than the cue
         judge = by_pictures(*in_all)
-    elif telling is not None:
-        region, cells = telling, own_cells
-    else:
+    elif region is None or not _tells(region):
         by = BY
-        if own is not None:
-            by += f"; no patches tell them (AUROC {own.auroc:.2f})"
-        return in_frames(taken, {}, by, auroc)
+        if region is not None:
+            by += f"; no patches tell them (AUROC {region.auroc:.2f})"
+        return in_frames(taken.frames, {}, by, whole.auroc)
     masks = {}
     if not region.is_everywhere:
-        for frame, grid in _read(cells, pool, taken):
+        for frame, grid in _read(cells, pool, taken.frames):
             masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
-    # where both must say yes, the weaker one tells how sure a place is
-    sure = min(sure, region.auroc)
-    nowhere = why_nowhere(region, auroc)
+    nowhere = why_nowhere(region, whole.auroc)
     if masks and not (nowhere or is_held(judge, region.auroc, pool, masks)):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
-        auroc = max(auroc, region.auroc)
-        return in_frames(taken, {}, by, auroc)
+        return in_frames(taken.frames, {}, by, max(whole.auroc, region.auroc))
     by = f"{BY}, and the patches that tell them"
-    located = in_frames(taken, masks, by, sure)
+    # where both must say yes, the weaker one tells how sure a place is
+    located = in_frames(taken.frames, masks, by, min(taken.auroc, region.auroc))
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
 
 
-def _take(region: Region, cells: Cells, pool: Samples) -> tuple[list[FrameId], float]:
-    """The frames that a region's patches take for the cue's, and the part of them that is."""
+class Taken(NamedTuple):
+    """The frames that are taken for a cue's, the part of them that is, and who took them."""
+
+    frames: list[FrameId]
+    purity: float
+    auroc: float
+
+
+def _tell_frames(
+    study: Study, cue: Cue, by_picture: "Teller", enough: float
+) -> "Teller":
+    """Pictures, or the model's embedding where it tells the run's frames better.
+
+    Pictures ask nothing: where their AUROC is `enough` the model is not asked.
+    """
+    if by_picture.auroc >= enough:
+        return by_picture
+    frames, data = training_frames(study, cue)
+    read = partial(clip_embeddings if study.lasts(cue) else embeddings, study)
+    by_embedding = _teller(study, cue, frames, data, read)
+    return by_embedding if by_embedding.auroc > by_picture.auroc + TIE else by_picture
+
+
+def _take(whole: "Teller", own: tuple[Region | None, Cells], pool: Samples) -> Taken:
+    """What tells the run's frames better decides which frames show the cue.
+
+    Where all of a frame tells it well enough the model is not asked about the patches of all of the
+    pool.
+    """
+    region, cells = own
+    are_read = cells is pixel_patches or whole.auroc < CLEAR_AUROC
+    is_better = region is not None and region.auroc > whole.auroc + TIE
+    if region is None or not (_tells(region) and are_read and is_better):
+        return Taken(*whole.take(pool), whole.auroc)
     frames = frames_in(pool)
     grids = _read(cells, pool, frames)
     taken = [frame for frame, grid in grids if region.shows(grid)]
-    return taken, region.rates.purity(len(taken), len(frames))
+    return Taken(taken, region.rates.purity(len(taken), len(frames)), region.auroc)
+
+
+def _tells(region: Region | None) -> bool:
+    """Whether patches tell the run's frames."""
+    return region is not None and region.auroc >= GOOD_AUROC
 
 
 def why_nowhere(region: Region, whole: float) -> str | None:
