@@ -236,7 +236,9 @@ class Portrait(Value):
 
     `name` is a guess at what it is, None where the feature has a better one. `area` is its mean
     share of the frame, None where it has no place. `auroc` tells how well frames of groups that
-    nothing was learned from are told by it.
+    nothing was learned from are told by it. Where the model told the place, `mends` says how often
+    its answers become right when that is hidden, and `auroc` how well this is told from what is
+    hidden elsewhere.
     """
 
     feature: str
@@ -247,15 +249,21 @@ class Portrait(Value):
     area: FiniteFloat | None = None
     auroc: FiniteFloat
     outlines: tuple[Outline, ...] = ()
+    mends: str | None = None
 
     @property
     def sentence(self) -> str:
         """Where, what and how sure."""
         area = "" if self.area is None else f", {self.area:.0%} of the frame"
+        sure = (
+            f"it tells frames of other groups with an AUROC of {self.auroc:.2f} "
+            "(0.5 is chance)"
+        )
+        if self.mends is not None:
+            sure = f"by the model itself: {self.mends}"
         return (
             f"Where: {self.where}{area}. What changes there: {self.what}. "
-            f"How sure: it tells frames of other groups with an AUROC of {self.auroc:.2f} "
-            "(0.5 is chance). Names are guesses: look at the pictures."
+            f"How sure: {sure}. Names are guesses: look at the pictures."
         )
 
     def outline_of(self, occurrence: Occurrence) -> Outline | None:

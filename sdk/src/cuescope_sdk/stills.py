@@ -53,8 +53,8 @@ class Answers:
                 trials.append(
                     Trial(sample=still, condition="static", outputs=cls.outputs)
                 )
-        # the pairs are all that is asked from here on
-        audit.expect_more(0)
+        # the pairs are all that is asked from here on, where the method doesn't say more
+        audit.expect_more(audit.more_trials or 0, audit.likely_trials)
         # In one go: the batches are full, and a plan, which ends at its first question, counts all.
         outcomes = audit.respond(trials)
         stills = outcomes[len(samples) :]

@@ -9,6 +9,7 @@ from cuescope_sdk.locating._portraits import (
     Sight,
     attach_portraits,
     look_at_features,
+    most_hidden,
     shared_look,
 )
 from cuescope_sdk.locating._regions import Region
@@ -27,6 +28,7 @@ __all__ = [
     "attach_portraits",
     "edges_of",
     "look_at_features",
+    "most_hidden",
     "shared_look",
     "square_pixels",
     "stretch",

@@ -1,6 +1,6 @@
 """Where a cue is: at one place, at places that change, or everywhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -43,19 +43,30 @@ Spread = Literal["one place", "changing places", "everywhere", "unknown"]
 class Location:
     """Where a cue is in frames, and the AUROC by which frames of other groups are told.
 
-    `mask` are its cells at one place, `region` tells places that change.
+    `mask` are its cells at one place, `region` tells places that change, and `masks` are those of
+    some frames, by their keys: of others it is not known.
     """
 
     spread: Spread
     auroc: float
     mask: Mask | None = None
     region: Region | None = None
+    masks: Mapping[str, Mask] = field(default_factory=dict)
     _outlines: dict[str, Mask] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of_masks(cls, masks: Mapping[str, Mask], auroc: float) -> "Location":
+        """Of frames by their keys, in each of which the place was found by itself."""
+        places = [*masks.values()]
+        common = np.mean(places, axis=0) >= HALF
+        if np.mean([overlap(place, common) for place in places]) >= HALF:
+            return cls("one place", auroc, mask=common)
+        return cls("changing places", auroc, masks=masks)
 
     @property
     def has_place(self) -> bool:
         """Whether it is in a part of the frame."""
-        return self.mask is not None or self.region is not None
+        return self.mask is not None or self.region is not None or bool(self.masks)
 
     def pieces(self) -> list[Mask]:
         """Its cells at one place, those that touch together; [] where it has none."""
@@ -64,7 +75,7 @@ class Location:
     def is_seen_in(self, frame: Frame) -> bool:
         """Whether this frame shows it; what stays where it is can be looked for in all."""
         if self.region is None:
-            return self.mask is not None
+            return self.mask is not None or frame.key in self.masks
         [grid] = PixelPatches.FINE.of([frame])
         return self.region.shows(grid)
 
@@ -72,6 +83,8 @@ class Location:
         """Where it is in this frame, or would be; all of the frame where it has no place."""
         if self.mask is not None:
             return self.mask
+        if frame.key in self.masks:
+            return self.masks[frame.key]
         # a report asks again for the frames that the place was judged by
         if frame.key not in self._outlines:
             [grid] = PixelPatches.FINE.of([frame])

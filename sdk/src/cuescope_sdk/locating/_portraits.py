@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -11,7 +11,14 @@ from numpy.random import Generator
 from cuescope.auditing import Audit
 from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
 from cuescope.types import Frame, Sample
+from cuescope_sdk.locating._cells import cells_of, pixels_of
 from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
+from cuescope_sdk.locating._hiding import (
+    FEWEST as FEWEST_HIDDEN,
+    TRIALS,
+    can_hide,
+    mend_by_hiding,
+)
 from cuescope_sdk.locating._linear import Training
 from cuescope_sdk.locating._location import Location, Pictures, least_telling
 from cuescope_sdk.locating._masks import Mask
@@ -20,7 +27,7 @@ from cuescope_sdk.locating._whole_pictures import Whole, auroc_of_figures
 from cuescope_sdk.locating._words import name_for, words_for_place
 from cuescope_sdk.locating._written import Written, text_at
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import FrameId, typical_occurrences
+from cuescope_sdk.stills import Answers, FrameId, typical_occurrences
 from cuescope_sdk.tools import NameGuess
 
 MOST = 8  # findings: as many as a page tells in full
@@ -28,6 +35,7 @@ FRAMES = 120  # on each side
 OF_SAMPLE = 2  # frames of a clip
 FEWEST = 6  # samples on each side: of fewer nothing is learned
 DRAWN = 12  # pictures of a feature that a page shows
+HIDDEN = 3  # findings of which the model is asked where they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,15 +116,18 @@ def attach_portraits(
     *,
     guess: bool = True,
     sights: Mapping[str, Sight] | None = None,
+    answers: Answers | None = None,
 ) -> None:
     """Where the cue of each finding is, what changes there, and how sure that is.
 
     Every method with findings about frames calls it in `verify`. Frames that a feature lists are
-    held against others of the same labels, by their pixels alone: the model is not asked. What is
-    learned is judged on groups that it was not learned from. Of a feature that only ranks, the
-    method may name the `sides` itself, by the feature's key. Without `guess` features keep their
-    names. Of what was seen of them before (`sights`, by the feature's key) and what is seen now the
-    clearer one is attached.
+    held against others of the same labels, by their pixels alone. What is learned is judged on
+    groups that it was not learned from. Of a feature that only ranks, the method may name the
+    `sides` itself, by the feature's key. Without `guess` features keep their names. Of what was
+    seen of them before (`sights`, by the feature's key) and what is seen now the clearer one is
+    attached. The model is asked where its `answers` to all frames as stills are given: of the first
+    findings that pictures give no place it says where hiding a part of them mends its answers, in
+    no more than `most_hidden` questions.
     """
     sides = sides or {}
     sights = sights or {}
@@ -129,6 +140,7 @@ def attach_portraits(
     if not strongest:
         return
     views = audit.once(Views.of, audit)
+    left = HIDDEN if can_hide(audit) else 0
     with audit.context.progress("looking at the cues", len(strongest)) as advance:
         for score in strongest:
             # a picture that cannot be read costs its portrait
@@ -140,6 +152,13 @@ def attach_portraits(
                     sights.get(feature.key),
                 ]
                 sight = max(filter(None, looks), key=Sight.clarity, default=None)
+                if answers and left and not (sight and sight.location.has_place):
+                    left -= 1
+                    with audit.spare(f"hiding parts of the pictures of {feature.key}"):
+                        found = _look_by_hiding(
+                            audit, views, feature, score.label, answers
+                        )
+                        sight = found or sight
                 if sight is not None:
                     shown = tuple(outlines(audit, views, feature, sight.location))
                     changed = {"label": score.label, "outlines": shown}
@@ -206,6 +225,47 @@ def look_at(
         if auroc < least_telling(data):
             return None
         location = Location("everywhere", auroc)
+    return _sight(views, feature, label, location, frames, data)
+
+
+def most_hidden(audit: Audit) -> int:
+    """What `attach_portraits` asks at most, where it is given answers."""
+    return HIDDEN * TRIALS if can_hide(audit) else 0
+
+
+def _look_by_hiding(
+    audit: Audit,
+    views: Views,
+    feature: Feature,
+    label: str | None,
+    answers: Answers,
+) -> Sight | None:
+    """By the model; None where hiding a part of these frames seldom mends its answers."""
+    frames, data = training_frames(audit, views, feature, fewest=FEWEST_HIDDEN)
+    listed = list(compress(frames, data.shows))
+    mending = mend_by_hiding(audit, answers, listed)
+    if mending is None:
+        return None
+    known = np.array([at in mending.masks for at in frames], bool)
+    rows = np.flatnonzero(known | ~data.shows)
+    masks = {views.frame(at).key: mask for at, mask in mending.masks.items()}
+    location = Location.of_masks(masks, mending.auroc)
+    told = [frames[row] for row in rows.tolist()]
+    sight = _sight(views, feature, label, location, told, data.take(rows))
+    seen = sight.portrait.model_copy(update={"mends": mending.words})
+    return replace(sight, portrait=seen)
+
+
+def _sight(
+    views: Views,
+    feature: Feature,
+    label: str | None,
+    location: Location,
+    frames: Sequence[FrameId],
+    data: Training,
+) -> Sight:
+    """What is seen where a cue is."""
+    small = [views.frame(at) for at in frames]
     masks = None
     shown: list[Mask] = []
     written = None
@@ -213,9 +273,9 @@ def look_at(
         masks = [
             # where others are likest the cue they have its colours too
             np.ones((1, 1), bool)
-            if location.region is not None and not is_shown
+            if location.mask is None and not is_shown
             else location.place_in(frame)
-            for frame, is_shown in zip(pictures.frames, data.shows, strict=True)
+            for frame, is_shown in zip(small, data.shows, strict=True)
         ]
         shown = list(compress(masks, data.shows))
         large = [views.samples[key].frames[number] for key, number in frames]
@@ -224,8 +284,10 @@ def look_at(
         written = text_at(list(compress(placed, data.shows)), list(others))
     change = Change()
     if masks is not None:
-        change = change_at(pictures.cells, large, masks, data)
-    if written is None and not change.is_told:
+        change = change_at(cells_of(pixels_of(small)), large, masks, data)
+    # what the model itself was asked about is a place, whatever is seen of the whole
+    is_certain = bool(location.masks)
+    if written is None and not (change.is_told or is_certain):
         of_whole = change_of_whole(list(map(views.whole, frames)), data)
         # light from one side is clearest somewhere, and has no word there
         if of_whole.is_told:
@@ -262,11 +324,13 @@ def training_frames(
     views: Views,
     feature: Feature,
     sides: Sides | None = None,
+    *,
+    fewest: int = FEWEST,
 ) -> tuple[list[FrameId], Training]:
     """Frames that show the feature, and frames of samples without it.
 
     They are held against each other within each label, so others are of labels that it lists;
-    nothing where there are too few.
+    nothing where there are fewer samples on a side than the `fewest`.
     """
     rng = audit.rng("portrait", "others", feature.key)
     if sides is not None and sides.are_enough:
@@ -280,8 +344,7 @@ def training_frames(
     shows = np.arange(len(frames)) < len(listed[:FRAMES])
     samples = [views.samples[key] for key, _ in frames]
     keys = np.array([key for key, _ in frames])
-    few = min(len(set(keys[shows])), len(set(keys[~shows]))) < FEWEST
-    if few:
+    if min(len(set(keys[shows])), len(set(keys[~shows]))) < fewest:
         frames, samples, shows = [], [], shows[:0]
     of_frames = np.array([str(sample.label) for sample in samples])
     return frames, Training(shows, of_frames, Groups.of(samples))

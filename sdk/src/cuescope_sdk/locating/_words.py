@@ -60,7 +60,7 @@ def words_for_place(location: Location, masks: Sequence[Mask]) -> str:
     """Where it is; `masks` are those of frames that show the cue."""
     if location.mask is not None:
         return part_of(location.mask)
-    if location.region is None:
+    if not location.has_place:
         return "everywhere" if location.spread == "everywhere" else "unknown"
     parts = Counter(map(part_of, masks))
     [(part, count)] = parts.most_common(1)

@@ -36,6 +36,11 @@ class TRoVeOptions(Options):
         description="and what pictures share that wrongly get one answer, as a model tells that "
         "learns it from other pictures; where cues are looked for and measured in one part",
     )
+    hide: bool = Field(
+        True,
+        description="where pictures do not tell where a finding's cue is, parts of them are hidden "
+        "to see which mends the model's answers; of three findings at most",
+    )
     # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
     k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")
     k_max: PositiveInt = Field(6, description="most clusters tried, times the labels")

@@ -1,0 +1,241 @@
+"""Where a cue is, by the model itself: hidden there, wrong answers become right.
+
+A square is moved over each picture (Zeiler and Fergus, 2014), and the place where hiding helps most
+is made smaller as long as it helps nearly as much (Fong and Vedaldi, 2017). A place that was chosen
+by what it does always seems to do something, so it is hidden in another way then, beside a place of
+its size that was not chosen.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+from scipy.ndimage import gaussian_filter
+
+from cuescope.auditing import Audit
+from cuescope.types import Outcome, Sample
+from cuescope_sdk.interventions import Place, change_frames
+from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.maths import softmax
+from cuescope_sdk.statistics import Roc
+from cuescope_sdk.stills import Answers, FrameId
+
+GRID = 20  # cells along a side
+SQUARE = 9  # cells: a fifth of the frame
+PLACES = 4  # of the square along each side
+SMALLEST = 3  # cells
+ROUNDS = 4  # of making it smaller
+KEPT = 0.8  # of what the square does
+PICTURES = 10
+FEWEST = 5  # pictures: of fewer nothing is said
+CHANCE = 0.005  # of the judged AUROC, where hiding does nothing
+MENDED = (
+    0.75  # of the pictures: what is all over them may be mended in half, by any part
+)
+SOFT = 0.1  # of the shorter side, the standard deviation of a blur
+TRIALS = PICTURES * (PLACES**2 + 4 * ROUNDS + 2)  # at most, for one cue
+
+Pixels = UInt8[np.ndarray, "row col 3"]
+Paint = Callable[[Pixels, Bool[np.ndarray, "row col"]], Pixels]
+Gains = Float[np.ndarray, " trial"]
+
+
+class Box(NamedTuple):
+    """A part of the grid, in cells."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def mask(self) -> Mask:
+        """Its cells."""
+        mask = np.zeros((GRID, GRID), bool)
+        mask[self.top : self.bottom, self.left : self.right] = True
+        return mask
+
+    def trims(self) -> Iterator["Box"]:
+        """The same without a quarter of it, at each side that may be shorter."""
+        down = max((self.bottom - self.top) // 4, 1)
+        if self.bottom - self.top - down >= SMALLEST:
+            yield self._replace(top=self.top + down)
+            yield self._replace(bottom=self.bottom - down)
+        across = max((self.right - self.left) // 4, 1)
+        if self.right - self.left - across >= SMALLEST:
+            yield self._replace(left=self.left + across)
+            yield self._replace(right=self.right - across)
+
+
+@dataclass(frozen=True)
+class Mending:
+    """Where what is hidden mends answers, by frame, and in how many of them it does.
+
+    `auroc` says how well what is hidden there is told from what is hidden elsewhere, by how much
+    likelier the right answer becomes.
+    """
+
+    masks: Mapping[FrameId, Mask]
+    mended: int
+    auroc: float
+
+    @property
+    def words(self) -> str:
+        """What was seen."""
+        return f"hidden there, {self.mended} of {len(self.masks)} wrong answers become right"
+
+
+def can_hide(audit: Audit) -> bool:
+    """Whether the model answers about changed pictures, with how likely each answer is."""
+    has = audit.capabilities
+    return "logits" in has.outputs and "recorded" not in has.exposes
+
+
+def mend_by_hiding(
+    audit: Audit, answers: Answers, frames: Sequence[FrameId]
+) -> Mending | None:
+    """Where hiding a part of these frames makes wrong answers right; None where it seldom does.
+
+    Of each sample the frame is taken whose still is answered worst. At most `TRIALS` questions.
+    """
+    search = _Search.of(audit, answers, frames)
+    if len(search.stills) < FEWEST:
+        return None
+    boxes = search.smallest_boxes()
+    places = [search.place(row, box) for row, box in enumerate(boxes)]
+    rng = audit.rng("hiding", *(still.key for still in search.stills))
+    others = [place.elsewhere([], rng) for place in places]
+    rows = [row for row, other in enumerate(others) if other is not None]
+    if len(rows) < FEWEST:
+        return None
+    asked = [(row, places[row]) for row in rows]
+    asked += [(row, other) for row, other in enumerate(others) if other is not None]
+    gains, are_right = search.hide(asked, "plain", _plain)
+    is_there = np.arange(len(asked)) < len(rows)
+    auroc = Roc(gains, is_there).auroc()
+    mended = int(are_right[: len(rows)].sum())
+    least = Roc.least_beyond(CHANCE, len(rows), len(rows))
+    if auroc < least or mended < MENDED * len(rows):
+        return None
+    masks = {search.frames[row]: boxes[row].mask for row in rows}
+    return Mending(masks, mended, auroc)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Stills that are answered wrongly, with the probability of the right answer to each."""
+
+    audit: Audit
+    frames: Sequence[FrameId]
+    stills: Sequence[Sample]
+    as_they_are: Gains
+
+    @classmethod
+    def of(cls, audit: Audit, answers: Answers, frames: Sequence[FrameId]) -> "_Search":
+        """Of each sample the still that is answered worst, where that is wrong."""
+        stills = [answers.stills[answers.row[at]] for at in frames]
+        judged = [
+            row
+            for row, still in enumerate(stills)
+            if still.trial.sample.label in still.trial.sample.choices
+            and not still.correct()
+        ]
+        chances = dict(
+            zip(judged, _chances([stills[row] for row in judged]), strict=True)
+        )
+        worst: dict[str, int] = {}
+        for row in sorted(judged, key=chances.__getitem__):
+            worst.setdefault(frames[row][0], row)
+        rows = sorted(worst.values())[:PICTURES]
+        return cls(
+            audit,
+            [frames[row] for row in rows],
+            [stills[row].trial.sample for row in rows],
+            np.array([chances[row] for row in rows]),
+        )
+
+    def smallest_boxes(self) -> list[Box]:
+        """Of each still the smallest part that does nearly as much as the square that does most."""
+        starts = np.linspace(0, GRID - SQUARE, PLACES).round().astype(int).tolist()
+        squares = [
+            Box(top, left, top + SQUARE, left + SQUARE)
+            for top in starts
+            for left in starts
+        ]
+        rows = list(range(len(self.stills)))
+        best, first = self._best(rows, [squares] * len(rows))
+        for _ in range(ROUNDS):
+            trims = [list(best[row].trims()) for row in rows]
+            smaller, gains = self._best(rows, trims)
+            kept = gains >= KEPT * first[rows]
+            for row, trim in compress(zip(rows, smaller, strict=True), kept):
+                best[row] = trim
+            rows = list(compress(rows, kept))
+            if not rows:
+                break
+        return best
+
+    def _best(
+        self, rows: Sequence[int], boxes: Sequence[Sequence[Box]]
+    ) -> tuple[list[Box], Gains]:
+        """Of each of these stills the box that does most, and what it does."""
+        asked = [
+            (row, self.place(row, box))
+            for row, own in zip(rows, boxes, strict=True)
+            for box in own
+        ]
+        gains, _ = self.hide(asked, "soft", _soft)
+        ends = np.cumsum([len(own) for own in boxes])
+        of_stills = np.split(gains, ends[:-1])
+        best = [
+            own[int(of_still.argmax())]
+            for own, of_still in zip(boxes, of_stills, strict=True)
+        ]
+        return best, np.array([of_still.max() for of_still in of_stills])
+
+    def place(self, row: int, box: Box) -> Place:
+        """A box in the pixels of a still, whose frames are one."""
+        frames = self.stills[row].frames
+        width, height = frames[0].load().size
+        return Place((stretch(box.mask, (height, width)),) * len(frames))
+
+    def hide(
+        self, asked: Sequence[tuple[int, Place]], name: str, paint: Paint
+    ) -> tuple[Gains, Bool[np.ndarray, " trial"]]:
+        """How much likelier the right answer becomes by each, and whether it is given."""
+        trials = []
+        for row, place in asked:
+            trial = change_frames(
+                self.stills[row], place, f"hide-{name}", lambda _: paint
+            )
+            trials.append(replace(trial, condition="hidden"))
+        outcomes = self.audit.respond(trials)
+        rows = [row for row, _ in asked]
+        gains = np.array(_chances(outcomes)) - self.as_they_are[rows]
+        return gains, np.array([outcome.correct() for outcome in outcomes])
+
+
+def _chances(outcomes: Sequence[Outcome]) -> list[float]:
+    """How probable the right answer to each is."""
+    chances = []
+    for outcome in outcomes:
+        sample = outcome.trial.sample
+        [shares] = softmax(outcome.logits[None])
+        chances.append(float(shares[sample.choices.index(str(sample.label))]))
+    return chances
+
+
+def _soft(pixels: Pixels, mask: Bool[np.ndarray, "row col"]) -> Pixels:
+    """Out of focus."""
+    sigma = SOFT * min(pixels.shape[:2])
+    soft = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
+    return soft.round().clip(0, 255).astype(np.uint8)
+
+
+def _plain(pixels: Pixels, mask: Bool[np.ndarray, "row col"]) -> Pixels:
+    """The colour that the rest of the frame has on average."""
+    colour = pixels[~mask].mean(axis=0).round().astype(np.uint8)
+    return np.broadcast_to(colour, pixels.shape)

@@ -1,0 +1,189 @@
+"""Where a cue is, by a model whose answers change when it is hidden."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope.conclusions import Feature, Occurrence, Score
+from cuescope_sdk import (
+    Audit,
+    Capabilities,
+    Context,
+    Frame,
+    Outcome,
+    Response,
+    Sample,
+    Trial,
+)
+from cuescope_sdk.locating import attach_portraits, most_hidden, stretch
+from cuescope_sdk.locating._hiding import (
+    FEWEST,
+    GRID,
+    PICTURES,
+    TRIALS,
+    Mending,
+    can_hide,
+    mend_by_hiding,
+)
+from cuescope_sdk.stills import Answers
+
+SIDE = 60
+LABELS = ("cow", "horse")
+Reads = Callable[[np.ndarray], float]
+
+
+def sees_colour(pixels: np.ndarray) -> float:
+    """Sure of the wrong answer where something is of any strong colour."""
+    strong = np.ptp(pixels.astype(int), axis=2) > 120
+    return min(strong.sum() / 120, 1.0)
+
+
+def sees_light(pixels: np.ndarray) -> float:
+    """Wrong where all of the picture is light."""
+    return float(pixels.mean() > 60)
+
+
+def guesses(pixels: np.ndarray) -> float:
+    """Each picture by its own, whatever it shows."""
+    seed = int.from_bytes(pixels.tobytes()[:: pixels.size // 64], "little") % 2**32
+    return float(np.random.default_rng(seed + int(pixels.sum())).random())
+
+
+class Model:
+    """Answers by what it reads in the first frame; counts what it is asked."""
+
+    def __init__(self, reads: Reads) -> None:
+        self.reads = reads
+        self.asked = 0
+
+    def respond(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
+        outcomes = []
+        for trial in trials:
+            self.asked += 1
+            pixels = np.asarray(trial.sample.frames[0].load())
+            wrong = 4 * self.reads(pixels) - 2
+            logits = np.array([-wrong, wrong], np.float32)
+            outcomes.append(Outcome(trial, Response(logits=logits)))
+        return outcomes
+
+
+def pictures(
+    count: int, *, shown: bool, seed: int = 0
+) -> tuple[dict[str, Sample], dict[str, np.ndarray]]:
+    """Cows on grey noise, with a thing of a colour and place of its own; and where it is."""
+    rng = np.random.default_rng((seed, shown))
+    samples, masks = {}, {}
+    for number in range(count):
+        pixels = rng.integers(90, 130, (SIDE, SIDE, 1)).repeat(3, axis=2)
+        top, left = rng.integers(0, SIDE - 14, 2).tolist()
+        mask = np.zeros((SIDE, SIDE), bool)
+        if shown:
+            mask[top : top + 14, left : left + 14] = True
+            # strong, and seldom the same
+            pixels[mask] = rng.permutation([230, 20, int(rng.integers(20, 230))])
+        key = f"{'with' if shown else 'without'}-{number:02}"
+        frame = Frame.from_array(pixels.astype(np.uint8))
+        samples[key] = Sample(key=key, frames=(frame,), label="cow", choices=LABELS)
+        masks[key] = mask
+    return samples, masks
+
+
+def answers_of(model: Model, samples: Sequence[Sample]) -> Answers:
+    """Those to pictures of one frame, as they are and as stills."""
+    outcomes = model.respond([Trial(sample=sample) for sample in samples])
+    row = {(sample.key, 0): number for number, sample in enumerate(samples)}
+    nothing = np.empty((0, 0))
+    return Answers(outcomes, outcomes, row, nothing, nothing)
+
+
+def mend(
+    model: Model, samples: dict[str, Sample], frames: Sequence[str] = ()
+) -> Mending | None:
+    """Of all of these, or of some."""
+    answers = answers_of(model, [*samples.values()])
+    model.asked = 0
+    return mend_by_hiding(
+        audit_of(model), answers, [(key, 0) for key in frames or samples]
+    )
+
+
+def audit_of(
+    model: Model, samples: Sequence[Sample] = (), exposes: Iterable[str] = ()
+) -> Audit:
+    return Audit(
+        labels=LABELS,
+        options=None,
+        respond=model.respond,
+        context=Context(seed=0),
+        capabilities=Capabilities(
+            outputs=frozenset({"logits"}), exposes=frozenset(exposes)
+        ),
+        samples=tuple(samples),
+    )
+
+
+def test_a_thing_of_any_colour_at_any_place_is_found_by_what_hiding_it_does() -> None:
+    model = Model(sees_colour)
+    samples, masks = pictures(12, shown=True)
+    mending = mend(model, samples)
+    assert mending is not None
+    assert len(mending.masks) == mending.mended == PICTURES
+    assert mending.auroc == 1
+    overlaps = []
+    for (key, _), place in mending.masks.items():
+        there = stretch(place, (SIDE, SIDE))
+        overlaps.append((there & masks[key]).sum() / (there | masks[key]).sum())
+    assert np.mean(overlaps) > 0.4
+    assert model.asked <= TRIALS
+    assert mending.words == "hidden there, 10 of 10 wrong answers become right"
+
+
+@pytest.mark.parametrize("reads", [sees_light, guesses])
+def test_what_no_place_does_has_none(reads: Reads) -> None:
+    """Of many guesses some place seems to mend, until it is hidden in another way."""
+    for seed in range(20):
+        samples, _ = pictures(24, shown=False, seed=seed)
+        assert mend(Model(reads), samples) is None
+
+
+def test_few_wrong_answers_say_nothing() -> None:
+    samples, _ = pictures(FEWEST - 1, shown=True)
+    samples |= pictures(6, shown=False)[0]
+    model = Model(sees_colour)
+    assert mend(model, samples) is None
+    assert model.asked == 0
+
+
+def test_who_repeats_answers_is_not_asked_about_changed_pictures() -> None:
+    recorded = audit_of(Model(sees_colour), exposes=["recorded"])
+    assert not can_hide(recorded)
+    assert most_hidden(recorded) == 0 < most_hidden(audit_of(Model(sees_colour)))
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_a_finding_that_pictures_give_no_place_has_it_by_the_model(
+    *, hides: bool
+) -> None:
+    with_it, _ = pictures(9, shown=True)
+    samples = {**with_it, **pictures(30, shown=False)[0]}
+    model = Model(sees_colour)
+    audit = audit_of(model, [*samples.values()])
+    occurrences = tuple(Occurrence(sample=key, frame=0) for key in with_it)
+    feature = Feature(key="c", kind="cluster", occurrences=occurrences)
+    score = Score(feature="c", label="cow", metric="loss", value=0.5, finding=True)
+    answers = answers_of(model, audit.samples) if hides else None
+    model.asked = 0
+    attach_portraits(audit, [feature], [score], answers=answers)
+    portraits: list[Any] = audit.attachments
+    if not hides:
+        assert model.asked == 0
+        assert not any(portrait.outlines for portrait in portraits)
+        return
+    [portrait] = portraits
+    assert "by the model itself: hidden there, 9 of 9 wrong" in portrait.sentence
+    assert portrait.where.startswith("at changing places")
+    assert len(portrait.outlines) == len(with_it)
+    [mask] = {portrait.outlines[0].mask.shape}
+    assert mask == (GRID, GRID)
