@@ -51,11 +51,33 @@ def guesses(pixels: np.ndarray) -> float:
     return float(np.random.default_rng(seed + int(pixels.sum())).random())
 
 
+def as_one_thing(pixels: np.ndarray) -> np.ndarray:
+    """Whatever its colour; and a little of all else."""
+    rest = np.random.default_rng(int(pixels.sum())).normal(0, 0.02, 8)
+    return np.array([sees_colour(pixels), *rest])
+
+
+def as_many_things(pixels: np.ndarray) -> np.ndarray:
+    """Each colour in a direction of its own."""
+    strong = np.ptp(pixels.astype(int), axis=2) > 120
+    row = np.zeros(1001)
+    row[-1] = pixels.mean() / 255
+    if strong.any():
+        red, green, blue = (pixels[strong].mean(axis=0) // 26).astype(int).tolist()
+        row[100 * red + 10 * green + blue] = sees_colour(pixels)
+    return row
+
+
 class Model:
     """Answers by what it reads in the first frame; counts what it is asked."""
 
-    def __init__(self, reads: Reads) -> None:
+    def __init__(
+        self,
+        reads: Reads,
+        embeds: Callable[[np.ndarray], np.ndarray] = as_one_thing,
+    ) -> None:
         self.reads = reads
+        self.embeds = embeds
         self.asked = 0
 
     def respond(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
@@ -65,7 +87,9 @@ class Model:
             pixels = np.asarray(trial.sample.frames[0].load())
             wrong = 4 * self.reads(pixels) - 2
             logits = np.array([-wrong, wrong], np.float32)
-            outcomes.append(Outcome(trial, Response(logits=logits)))
+            embedding = self.embeds(pixels).astype(np.float32)
+            response = Response(logits=logits, embedding=embedding)
+            outcomes.append(Outcome(trial, response))
         return outcomes
 
 
@@ -118,7 +142,7 @@ def audit_of(
         respond=model.respond,
         context=Context(seed=0),
         capabilities=Capabilities(
-            outputs=frozenset({"logits"}), exposes=frozenset(exposes)
+            outputs=frozenset({"logits", "embedding"}), exposes=frozenset(exposes)
         ),
         samples=tuple(samples),
     )
@@ -146,6 +170,12 @@ def test_what_no_place_does_has_none(reads: Reads) -> None:
     for seed in range(20):
         samples, _ = pictures(24, shown=False, seed=seed)
         assert mend(Model(reads), samples) is None
+
+
+def test_what_is_another_thing_in_each_picture_is_no_cue() -> None:
+    """Any wrong answer may be mended somewhere."""
+    samples, _ = pictures(12, shown=True)
+    assert mend(Model(sees_colour, as_many_things), samples) is None
 
 
 def test_few_wrong_answers_say_nothing() -> None:
@@ -176,6 +206,7 @@ def test_a_finding_that_pictures_give_no_place_has_it_by_the_model(
     answers = answers_of(model, audit.samples) if hides else None
     model.asked = 0
     attach_portraits(audit, [feature], [score], answers=answers)
+    assert not audit.failures
     portraits: list[Any] = audit.attachments
     if not hides:
         assert model.asked == 0

@@ -208,14 +208,16 @@ def _colours_of(
     pixel, so each pixel has a colour of its own. () where no colour is much commoner there.
     """
 
-    def shares_of(side: BoolPerFrame) -> Float[np.ndarray, " name"]:
+    def shares_of(side: BoolPerFrame) -> Float[np.ndarray, "opened name"]:
         rows = np.flatnonzero(side)[:COLOURED].tolist()
-        shares = [_shares_of_colours(frames[row], masks[row]) for row in rows]
-        return np.asarray(np.mean(shares, axis=0))
+        return np.stack([_shares_of_colours(frames[row], masks[row]) for row in rows])
 
-    shown = shares_of(data.shows)
-    others = shares_of(~data.shows)
-    is_common = (shown >= COMMON) & (shown >= COMMONER * others)
+    of_frames = shares_of(data.shows)
+    shown = of_frames.mean(axis=0)
+    others = shares_of(~data.shows).mean(axis=0)
+    # in most frames: a thing of many colours has none on average
+    is_common = (of_frames >= COMMON).mean(axis=0) > 0.5
+    is_common &= shown >= COMMONER * others
     commonest = np.argsort(-shown, kind="stable")
     return tuple(NAMES[row] for row in commonest if is_common[row])[:2]
 

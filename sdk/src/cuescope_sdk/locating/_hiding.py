@@ -3,7 +3,8 @@
 A square is moved over each picture (Zeiler and Fergus, 2014), and the place where hiding helps most
 is made smaller as long as it helps nearly as much (Fong and Vedaldi, 2017). A place that was chosen
 by what it does always seems to do something, so it is hidden in another way then, beside a place of
-its size that was not chosen.
+its size that was not chosen. And any wrong answer may be mended somewhere: of a cue the same is
+taken away in all pictures, so the embedding changes in one direction, or it stands at one place.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,9 +19,10 @@ from scipy.ndimage import gaussian_filter
 from cuescope.auditing import Audit
 from cuescope.types import Outcome, Sample
 from cuescope_sdk.interventions import Place, change_frames
+from cuescope_sdk.locating._location import shared_place
 from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Roc
+from cuescope_sdk.statistics import Roc, shared_direction_p_value
 from cuescope_sdk.stills import Answers, FrameId
 
 GRID = 20  # cells along a side
@@ -32,6 +34,7 @@ KEPT = 0.8  # of what the square does
 PICTURES = 10
 FEWEST = 5  # pictures: of fewer nothing is said
 CHANCE = 0.005  # of the judged AUROC, where hiding does nothing
+SAME = 0.05  # the p-value by which one thing is taken away
 MENDED = (
     0.75  # of the pictures: what is all over them may be mended in half, by any part
 )
@@ -89,9 +92,9 @@ class Mending:
 
 
 def can_hide(audit: Audit) -> bool:
-    """Whether the model answers about changed pictures, with how likely each answer is."""
+    """Whether the model answers about changed pictures, with what stills are answered by."""
     has = audit.capabilities
-    return "logits" in has.outputs and "recorded" not in has.exposes
+    return has.outputs >= Answers.outputs and "recorded" not in has.exposes
 
 
 def mend_by_hiding(
@@ -102,36 +105,63 @@ def mend_by_hiding(
     Of each sample the frame is taken whose still is answered worst. At most `TRIALS` questions.
     """
     search = _Search.of(audit, answers, frames)
-    if len(search.stills) < FEWEST:
+    if len(search.answers) < FEWEST:
         return None
     boxes = search.smallest_boxes()
     places = [search.place(row, box) for row, box in enumerate(boxes)]
-    rng = audit.rng("hiding", *(still.key for still in search.stills))
+    rng = audit.rng("hiding", *(still.key for still in search.stills()))
     others = [place.elsewhere([], rng) for place in places]
     rows = [row for row, other in enumerate(others) if other is not None]
     if len(rows) < FEWEST:
         return None
     asked = [(row, places[row]) for row in rows]
     asked += [(row, other) for row, other in enumerate(others) if other is not None]
-    gains, are_right = search.hide(asked, "plain", _plain)
+    hidden = search.hide(asked, "plain", _plain)
     is_there = np.arange(len(asked)) < len(rows)
-    auroc = Roc(gains, is_there).auroc()
-    mended = int(are_right[: len(rows)].sum())
+    auroc = Roc(hidden.gains, is_there).auroc()
+    mended = int(hidden.are_right[is_there].sum())
     least = Roc.least_beyond(CHANCE, len(rows), len(rows))
-    if auroc < least or mended < MENDED * len(rows):
+    if auroc is None or auroc < least or mended < MENDED * len(rows):
         return None
     masks = {search.frames[row]: boxes[row].mask for row in rows}
+    there, elsewhere = hidden.shifts[is_there], hidden.shifts[~is_there]
+    is_one_thing = shared_direction_p_value(there, elsewhere) <= SAME
+    if not is_one_thing and shared_place([*masks.values()]) is None:
+        return None
     return Mending(masks, mended, auroc)
 
 
 @dataclass(frozen=True, eq=False)
+class Hidden:
+    """Answers to stills before a part of each was hidden, and after."""
+
+    before: Sequence[Outcome]
+    after: Sequence[Outcome]
+
+    @property
+    def gains(self) -> Gains:
+        """How much likelier the right answer becomes."""
+        return np.subtract(_chances(self.after), _chances(self.before))
+
+    @property
+    def are_right(self) -> Bool[np.ndarray, " trial"]:
+        """Whether it is given."""
+        return np.array([outcome.correct() for outcome in self.after])
+
+    @property
+    def shifts(self) -> Float[np.ndarray, "trial dim"]:
+        """How the embedding changes."""
+        before, after = map(Answers.stack_embeddings, (self.before, self.after))
+        return np.asarray(after, np.float64) - before
+
+
+@dataclass(frozen=True, eq=False)
 class _Search:
-    """Stills that are answered wrongly, with the probability of the right answer to each."""
+    """Stills that are answered wrongly, and the answers to them."""
 
     audit: Audit
     frames: Sequence[FrameId]
-    stills: Sequence[Sample]
-    as_they_are: Gains
+    answers: Sequence[Outcome]
 
     @classmethod
     def of(cls, audit: Audit, answers: Answers, frames: Sequence[FrameId]) -> "_Search":
@@ -150,12 +180,11 @@ class _Search:
         for row in sorted(judged, key=chances.__getitem__):
             worst.setdefault(frames[row][0], row)
         rows = sorted(worst.values())[:PICTURES]
-        return cls(
-            audit,
-            [frames[row] for row in rows],
-            [stills[row].trial.sample for row in rows],
-            np.array([chances[row] for row in rows]),
-        )
+        return cls(audit, [frames[row] for row in rows], [stills[row] for row in rows])
+
+    def stills(self) -> list[Sample]:
+        """What is asked about."""
+        return [answer.trial.sample for answer in self.answers]
 
     def smallest_boxes(self) -> list[Box]:
         """Of each still the smallest part that does nearly as much as the square that does most."""
@@ -165,7 +194,7 @@ class _Search:
             for top in starts
             for left in starts
         ]
-        rows = list(range(len(self.stills)))
+        rows = list(range(len(self.answers)))
         best, first = self._best(rows, [squares] * len(rows))
         for _ in range(ROUNDS):
             trims = [list(best[row].trims()) for row in rows]
@@ -187,7 +216,7 @@ class _Search:
             for row, own in zip(rows, boxes, strict=True)
             for box in own
         ]
-        gains, _ = self.hide(asked, "soft", _soft)
+        gains = self.hide(asked, "soft", _soft).gains
         ends = np.cumsum([len(own) for own in boxes])
         of_stills = np.split(gains, ends[:-1])
         best = [
@@ -198,24 +227,21 @@ class _Search:
 
     def place(self, row: int, box: Box) -> Place:
         """A box in the pixels of a still, whose frames are one."""
-        frames = self.stills[row].frames
+        frames = self.answers[row].trial.sample.frames
         width, height = frames[0].load().size
         return Place((stretch(box.mask, (height, width)),) * len(frames))
 
     def hide(
         self, asked: Sequence[tuple[int, Place]], name: str, paint: Paint
-    ) -> tuple[Gains, Bool[np.ndarray, " trial"]]:
-        """How much likelier the right answer becomes by each, and whether it is given."""
+    ) -> Hidden:
+        """What hiding each of these places does."""
         trials = []
         for row, place in asked:
-            trial = change_frames(
-                self.stills[row], place, f"hide-{name}", lambda _: paint
-            )
-            trials.append(replace(trial, condition="hidden"))
-        outcomes = self.audit.respond(trials)
-        rows = [row for row, _ in asked]
-        gains = np.array(_chances(outcomes)) - self.as_they_are[rows]
-        return gains, np.array([outcome.correct() for outcome in outcomes])
+            still = self.answers[row].trial.sample
+            trial = change_frames(still, place, f"hide-{name}", lambda _: paint)
+            trials.append(replace(trial, condition="hidden", outputs=Answers.outputs))
+        before = [self.answers[row] for row, _ in asked]
+        return Hidden(before, self.audit.respond(trials))
 
 
 def _chances(outcomes: Sequence[Outcome]) -> list[float]:

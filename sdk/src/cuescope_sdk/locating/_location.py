@@ -57,9 +57,8 @@ class Location:
     @classmethod
     def of_masks(cls, masks: Mapping[str, Mask], auroc: float) -> "Location":
         """Of frames by their keys, in each of which the place was found by itself."""
-        places = [*masks.values()]
-        common = np.mean(places, axis=0) >= HALF
-        if np.mean([overlap(place, common) for place in places]) >= HALF:
+        common = shared_place([*masks.values()])
+        if common is not None:
             return cls("one place", auroc, mask=common)
         return cls("changing places", auroc, masks=masks)
 
@@ -182,6 +181,13 @@ def common_place(region: Region, shown: Sequence[Grid]) -> Mask | None:
     common = places.mean(axis=0) >= HALF
     stays = float(places[:, common].sum() / places.sum()) >= STANDS
     return common if stays else None
+
+
+def shared_place(places: Sequence[Mask]) -> Mask | None:
+    """Where most places of several frames are; None where they have less in common than not."""
+    common = np.mean(places, axis=0) >= HALF
+    shares = [overlap(place, common) for place in places]
+    return common if np.mean(shares) >= HALF else None
 
 
 def overlap(one: Mask, other: Mask) -> float:
