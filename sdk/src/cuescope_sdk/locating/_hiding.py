@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
+from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 from cuescope.auditing import Audit
 from cuescope.types import Outcome, Sample
-from cuescope_sdk.interventions import Place, change_frames
+from cuescope_sdk.interventions import Place, change_frames, open_frame
 from cuescope_sdk.locating._location import shared_place
 from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.maths import softmax
@@ -35,10 +36,10 @@ PICTURES = 10
 FEWEST = 5  # pictures: of fewer nothing is said
 CHANCE = 0.005  # of the judged AUROC, where hiding does nothing
 SAME = 0.05  # the p-value by which one thing is taken away
-MENDED = (
-    0.75  # of the pictures: what is all over them may be mended in half, by any part
-)
-SOFT = 0.1  # of the shorter side, the standard deviation of a blur
+# of the pictures: what is all over them may be mended in half, by any part
+MENDED = 0.75
+SMALL = 40  # pixels along a side, in which a picture is blurred
+SOFT = 4.0  # of these, the standard deviation
 TRIALS = PICTURES * (PLACES**2 + 4 * ROUNDS + 2)  # at most, for one cue
 
 Pixels = UInt8[np.ndarray, "row col 3"]
@@ -132,7 +133,7 @@ def mend_by_hiding(
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
+class _Hidden:
     """Answers to stills before a part of each was hidden, and after."""
 
     before: Sequence[Outcome]
@@ -228,12 +229,12 @@ class _Search:
     def place(self, row: int, box: Box) -> Place:
         """A box in the pixels of a still, whose frames are one."""
         frames = self.answers[row].trial.sample.frames
-        width, height = frames[0].load().size
+        width, height = open_frame(frames[0]).size
         return Place((stretch(box.mask, (height, width)),) * len(frames))
 
     def hide(
         self, asked: Sequence[tuple[int, Place]], name: str, paint: Paint
-    ) -> Hidden:
+    ) -> _Hidden:
         """What hiding each of these places does."""
         trials = []
         for row, place in asked:
@@ -241,7 +242,7 @@ class _Search:
             trial = change_frames(still, place, f"hide-{name}", lambda _: paint)
             trials.append(replace(trial, condition="hidden", outputs=Answers.outputs))
         before = [self.answers[row] for row, _ in asked]
-        return Hidden(before, self.audit.respond(trials))
+        return _Hidden(before, self.audit.respond(trials))
 
 
 def _chances(outcomes: Sequence[Outcome]) -> list[float]:
@@ -256,9 +257,12 @@ def _chances(outcomes: Sequence[Outcome]) -> list[float]:
 
 def _soft(pixels: Pixels, mask: Bool[np.ndarray, "row col"]) -> Pixels:
     """Out of focus."""
-    sigma = SOFT * min(pixels.shape[:2])
-    soft = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
-    return soft.round().clip(0, 255).astype(np.uint8)
+    image = Image.fromarray(pixels)
+    # a tenth of a large picture would take seconds to blur
+    small = np.asarray(image.resize((SMALL, SMALL), Image.Resampling.BOX), np.float32)
+    soft = gaussian_filter(small, (SOFT, SOFT, 0)).round().astype(np.uint8)
+    spread = Image.fromarray(soft).resize(image.size, Image.Resampling.BICUBIC)
+    return np.asarray(spread)
 
 
 def _plain(pixels: Pixels, mask: Bool[np.ndarray, "row col"]) -> Pixels:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 
 import numpy as np
@@ -251,9 +251,7 @@ def _look_by_hiding(
     masks = {views.frame(at).key: mask for at, mask in mending.masks.items()}
     location = Location.of_masks(masks, mending.auroc)
     told = [frames[row] for row in rows.tolist()]
-    sight = _sight(views, feature, label, location, told, data.take(rows))
-    seen = sight.portrait.model_copy(update={"mends": mending.words})
-    return replace(sight, portrait=seen)
+    return _sight(views, feature, label, location, told, data.take(rows), mending.words)
 
 
 def _sight(
@@ -263,8 +261,9 @@ def _sight(
     location: Location,
     frames: Sequence[FrameId],
     data: Training,
+    mends: str | None = None,
 ) -> Sight:
-    """What is seen where a cue is."""
+    """What is seen where a cue is; `mends` says what the model told of this place."""
     small = [views.frame(at) for at in frames]
     masks = None
     shown: list[Mask] = []
@@ -285,9 +284,8 @@ def _sight(
     change = Change()
     if masks is not None:
         change = change_at(cells_of(pixels_of(small)), large, masks, data)
-    # what the model itself was asked about is a place, whatever is seen of the whole
-    is_certain = bool(location.masks)
-    if written is None and not (change.is_told or is_certain):
+    # where the model told it there is a place, whatever is seen of the whole
+    if written is None and mends is None and not change.is_told:
         of_whole = change_of_whole(list(map(views.whole, frames)), data)
         # light from one side is clearest somewhere, and has no word there
         if of_whole.is_told:
@@ -307,6 +305,7 @@ def _sight(
         what=", ".join(words) or "nothing that has a word here",
         area=area,
         auroc=location.auroc,
+        mends=mends,
     )
     return Sight(portrait, location, is_told=bool(words))
 
