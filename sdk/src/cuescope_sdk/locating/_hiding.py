@@ -217,7 +217,7 @@ class _Search:
             for row, own in zip(rows, boxes, strict=True)
             for box in own
         ]
-        gains = self.hide(asked, "soft", _soft).gains
+        gains = self.hide(asked, "blur", _soft).gains
         ends = np.cumsum([len(own) for own in boxes])
         of_stills = np.split(gains, ends[:-1])
         best = [
