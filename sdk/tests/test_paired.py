@@ -10,8 +10,8 @@ from cuescope_sdk.statistics import (
     change_interval,
     change_p_value,
     paired_flips,
-    shared_direction_p_value,
 )
+from cuescope_sdk.statistics._paired import shared_direction_p_value
 
 BEFORE = np.array([0, 0, 1, 0, 1, 0, 1, 0])
 AFTER = np.array([1, 1, 1, 1, 0, 0, 1, 1])

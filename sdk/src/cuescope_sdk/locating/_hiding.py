@@ -23,7 +23,8 @@ from cuescope_sdk.interventions import Place, change_frames, open_frame
 from cuescope_sdk.locating._location import shared_place
 from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Roc, shared_direction_p_value
+from cuescope_sdk.statistics import Roc
+from cuescope_sdk.statistics._paired import shared_direction_p_value
 from cuescope_sdk.stills import Answers, FrameId
 
 GRID = 20  # cells along a side

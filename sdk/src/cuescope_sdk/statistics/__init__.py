@@ -18,12 +18,7 @@ from cuescope_sdk.statistics._intervals import (
 from cuescope_sdk.statistics._inversion import excluded_by_test
 from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
 from cuescope_sdk.statistics._levels import multiplicity
-from cuescope_sdk.statistics._paired import (
-    PairedFlips,
-    change_p_value,
-    paired_flips,
-    shared_direction_p_value,
-)
+from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import Permutation, gap_p_values
 from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
@@ -83,6 +78,5 @@ __all__ = [
     "paired_flips",
     "prognostic_gap",
     "share_beyond_chance",
-    "shared_direction_p_value",
     "student_interval",
 ]
