@@ -143,7 +143,7 @@ class _Hidden:
     @property
     def gains(self) -> Gains:
         """How much likelier the right answer becomes."""
-        return np.subtract(_chances(self.after), _chances(self.before))
+        return np.array(_chances(self.after)) - _chances(self.before)
 
     @property
     def are_right(self) -> Bool[np.ndarray, " trial"]:
