@@ -154,7 +154,7 @@ class _Hidden:
     def shifts(self) -> Float[np.ndarray, "trial dim"]:
         """How the embedding changes."""
         before, after = map(Answers.stack_embeddings, (self.before, self.after))
-        return np.asarray(after, np.float64) - before
+        return np.asarray(after.astype(np.float64) - before)
 
 
 @dataclass(frozen=True, eq=False)
