@@ -116,9 +116,9 @@ def change_at(
         words.append("more edges" if clear["contrast"] > 0 else "fewer edges")
     colour = _common_colour(values, data)
     if words or colour is not None:
-        # of one colour the mean knows the shade as well
+        # of one colour the mean knows the shade as well; that of many colours is none of theirs
         drawn = " and ".join(_colours_of(frames, masks, data))
-        colour = colour if (colour or "").endswith(drawn) else drawn
+        colour = colour if drawn and (colour or "").endswith(drawn) else drawn
     return Change(tuple(words), colour or None, hue)
 
 
