@@ -122,15 +122,11 @@ def answers_of(model: Model, samples: Sequence[Sample]) -> Answers:
     return Answers(outcomes, outcomes, row, nothing, nothing)
 
 
-def mend(
-    model: Model, samples: dict[str, Sample], frames: Sequence[str] = ()
-) -> Mending | None:
-    """Of all of these, or of some."""
+def mend(model: Model, samples: dict[str, Sample]) -> Mending | None:
+    """Of all of these."""
     answers = answers_of(model, [*samples.values()])
     model.asked = 0
-    return mend_by_hiding(
-        audit_of(model), answers, [(key, 0) for key in frames or samples]
-    )
+    return mend_by_hiding(audit_of(model), answers, [(key, 0) for key in samples])
 
 
 def audit_of(

@@ -28,7 +28,7 @@ from cuescope_sdk.locating import (
     shared_look,
     stretch,
 )
-from cuescope_sdk.locating._changes import change_of_whole
+from cuescope_sdk.locating._changes import _colours_of, change_of_whole
 from cuescope_sdk.locating._patch_models import likest_part
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
 from cuescope_sdk.locating._whitening import Whitening
@@ -697,3 +697,14 @@ def test_equal_pictures_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert (twice[:9] == twice[9:]).all()
     assert (look.read(frames[4:]) == twice[4:9]).all()
     assert [frame.key for frame in seen] == [frame.key for frame in frames]
+
+
+@pytest.mark.parametrize(("blue", "colours"), [(4, ()), (6, ("blue",))])
+def test_a_colour_is_that_of_most_pictures(blue: int, colours: tuple[str, ...]) -> None:
+    """What four of ten have all over is common on average, and not in most."""
+    shades = [(20, 40, 220)] * blue + [(240, 230, 30)] * 2
+    shades += [(120, 120, 120)] * (20 - len(shades))
+    frames = [Frame.from_array(np.full((8, 8, 3), shade, np.uint8)) for shade in shades]
+    samples = [Sample(key=str(row), frames=(), label="cow") for row in range(20)]
+    data = Training(np.arange(20) < 10, np.full(20, "cow"), Groups.of(samples))
+    assert _colours_of(frames, [np.ones((1, 1), bool)] * 20, data) == colours

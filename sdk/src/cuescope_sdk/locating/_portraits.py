@@ -11,7 +11,6 @@ from numpy.random import Generator
 from cuescope.auditing import Audit
 from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
 from cuescope.types import Frame, Sample
-from cuescope_sdk.locating._cells import cells_of, pixels_of
 from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
 from cuescope_sdk.locating._hiding import (
     FEWEST as FEWEST_HIDDEN,
@@ -225,7 +224,7 @@ def look_at(
         if auroc < least_telling(data):
             return None
         location = Location("everywhere", auroc)
-    return _sight(views, feature, label, location, frames, data)
+    return _sight(views, feature, label, location, pictures, frames, data)
 
 
 def most_hidden(audit: Audit) -> int:
@@ -251,7 +250,9 @@ def _look_by_hiding(
     masks = {views.frame(at).key: mask for at, mask in mending.masks.items()}
     location = Location.of_masks(masks, mending.auroc)
     told = [frames[row] for row in rows.tolist()]
-    return _sight(views, feature, label, location, told, data.take(rows), mending.words)
+    pictures = Pictures([views.frame(at) for at in told])
+    data = data.take(rows)
+    return _sight(views, feature, label, location, pictures, told, data, mending.words)
 
 
 def _sight(
@@ -259,12 +260,12 @@ def _sight(
     feature: Feature,
     label: str | None,
     location: Location,
+    pictures: Pictures,
     frames: Sequence[FrameId],
     data: Training,
     mends: str | None = None,
 ) -> Sight:
     """What is seen where a cue is; `mends` says what the model told of this place."""
-    small = [views.frame(at) for at in frames]
     masks = None
     shown: list[Mask] = []
     written = None
@@ -274,7 +275,7 @@ def _sight(
             np.ones((1, 1), bool)
             if location.mask is None and not is_shown
             else location.place_in(frame)
-            for frame, is_shown in zip(small, data.shows, strict=True)
+            for frame, is_shown in zip(pictures.frames, data.shows, strict=True)
         ]
         shown = list(compress(masks, data.shows))
         large = [views.samples[key].frames[number] for key, number in frames]
@@ -283,7 +284,7 @@ def _sight(
         written = text_at(list(compress(placed, data.shows)), list(others))
     change = Change()
     if masks is not None:
-        change = change_at(cells_of(pixels_of(small)), large, masks, data)
+        change = change_at(pictures.cells, large, masks, data)
     # where the model told it there is a place, whatever is seen of the whole
     if written is None and mends is None and not change.is_told:
         of_whole = change_of_whole(list(map(views.whole, frames)), data)
