@@ -28,7 +28,7 @@ from cuescope_sdk.locating import (
     shared_look,
     stretch,
 )
-from cuescope_sdk.locating._changes import _colours_of, change_of_whole
+from cuescope_sdk.locating._changes import _colours_of, change_at, change_of_whole
 from cuescope_sdk.locating._patch_models import likest_part
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
 from cuescope_sdk.locating._whitening import Whitening
@@ -708,3 +708,18 @@ def test_a_colour_is_that_of_most_pictures(blue: int, colours: tuple[str, ...]) 
     samples = [Sample(key=str(row), frames=(), label="cow") for row in range(20)]
     data = Training(np.arange(20) < 10, np.full(20, "cow"), Groups.of(samples))
     assert _colours_of(frames, [np.ones((1, 1), bool)] * 20, data) == colours
+
+
+@pytest.mark.parametrize(("bright", "words"), [(6, ()), (9, ("brighter",))])
+def test_what_changes_is_of_most_pictures(bright: int, words: tuple[str, ...]) -> None:
+    """What six of ten have much more of is more on average, and not in most."""
+    rng = np.random.default_rng(0)
+    grey = rng.integers(100, 120, 20)
+    grey[:bright] = 240
+    grey[bright:10] = 90
+    frames = [Frame.from_array(np.full((8, 8, 3), shade, np.uint8)) for shade in grey]
+    samples = [Sample(key=str(row), frames=(), label="cow") for row in range(20)]
+    data = Training(np.arange(20) < 10, np.full(20, "cow"), Groups.of(samples))
+    cells = _cells.cells_of(_cells.pixels_of(frames))
+    everywhere = [np.ones((1, 1), bool)] * 20
+    assert change_at(cells, frames, everywhere, data).words == words

@@ -20,6 +20,7 @@ SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
 FINE = 128  # pixels along a side, of which each has a colour: letters are small
 COLOURED = 40  # frames of either side, which are opened for it
+MOST = 0.75  # of frames with a cue: what fewer have more of is not told
 COMMON = 0.2  # of the pixels of a place: a rarer colour is not told
 COMMONER = 1.5  # times as common as in frames without the cue
 GREY = 0.08  # red and blue of what has no colour
@@ -28,18 +29,20 @@ LIGHT = 0.66
 DARK = 0.33
 BROWN = 0.7  # of the red light of an orange: one that has less is brown
 TINY = 1e-9  # of a spread
-# brightness, red less green, blue less brightness
-COLOURS = {
-    "red": (1.0, -0.4),
-    "orange": (0.8, -1.0),
-    "yellow": (0.0, -1.0),
-    "green": (-1.0, -0.3),
-    "cyan": (-1.0, 0.33),
-    # an azure is called blue as well
-    "blue": (-0.2, 1.0),
-    "purple": (0.7, 0.8),
-}
-NAMES = (*COLOURS, "brown", "black", "grey", "white")
+# red less green, blue less brightness
+COLOURS = (
+    ("red", (1.0, -0.4)),
+    ("orange", (0.8, -1.0)),
+    ("yellow", (0.0, -1.0)),
+    ("green", (-1.0, -0.3)),
+    ("cyan", (-1.0, 0.33)),
+    # that of a sky
+    ("blue", (-0.72, 0.43)),
+    ("blue", (-0.2, 1.0)),
+    ("purple", (0.7, 0.8)),
+)
+HUES = tuple(dict.fromkeys(name for name, _ in COLOURS))
+NAMES = (*HUES, "brown", "black", "grey", "white")
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ def change_at(
         difference, spread = _difference(values[:, column], data, weights)
         least = SHARP if name == "contrast" else SEEN
         is_told = abs(difference) >= max(least, CLEAR * spread)
+        is_told = is_told and _is_of_most(values[:, column], data, difference)
         clear[name] = difference if is_told else 0.0
     words = []
     hue = None
@@ -185,6 +189,12 @@ def _difference(
     return float(means[0] - means[1]), float(np.sqrt(np.mean(variances)))
 
 
+def _is_of_most(values: PerFrame, data: Training, difference: float) -> bool:
+    """Whether most frames with the cue differ so from the middle of others, and not a few much."""
+    apart = values[data.shows] - np.median(values[~data.shows])
+    return bool((apart * difference > 0).mean() >= MOST)
+
+
 def _common_colour(
     values: Float[np.ndarray, "frame feature"],
     data: Training,
@@ -232,7 +242,7 @@ def _shares_of_colours(frame: Frame, mask: Mask) -> Float[np.ndarray, " name"]:
 def _colour_name(brightness: float, red: float, blue: float) -> str:
     """A colour, dark or light, or what has none."""
     [name] = _names_of(np.array([[brightness, red, blue]])).tolist()
-    if name not in COLOURS:
+    if name not in HUES:
         return str(name)
     shade = "dark " if brightness < DARK else "light " if brightness > LIGHT else ""
     return f"{shade}{name}"
@@ -258,6 +268,8 @@ def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
     ('orange', 'brown')
     >>> colour_of(-0.31, 0.48), colour_of(-1.0, 0.33)
     ('blue', 'cyan')
+    >>> colour_of(-0.28, 0.17)  # sky blue
+    'blue'
     """
     [name] = _hues_of(np.array([[red, blue]]), np.array([is_dark])).tolist()
     return str(name)
@@ -265,7 +277,8 @@ def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
 
 def _hues_of(hues: Float[np.ndarray, "colour 2"], is_dark: np.ndarray) -> np.ndarray:
     """Of each the name that is nearest in direction; of an orange that is dark, brown."""
-    directions = np.array(list(COLOURS.values()))
+    named, towards = zip(*COLOURS, strict=True)
+    directions = np.array(towards)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    names = np.array([*COLOURS])[(hues @ directions.T).argmax(axis=1)]
+    names = np.array(named)[(hues @ directions.T).argmax(axis=1)]
     return np.where((names == "orange") & is_dark, "brown", names)

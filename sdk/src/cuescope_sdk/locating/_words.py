@@ -92,12 +92,12 @@ def name_for(
             thing += "s"
     if change.colour == "grey" and change.hue is not None:
         # what others have less of tells more than that there is little of it
-        thing = f"more {change.hue} {thing}"
+        thing = f"{thing} with more {change.hue}"
     elif change.colour is not None:
         thing = f"{change.colour} {thing}"
     elif change.words:
-        # the clearest one; "more edges" cannot stand before a noun
+        # the clearest one; "more edges" and "more blue" cannot stand before a noun
         clearest = change.words[0]
-        is_edges = clearest.endswith("edges")
-        thing = f"{thing} with {clearest}" if is_edges else f"{clearest} {thing}"
+        is_noun = clearest.endswith("edges") or clearest == f"more {change.hue}"
+        thing = f"{thing} with {clearest}" if is_noun else f"{clearest} {thing}"
     return f"{thing}, {where}"
