@@ -94,17 +94,18 @@ class Model:
 
 
 def pictures(
-    count: int, *, shown: bool, seed: int = 0
+    count: int, *, shown: bool, seed: int = 0, size: tuple[int, int] = (14, 14)
 ) -> tuple[dict[str, Sample], dict[str, np.ndarray]]:
     """Cows on grey noise, with a thing of a colour and place of its own; and where it is."""
     rng = np.random.default_rng((seed, shown))
     samples, masks = {}, {}
     for number in range(count):
         pixels = rng.integers(90, 130, (SIDE, SIDE, 1)).repeat(3, axis=2)
-        top, left = rng.integers(0, SIDE - 14, 2).tolist()
+        height, width = size
+        top, left = rng.integers(0, (SIDE - height + 1, SIDE - width + 1)).tolist()
         mask = np.zeros((SIDE, SIDE), bool)
         if shown:
-            mask[top : top + 14, left : left + 14] = True
+            mask[top : top + height, left : left + width] = True
             # strong, and seldom the same
             pixels[mask] = rng.permutation([230, 20, int(rng.integers(20, 230))])
         key = f"{'with' if shown else 'without'}-{number:02}"
@@ -144,20 +145,34 @@ def audit_of(
     )
 
 
-def test_a_thing_of_any_colour_at_any_place_is_found_by_what_hiding_it_does() -> None:
+@pytest.mark.parametrize(
+    ("size", "mended"),
+    [
+        pytest.param((14, 14), 10, id="thing"),
+        # without any square of it enough is left; two bands may each hide a half of it
+        pytest.param((8, SIDE), 8, id="across"),
+        pytest.param((SIDE, 8), 8, id="down"),
+    ],
+)
+def test_a_thing_of_any_colour_at_any_place_is_found_by_what_hiding_it_does(
+    size: tuple[int, int],
+    mended: int,
+) -> None:
     model = Model(sees_colour)
-    samples, masks = pictures(12, shown=True)
+    samples, masks = pictures(12, shown=True, size=size)
     mending = mend(model, samples)
     assert mending is not None
-    assert len(mending.masks) == mending.mended == PICTURES
-    assert mending.auroc == 1
+    assert len(mending.masks) == PICTURES
+    assert mending.mended >= mended
+    assert mending.auroc >= mended / PICTURES
     overlaps = []
     for (key, _), place in mending.masks.items():
         there = stretch(place, (SIDE, SIDE))
         overlaps.append((there & masks[key]).sum() / (there | masks[key]).sum())
     assert np.mean(overlaps) > 0.4
     assert model.asked <= TRIALS
-    assert mending.words == "hidden there, 10 of 10 wrong answers become right"
+    told = f"hidden there, {mending.mended} of 10 wrong answers become right"
+    assert mending.words == told
 
 
 @pytest.mark.parametrize("reads", [sees_light, guesses])

@@ -1,10 +1,11 @@
 """Where a cue is, by the model itself: hidden there, wrong answers become right.
 
-A square is moved over each picture (Zeiler and Fergus, 2014), and the place where hiding helps most
-is made smaller as long as it helps nearly as much (Fong and Vedaldi, 2017). A place that was chosen
-by what it does always seems to do something, so it is hidden in another way then, beside a place of
-its size that was not chosen. And any wrong answer may be mended somewhere: of a cue the same is
-taken away in all pictures, so the embedding changes in one direction, or it stands at one place.
+A square is moved over each picture, and a band where that helps much more (Zeiler and Fergus,
+2014); the place where hiding helps most is made smaller as long as it helps nearly as much (Fong
+and Vedaldi, 2017). A place that was chosen by what it does always seems to do something, so it is
+hidden in another way then, beside a place of its size that was not chosen. And any wrong answer may
+be mended somewhere: of a cue the same is taken away in all pictures, so the embedding changes in
+one direction, or it stands at one place.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +30,8 @@ from cuescope_sdk.stills import Answers, FrameId
 
 GRID = 20  # cells along a side
 SQUARE = 9  # cells: a fifth of the frame
-PLACES = 4  # of the square along each side
+BAND = 5  # cells: a quarter of the frame, from side to side
+PLACES = 4  # of the square along each side, and of a band
 SMALLEST = 3  # cells
 ROUNDS = 4  # of making it smaller
 KEPT = 0.8  # of what the square does
@@ -41,7 +43,7 @@ SAME = 0.05  # the p-value by which one thing is taken away
 MENDED = 0.75
 SMALL = 40  # pixels along a side, in which a picture is blurred
 SOFT = 4.0  # of these, the standard deviation
-TRIALS = PICTURES * (PLACES**2 + 4 * ROUNDS + 2)  # at most, for one cue
+TRIALS = PICTURES * (PLACES * (PLACES + 2) + 4 * ROUNDS + 2)  # at most, for one cue
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Paint = Callable[[Pixels, Bool[np.ndarray, "row col"]], Pixels]
@@ -189,15 +191,13 @@ class _Search:
         return [answer.trial.sample for answer in self.answers]
 
     def smallest_boxes(self) -> list[Box]:
-        """Of each still the smallest part that does nearly as much as the square that does most."""
-        starts = np.linspace(0, GRID - SQUARE, PLACES).round().astype(int).tolist()
-        squares = [
-            Box(top, left, top + SQUARE, left + SQUARE)
-            for top in starts
-            for left in starts
-        ]
+        """Of each still the smallest part that does nearly as much as the one that does most."""
         rows = list(range(len(self.answers)))
-        best, first = self._best(rows, [squares] * len(rows))
+        best, first = self._best(rows, [_squares()] * len(rows))
+        bands, of_bands = self._best(rows, [_bands()] * len(rows))
+        # what is as long as a side fits into no square
+        for row in np.flatnonzero(KEPT * of_bands > first).tolist():
+            best[row], first[row] = bands[row], of_bands[row]
         for _ in range(ROUNDS):
             trims = [list(best[row].trims()) for row in rows]
             smaller, gains = self._best(rows, trims)
@@ -244,6 +244,29 @@ class _Search:
             trials.append(replace(trial, condition="hidden", outputs=Answers.outputs))
         before = [self.answers[row] for row, _ in asked]
         return _Hidden(before, self.audit.respond(trials))
+
+
+def _squares() -> list[Box]:
+    """All over the frame."""
+    starts = _starts(SQUARE)
+    return [
+        Box(top, left, top + SQUARE, left + SQUARE) for top in starts for left in starts
+    ]
+
+
+def _bands() -> list[Box]:
+    """From side to side, across and down."""
+    across = [Box(start, 0, start + BAND, GRID) for start in _starts(BAND)]
+    down = [Box(0, start, GRID, start + BAND) for start in _starts(BAND)]
+    return [*across, *down]
+
+
+def _starts(width: int) -> list[int]:
+    """Of parts that are so many cells wide, so that they cover the frame."""
+    starts: list[int] = (
+        np.linspace(0, GRID - width, PLACES).round().astype(int).tolist()
+    )
+    return starts
 
 
 def _chances(outcomes: Sequence[Outcome]) -> list[float]:
