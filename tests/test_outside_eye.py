@@ -19,7 +19,7 @@ from cuescope.context import Context
 from cuescope.outside_eye import for_eye
 from cuescope.runs import load_report
 from cuescope.trust.source import Source
-from cuescope_confirm.locating import learned
+from cuescope_confirm.locating import learned, patches
 from cuescope_embedders import EyeOptions, VisionTower
 from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.locating import Region
@@ -113,7 +113,7 @@ def test_a_cue_is_located_by_patches_of_the_eye(tmp_path: Path) -> None:
     asked = Setup(TRoVe, Mute, data_options=data, tools=eyes)
     with temporary_cache() as cache:
         session = asked.session(cache)
-        cells = learned.seen_patches(session.audit)
+        cells = patches.seen_patches(session.audit)
         assert cells is not None
         samples = {sample.key: sample for sample in session.samples}
         frames = [(key, 0) for key in samples]
@@ -139,7 +139,7 @@ def test_an_eye_without_patches_says_why(tmp_path: Path) -> None:
     TinyViT.folder = saved_vit(tmp_path / "mae", "ViTMAE")
     with temporary_cache() as cache:
         audit = setup(TRoVe, embedder=TinyViT).session(cache).audit
-    assert learned.seen_patches(audit) is None
+    assert patches.seen_patches(audit) is None
     assert "no map of places" in audit.capabilities.notes["eye-patches"]
 
 

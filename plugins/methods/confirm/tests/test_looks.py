@@ -12,6 +12,7 @@ import pytest
 from cuescope_confirm import looks, trials
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating import Target, learned
+from cuescope_confirm.locating.patches import Cells
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.looks import UNNEEDED, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
@@ -304,32 +305,33 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
 
 
 @pytest.mark.parametrize(
-    ("by_picture", "by_words", "is_of_pictures", "is_seen"),
+    ("by_picture", "by_words", "by", "is_seen"),
     [
-        (0.8, None, True, True),
-        (0.7, None, True, False),
-        (0.7, 0.8, True, True),
-        # patches of what the model makes of them
-        (0.7, 0.8, False, False),
+        (0.8, None, "pixels", True),
+        (0.7, None, "pixels", False),
+        (0.7, 0.8, "pixels", True),
+        # what the model makes of them
+        (0.7, 0.8, "patches", False),
+        (0.7, 0.8, "crops", False),
     ],
 )
 def test_a_cue_is_seen_where_pictures_tell_it(
     monkeypatch: pytest.MonkeyPatch,
     by_picture: float,
     by_words: float | None,
-    is_of_pictures: bool,
+    by: Any,
     is_seen: bool,
 ) -> None:
     def teller(auroc: float) -> Any:
         return SimpleNamespace(auroc=auroc, take=lambda _: ([], 1.0))
 
     region: Any = by_words and SimpleNamespace(auroc=by_words, is_everywhere=True)
-    cells = learned.pixel_patches if is_of_pictures else learned.embeddings
+    cells = Cells(by, lambda *_: [])
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda *_: teller(by_picture))
     monkeypatch.setattr(learned, "_teller", lambda *_: teller(0.96))
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
-    monkeypatch.setattr(learned, "_best_region", lambda *_: (region, cells))
+    monkeypatch.setattr(learned, "_best_region", lambda *_, **__: (region, cells))
     study: Any = SimpleNamespace(lasts=lambda _: False)
     cue: Any = None
     located = learned.locate_learned(study, cue, {}, controls=True)
@@ -362,20 +364,22 @@ def test_of_equals_the_place_tells_which_frames_show_a_cue(
 
 
 @pytest.mark.parametrize(
-    ("by_whole", "by_patches", "are_of_pixels", "taken"),
+    ("by_whole", "by_patches", "by", "taken"),
     [
-        (0.9, 0.99, True, "patches"),
-        (0.9, 0.9, True, "whole"),
+        (0.9, 0.99, "pixels", "patches"),
+        (0.9, 0.9, "pixels", "whole"),
         # the model would be asked about all of the pool, which is told well enough
-        (0.9, 0.99, False, "whole"),
-        (0.8, 0.99, False, "patches"),
+        (0.9, 0.99, "patches", "whole"),
+        (0.8, 0.99, "patches", "patches"),
+        # sixteen times
+        (0.8, 0.99, "crops", "whole"),
     ],
 )
 def test_patches_that_tell_better_decide_which_frames_show_a_cue(
     monkeypatch: pytest.MonkeyPatch,
     by_whole: float,
     by_patches: float,
-    are_of_pixels: bool,
+    by: Any,
     taken: str,
 ) -> None:
     frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
@@ -388,16 +392,15 @@ def test_patches_that_tell_better_decide_which_frames_show_a_cue(
         shows=lambda key: key == "patches",
     )
 
-    def cells(_: Samples, frames: Frames) -> list[Any]:
+    def read(_: Samples, frames: Frames) -> list[Any]:
         return [key for key, _ in frames]
 
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda *_: whole)
     monkeypatch.setattr(learned, "_teller", lambda *_: whole)
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
-    monkeypatch.setattr(learned, "_best_region", lambda *_: (region, cells))
-    if are_of_pixels:
-        monkeypatch.setattr(learned, "pixel_patches", cells)
+    best = region, Cells(by, read)
+    monkeypatch.setattr(learned, "_best_region", lambda *_, **__: best)
     study: Any = SimpleNamespace(lasts=lambda _: False)
     cue: Any = None
     located = learned.locate_learned(study, cue, pool, controls=True)
@@ -422,8 +425,7 @@ def test_a_place_that_all_folds_tell_is_judged_by_the_pictures_of_all(
     )
     asked: list[Any] = []
 
-    def cells(_: Samples, frames: Frames) -> list[Any]:
-        return list(frames)
+    cells = Cells("pixels", lambda _, frames: list(frames))
 
     def is_held(judge: Any, *_: Any) -> bool:
         asked.append(judge)
@@ -435,7 +437,7 @@ def test_a_place_that_all_folds_tell_is_judged_by_the_pictures_of_all(
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda study, _: tellers[id(study)])
     monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
-    monkeypatch.setattr(learned, "_best_region", lambda *_: (None, cells))
+    monkeypatch.setattr(learned, "_best_region", lambda *_, **__: (None, cells))
     monkeypatch.setattr(learned.Listed, "region", lambda _: (region, cells))
     monkeypatch.setattr(learned, "is_held", is_held)
     located = learned.locate_learned(of_fold, cue, pool, controls=False, in_all=listed)

@@ -88,7 +88,7 @@ def study_of(samples: dict[str, Sample]) -> Any:
     study.frames_of = lambda cue: Study.frames_of(study, cue)
     study.lasts = lambda cue: Study.lasts(study, cue)
     study.audit = SimpleNamespace(
-        once=lambda make, *given: make(*given),
+        once=lambda make, *given, **named: make(*given, **named),
         capabilities=SimpleNamespace(exposes=(), outputs=frozenset()),
     )
     return study

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cuescope_confirm.companions import Companion, Discordant, discordant
-from cuescope_confirm.locating.learned import FRAMES, training
+from cuescope_confirm.locating.learned import training
 from cuescope_confirm.locating.moments import ClipLook, Moment
+from cuescope_confirm.locating.patches import FRAMES
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Cue, Study, pick, shuffle
 from cuescope_confirm.testimony.manipulation import (

@@ -5,14 +5,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress, groupby
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating.moments import ClipLook, Moment, mean_of_clips
+from cuescope_confirm.locating.patches import (
+    CONTROLS,
+    FRAMES,
+    PIXEL_PATCHES,
+    Cells,
+    seen_crops,
+    seen_patches,
+)
 from cuescope_confirm.locating.places import (
     GOOD_AUROC,
     LocatedCue,
@@ -22,7 +29,7 @@ from cuescope_confirm.locating.places import (
 )
 from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
-from cuescope_sdk import Audit, Frame, Occurrence, Readout, Sample, Trial
+from cuescope_sdk import Frame, Occurrence, Sample, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.locating import (
     Fitting,
@@ -38,9 +45,6 @@ from cuescope_sdk.stills import Answers, FrameId
 
 # of pictures: a run lists some samples wrongly, so an embedding tells no more
 CLEAR_AUROC = 0.85
-FRAMES = 400  # of the run on each side, that a linear model learns from
-PATCHED = 100  # of these on each side, whose patches the model is asked about
-CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 PIXELS = 16  # along a cell's side
@@ -51,37 +55,9 @@ WORTH = 0.15  # of AUROC, that a place may cost
 LARGE = 0.25  # share of the frame: a place as large may cost less
 WORTH_OF_LARGE = 0.05
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
-SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
 Rows = Float[np.ndarray, "frame dim"]
-Grids = list[np.ndarray]
-Cells = Callable[[Samples, Frames], Grids]
 Reader = Callable[[Samples, Frames], Rows]
-
-
-class Patches(Readout):
-    """The patch features of each frame after a layer, (frame, row, col, dim), of the model."""
-
-    name: ClassVar[str] = "confirm-patches"
-    layer: int = -1
-
-    def read(
-        self,
-        model: Any,
-        trials: Sequence[Trial],
-    ) -> Grids:
-        """By `patch_features` of who is asked."""
-        return [
-            np.stack(model.patch_features(trial.sample.frames, self.layer))
-            for trial in trials
-        ]
-
-
-class EyePatches(Patches):
-    """Those of the outside eye (`--tool embedder=SPEC`)."""
-
-    name: ClassVar[str] = "confirm-eye-patches"
-    of_embedding: ClassVar[bool] = True
 
 
 class Listed(NamedTuple):
@@ -99,7 +75,9 @@ class Listed(NamedTuple):
 
     def region(self) -> tuple[Region, Cells] | None:
         """The patches that tell it, learned once; None where they give no place."""
-        region, cells = self.study.audit.once(_best_region, *self, CLEAR_AUROC)
+        region, cells = self.study.audit.once(
+            _best_region, *self, CLEAR_AUROC, by_crops=True
+        )
         if region is None or region.is_everywhere or region.auroc < GOOD_AUROC:
             return None
         return region, cells
@@ -134,10 +112,11 @@ def locate_learned(
     stands = _where_it_stands(study, cue, pool, whole, by_picture, in_all)
     if stands is not None:
         return stands
-    own = _best_region(study, cue, whole.auroc)
+    by_crops = controls and in_all is None
+    own = _best_region(study, cue, whole.auroc, by_crops=by_crops)
     taken = _take(whole, own, pool)
     region, cells = own
-    are_seen = cells is pixel_patches and _tells(region)
+    are_seen = cells.by == "pixels" and _tells(region)
     is_seen = by_picture.auroc >= GOOD_AUROC or are_seen
     in_frames = partial(_cue_in_frames, pool, purity=taken.purity, is_seen=is_seen)
     of_all = None if in_all is None else in_all.region()
@@ -161,7 +140,7 @@ def locate_learned(
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
         return in_frames(taken.frames, {}, by, max(whole.auroc, region.auroc))
-    by = f"{BY}, and the patches that tell them"
+    by = f"{BY}, and the {cells.words} that tell them"
     # where both must say yes, the weaker one tells how sure a place is
     located = in_frames(taken.frames, masks, by, min(taken.auroc, region.auroc))
     if not masks or not controls or region.area > MOVABLE:
@@ -200,7 +179,8 @@ def _take(whole: "Teller", own: tuple[Region | None, Cells], pool: Samples) -> T
     pool.
     """
     region, cells = own
-    are_read = cells is pixel_patches or whole.auroc < CLEAR_AUROC
+    is_clear = whole.auroc >= CLEAR_AUROC
+    are_read = cells.by == "pixels" or (cells.by == "patches" and not is_clear)
     is_better = region is not None and region.auroc > whole.auroc + TIE
     if region is None or not (_tells(region) and are_read and is_better):
         return Taken(*whole.take(pool), whole.auroc)
@@ -273,7 +253,7 @@ def _at_one_place(
     sure = min(at_place.auroc, teller.auroc)
     located = _cue_in_frames(pool, taken, masks, by, sure, purity)
     likest = {}
-    for key in _without_it(study, cue, pool, located):
+    for key in _without_it(study, cue, pool, located)[:CONTROLS]:
         sizes = map(size_of, pool[key].frames)
         likest[key] = Place(masks=tuple(stretch(mask, size) for size in sizes))
     return replace(located, likest=likest)
@@ -303,38 +283,54 @@ def _without_it(
     pool: Samples,
     located: LocatedCue,
 ) -> list[str]:
-    """Some samples without the cue, those of its label first: the nearest to those that show it."""
+    """Samples without the cue, those of its label first: the nearest to those that show it."""
     keys = shuffle(sorted(located.without), study.rng("likest", cue.id))
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
-    return keys[:CONTROLS]
+    return keys
 
 
-def _best_region(study: Study, cue: Cue, enough: float) -> tuple[Region | None, Cells]:
+def _best_region(
+    study: Study, cue: Cue, enough: float, *, by_crops: bool
+) -> tuple[Region | None, Cells]:
     """By patches of the picture or of the model, whichever gives a place or tells frames better.
 
-    Of an outside eye where the model has none. Neither is asked where pictures give a place by
-    which frames are told as well as by all of them: `enough` is that AUROC.
+    Of an outside eye where the model has none, or `by_crops` of the frame. Nobody is asked where
+    pictures give a place by which frames are told as well as by all of them: `enough` is that
+    AUROC.
     """
     frames, data = training_frames(study, cue)
-    grids = pixel_patches(study.seen, frames)
+    grids = PIXEL_PATCHES(study.seen, frames)
     rng = study.rng("region", cue.id)
     by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
-    patches = seen_patches(study.audit)
     least = max(enough, GOOD_AUROC) - TIE
     is_told = (
         by_words is not None and not by_words.is_everywhere and by_words.auroc > least
     )
-    if patches is None or is_told:
-        return by_words, pixel_patches
-    # the model is asked about each: one frame has many patches, so fewer frames do
-    number = np.where(data.shows, data.shows.cumsum(), (~data.shows).cumsum())
-    rows = np.flatnonzero(number <= PATCHED)
-    some = [frames[row] for row in rows.tolist()]
+    if is_told:
+        return by_words, PIXEL_PATCHES
+    asked = seen_patches(study.audit)
+    if asked is None and by_crops:
+        asked = seen_crops(study.audit)
+    if asked is None:
+        return by_words, PIXEL_PATCHES
+    # crops are those of one frame of each sample
+    rows = _one_of_each_clip(frames) if asked.by == "crops" else range(len(frames))
+    kept = _first_of_sides(rows, data.shows, asked.most)
+    some = [frames[row] for row in kept]
     rng = study.rng("region", cue.id)
-    region = Region.learn(patches(study.seen, some), data.take(rows), rng)
+    region = Region.learn(asked(study.seen, some), data.take(np.array(kept)), rng)
     if region is not None and (by_words is None or _is_better(region, by_words)):
-        return region, patches
-    return by_words, pixel_patches
+        return region, asked
+    return by_words, PIXEL_PATCHES
+
+
+def _first_of_sides(
+    rows: Sequence[int], shows: Bool[np.ndarray, " frame"], most: int
+) -> list[int]:
+    """The first of these rows that show a cue, and the first that do not."""
+    with_it = [row for row in rows if shows[row]]
+    others = [row for row in rows if not shows[row]]
+    return [*with_it[:most], *others[:most]]
 
 
 def _is_better(region: Region, other: Region) -> bool:
@@ -506,7 +502,8 @@ def _likest_places(
     Patches are taken for the cue because of what they show. To change such patches may move the
     answers even where there is no cue, and this measures by how much.
     """
-    samples = pick(pool, _without_it(study, cue, pool, located))
+    keys = _without_it(study, cue, pool, located)[: cells.controls]
+    samples = pick(pool, keys)
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
         key, _ = frame
@@ -631,48 +628,6 @@ def _embeddings_of(
         for sample in asked
     ]
     return Answers.stack_embeddings(study.audit.respond(trials)).astype(np.float64)
-
-
-def seen_patches(audit: Audit) -> Cells | None:
-    """What the model makes of the patches of frames, or the eye; None where neither tells."""
-    exposes = audit.capabilities.exposes
-    if "patches" in exposes:
-        readout = Patches()
-    elif "eye-patches" in exposes:
-        readout = EyePatches()
-    else:
-        return None
-
-    def patches(samples: Samples, frames: Frames) -> Grids:
-        trials = []
-        for key, number in frames:
-            sample = samples[key]
-            frame = _square(sample.frames[number])
-            # a readout of the whole clip would give the patches of all its frames
-            single = sample.with_frames((frame,), f"frame-{number}")
-            trials.append(readout.of(single))
-        outcomes = audit.respond(trials)
-        return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
-
-    return patches
-
-
-def _square(frame: Frame) -> Frame:
-    """The whole of a frame: models crop what is not square, and their grid does not span it."""
-    rows, cols = size_of(frame)
-    if SQUARE[0] < rows / cols < SQUARE[1]:
-        return frame
-    side = max(rows, cols)
-    return frame.derive(f"squared {side}", partial(_resize, side=side))
-
-
-def _resize(image: Image.Image, side: int) -> Image.Image:
-    return image.resize((side, side))
-
-
-def pixel_patches(samples: Samples, frames: Frames) -> Grids:
-    """Small overlapping patches of each frame."""
-    return PixelPatches.FINE.of([_frame(samples, frame) for frame in frames])
 
 
 def coarse_colours(samples: Samples, frames: Frames) -> Rows:

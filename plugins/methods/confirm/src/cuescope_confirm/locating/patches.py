@@ -1,0 +1,158 @@
+"""What stands where in a frame: its patches, of the picture or as a model sees them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from PIL import Image
+
+from cuescope_confirm.locating.places import size_of
+from cuescope_confirm.study import Frames, Samples
+from cuescope_sdk import Audit, Frame, Readout, Sample, Trial
+from cuescope_sdk.locating import PixelPatches
+from cuescope_sdk.stills import Answers
+
+FRAMES = 400  # of the run on each side, that a linear model learns from
+CONTROLS = 100  # samples without the cue in which the region that is likest is sought
+SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
+CROPS = 4  # along a frame's side
+CROP = 0.34  # of the side, that is shown of a frame: a cell and what stands around it
+Grids = list[np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What each cell of a frame is by pixels, by patches of who is asked, or by crops of the frame.
+
+    `most` frames with a cue are looked at to learn it, and as many others, and so many samples
+    without it as `controls`: a frame that the model is asked about costs more.
+    """
+
+    by: Literal["pixels", "patches", "crops"]
+    read: Callable[[Samples, Frames], Grids]
+    most: int = FRAMES
+    controls: int = CONTROLS
+
+    @property
+    def words(self) -> str:
+        """What a cell of a frame is."""
+        return "parts, shown alone," if self.by == "crops" else "patches"
+
+    def __call__(self, samples: Samples, frames: Frames) -> Grids:
+        """The grid of each frame, (row, col, dim)."""
+        return self.read(samples, frames)
+
+
+class Patches(Readout):
+    """The patch features of each frame after a layer, (frame, row, col, dim), of the model."""
+
+    name: ClassVar[str] = "confirm-patches"
+    layer: int = -1
+
+    def read(
+        self,
+        model: Any,
+        trials: Sequence[Trial],
+    ) -> Grids:
+        """By `patch_features` of who is asked."""
+        return [
+            np.stack(model.patch_features(trial.sample.frames, self.layer))
+            for trial in trials
+        ]
+
+
+class EyePatches(Patches):
+    """Those of the outside eye (`--tool embedder=SPEC`)."""
+
+    name: ClassVar[str] = "confirm-eye-patches"
+    of_embedding: ClassVar[bool] = True
+
+
+def seen_patches(audit: Audit) -> Cells | None:
+    """What the model makes of the patches of frames, or the eye; None where neither tells."""
+    exposes = audit.capabilities.exposes
+    if "patches" in exposes:
+        readout = Patches()
+    elif "eye-patches" in exposes:
+        readout = EyePatches()
+    else:
+        return None
+
+    def patches(samples: Samples, frames: Frames) -> Grids:
+        trials = []
+        for key, number in frames:
+            sample = samples[key]
+            frame = _square(sample.frames[number])
+            # a readout of the whole clip would give the patches of all its frames
+            single = sample.with_frames((frame,), f"frame-{number}")
+            trials.append(readout.of(single))
+        outcomes = audit.respond(trials)
+        return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
+
+    return Cells("patches", patches, most=100)
+
+
+def seen_crops(audit: Audit) -> Cells | None:
+    """What the model makes of parts of frames, each shown alone; None where it tells nothing.
+
+    Of a model that shows no patches. It is asked about `CROPS` ** 2 parts of one frame of each
+    sample, so all frames of a clip are told alike.
+    """
+    if not audit.capabilities.outputs >= Answers.outputs:
+        return None
+
+    def crops(samples: Samples, frames: Frames) -> Grids:
+        asked = dict(frames)
+        trials = [
+            Trial(sample=crop, condition="static", outputs=Answers.outputs)
+            for key, number in asked.items()
+            for crop in _crops_of(samples[key], number)
+        ]
+        rows = Answers.stack_embeddings(audit.respond(trials)).astype(np.float64)
+        grids = dict(
+            zip(asked, rows.reshape(len(asked), CROPS, CROPS, -1), strict=True)
+        )
+        return [grids[key] for key, _ in frames]
+
+    return Cells("crops", crops, most=20, controls=20)
+
+
+def _crops_of(sample: Sample, number: int) -> Iterator[Sample]:
+    """A frame's parts, row by row, each as large as the frame is and held still."""
+    frame = sample.frames[number]
+    for row, col in np.ndindex(CROPS, CROPS):
+        name = f"crop {row} {col} of {CROPS}"
+        crop = frame.derive(name, partial(_crop, row=row, col=col))
+        yield sample.with_frames((crop,) * len(sample.frames), f"{name} {number}")
+
+
+def _crop(image: Image.Image, row: int, col: int) -> Image.Image:
+    width, height = image.size
+    across, down = ((at + 0.5) / CROPS for at in (col, row))
+    left, right = (max(across - CROP / 2, 0), min(across + CROP / 2, 1))
+    top, bottom = (max(down - CROP / 2, 0), min(down + CROP / 2, 1))
+    box = (left * width, top * height, right * width, bottom * height)
+    return image.resize(image.size, Image.Resampling.BICUBIC, box=box)
+
+
+def _square(frame: Frame) -> Frame:
+    """The whole of a frame: models crop what is not square, and their grid does not span it."""
+    rows, cols = size_of(frame)
+    if SQUARE[0] < rows / cols < SQUARE[1]:
+        return frame
+    side = max(rows, cols)
+    return frame.derive(f"squared {side}", partial(_resize, side=side))
+
+
+def _resize(image: Image.Image, side: int) -> Image.Image:
+    return image.resize((side, side))
+
+
+def _pixel_patches(samples: Samples, frames: Frames) -> Grids:
+    """Small overlapping patches of each frame."""
+    return PixelPatches.FINE.of([samples[key].frames[number] for key, number in frames])
+
+
+PIXEL_PATCHES = Cells("pixels", _pixel_patches)

@@ -1,0 +1,82 @@
+"""Where a cue is by parts of frames, each shown to the model alone."""
+
+import colorsys
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from cuescope_confirm.locating.learned import training
+from cuescope_confirm.locating.patches import CROPS, seen_crops
+from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
+from cuescope_sdk.locating import Region
+from cuescope_sdk.stills import Answers
+
+SIDE = 64
+THING = 18  # pixels along its side
+
+
+def drawn(rng: np.random.Generator, *, shows: bool) -> tuple[Frame, np.ndarray]:
+    """Grey noise, with a square of some colour somewhere; and where it is."""
+    pixels = np.repeat(rng.integers(90, 160, (SIDE, SIDE, 1)), 3, axis=-1)
+    is_there = np.zeros((SIDE, SIDE), bool)
+    if shows:
+        top, left = rng.integers(0, SIDE - THING, 2)
+        is_there[top : top + THING, left : left + THING] = True
+        colour = colorsys.hsv_to_rgb(rng.random(), 1.0, 0.8)
+        pixels[is_there] = 255 * np.array(colour)
+    return Frame.from_array(pixels.astype(np.uint8)), is_there
+
+
+class Asked:
+    """An audit of a model that knows colourful from grey, and shows no patches."""
+
+    def __init__(self, outputs: frozenset[str]) -> None:
+        self.capabilities = SimpleNamespace(outputs=outputs)
+        self.trials: list[Trial] = []
+
+    def respond(self, trials: Sequence[Trial]) -> list[Outcome]:
+        """Embeddings alone."""
+        self.trials += trials
+        outcomes = []
+        for trial in trials:
+            pixels = np.asarray(trial.sample.frames[0].load(), float)
+            colourful = np.ptp(pixels, axis=-1).mean()
+            row = np.array([colourful, pixels.mean(), pixels.std()])
+            outcomes.append(Outcome(trial=trial, response=Response(embedding=row)))
+        return outcomes
+
+
+def test_crops_tell_where_a_thing_of_any_colour_is() -> None:
+    rng = np.random.default_rng(0)
+    shows = np.arange(60) < 30
+    frames, places = zip(*(drawn(rng, shows=show) for show in shows), strict=True)
+    samples = {
+        str(row): Sample(key=str(row), frames=(frame,) * 2, label="cow")
+        for row, frame in enumerate(frames)
+    }
+    audit: Any = Asked(Answers.outputs)
+    crops = seen_crops(audit)
+    assert crops is not None
+    every = [(key, number) for key in samples for number in range(2)]
+    grids = crops(samples, every)
+    # both frames of a clip are told by one
+    assert len(audit.trials) == len(samples) * CROPS**2
+    assert all((grids[row] == grids[row + 1]).all() for row in range(0, len(grids), 2))
+    assert {trial.sample.frames[0].load().size for trial in audit.trials} == {(64, 64)}
+    of_clips = grids[::2]
+    region = Region.learn(of_clips, training(samples, every[::2], shows), rng)
+    assert region is not None
+    assert not region.is_everywhere
+    covered = [
+        np.kron(region.mask(of_clips[row]), np.ones((SIDE // CROPS,) * 2))[places[row]]
+        for row in range(30)
+    ]
+    assert np.mean([place.mean() for place in covered]) > 0.8
+    assert region.area < 0.4
+
+
+def test_a_model_without_embeddings_is_asked_about_no_crops() -> None:
+    audit: Any = Asked(frozenset({"logits", "text"}))
+    assert seen_crops(audit) is None
