@@ -294,9 +294,9 @@ def _best_region(
 ) -> tuple[Region | None, Cells]:
     """By patches of the picture or of the model, whichever gives a place or tells frames better.
 
-    Of an outside eye where the model has none, or `by_crops` of the frame. Nobody is asked where
-    pictures give a place by which frames are told as well as by all of them: `enough` is that
-    AUROC.
+    Of an outside eye where the model has none, or `by_crops` of the frame, where pictures do not
+    tell it all over. Nobody is asked where pictures give a place by which frames are told as well
+    as by all of them: `enough` is that AUROC.
     """
     frames, data = training_frames(study, cue)
     grids = PIXEL_PATCHES(study.seen, frames)
@@ -309,7 +309,9 @@ def _best_region(
     if is_told:
         return by_words, PIXEL_PATCHES
     asked = seen_patches(study.audit)
-    if asked is None and by_crops:
+    # what pictures tell all over the frame has no part that is worth so many questions
+    is_all_over = by_words is not None and by_words.is_everywhere and _tells(by_words)
+    if asked is None and by_crops and not is_all_over:
         asked = seen_crops(study.audit)
     if asked is None:
         return by_words, PIXEL_PATCHES
