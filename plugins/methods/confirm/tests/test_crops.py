@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_confirm.locating.learned import training
-from cuescope_confirm.locating.patches import CROPS, seen_crops
+from cuescope_confirm.locating.learned import _to_mark, training
+from cuescope_confirm.locating.patches import CROPS, Cells, seen_crops
 from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
 from cuescope_sdk.locating import Region
 from cuescope_sdk.stills import Answers
@@ -80,3 +80,22 @@ def test_crops_tell_where_a_thing_of_any_colour_is() -> None:
 def test_a_model_without_embeddings_is_asked_about_no_crops() -> None:
     audit: Any = Asked(frozenset({"logits", "text"}))
     assert seen_crops(audit) is None
+
+
+def test_of_many_samples_that_show_a_cue_some_are_marked_by_crops() -> None:
+    """Those of its label first: they are what is changed."""
+    samples = {
+        str(row): Sample(key=str(row), frames=(), label="cow" if row % 3 else "horse")
+        for row in range(300)
+    }
+    showing = [(key, number) for key in samples for number in range(2)]
+    study: Any = SimpleNamespace(rng=lambda *_: np.random.default_rng(0))
+    cue: Any = SimpleNamespace(
+        id="c", label="cow", labels=("cow",), is_object=False, foreign=False
+    )
+    few = Cells("crops", lambda *_: [], marked=50)
+    marked = _to_mark(study, cue, samples, showing, few)
+    assert len(marked) == 100
+    assert {samples[key].label for key, _ in marked} == {"cow"}
+    every = Cells("pixels", lambda *_: [])
+    assert _to_mark(study, cue, samples, showing, every) == showing

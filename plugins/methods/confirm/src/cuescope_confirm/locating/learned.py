@@ -132,7 +132,8 @@ def locate_learned(
         return in_frames(taken.frames, {}, by, whole.auroc)
     masks = {}
     if not region.is_everywhere:
-        for frame, grid in _read(cells, pool, taken.frames):
+        marked = _to_mark(study, cue, pool, taken.frames, cells)
+        for frame, grid in _read(cells, pool, marked):
             masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
     nowhere = why_nowhere(region, whole.auroc)
     if masks and not (nowhere or is_held(judge, region.auroc, pool, masks)):
@@ -489,6 +490,19 @@ def _read(
     for start in range(0, len(frames), AT_ONCE):
         batch = frames[start : start + AT_ONCE]
         yield from zip(batch, cells(samples, batch), strict=True)
+
+
+def _to_mark(
+    study: Study, cue: Cue, pool: Samples, showing: Frames, cells: Cells
+) -> list[FrameId]:
+    """The frames that show a cue in which its place is looked for: of its label first."""
+    keys = list(dict.fromkeys(key for key, _ in showing))
+    if len(keys) <= cells.marked:
+        return list(showing)
+    keys = shuffle(keys, study.rng("mark", cue.id))
+    keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
+    chosen = set(keys[: cells.marked])
+    return [frame for frame in showing if frame[0] in chosen]
 
 
 def _likest_places(

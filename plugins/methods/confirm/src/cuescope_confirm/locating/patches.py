@@ -1,5 +1,6 @@
 """What stands where in a frame: its patches, of the picture or as a model sees them."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from cuescope_sdk.stills import Answers
 
 FRAMES = 400  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
+ALL = sys.maxsize  # samples: as many as there are
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 CROPS = 4  # along a frame's side
 CROP = 0.34  # of the side, that is shown of a frame: a cell and what stands around it
@@ -26,13 +28,14 @@ Grids = list[np.ndarray]
 class Cells:
     """What each cell of a frame is by pixels, by patches of who is asked, or by crops of the frame.
 
-    `most` frames with a cue are looked at to learn it, and as many others, and so many samples
-    without it as `controls`: a frame that the model is asked about costs more.
+    `most` frames with a cue are looked at to learn it, and as many others. Its place is `marked` in
+    so many samples that show it, and sought in so many `controls`: what the model is asked costs.
     """
 
     by: Literal["pixels", "patches", "crops"]
     read: Callable[[Samples, Frames], Grids]
     most: int = FRAMES
+    marked: int = ALL
     controls: int = CONTROLS
 
     @property
@@ -116,7 +119,7 @@ def seen_crops(audit: Audit) -> Cells | None:
         )
         return [grids[key] for key, _ in frames]
 
-    return Cells("crops", crops, most=20, controls=20)
+    return Cells("crops", crops, most=20, marked=100, controls=20)
 
 
 def _crops_of(sample: Sample, number: int) -> Iterator[Sample]:
