@@ -162,7 +162,7 @@ def test_prompts_help_beyond_both_placebos(found: Path) -> None:
     helped = max(report.headlines, key=lambda score: score.n or 0)
     # no background goes with a label here, so that a plain refit may do as well
     sentence = str(report.sentence(helped))
-    assert "because of the cue" in sentence or "no more than a plain refit" in sentence
+    assert "because of the cue" in sentence or "more than a plain refit" in sentence
     scores = {
         score.metric: score
         for score in report.scores
@@ -205,8 +205,8 @@ def test_a_head_that_gains_no_more_than_a_plain_refit_says_so(
     report = load_report(place / "where")
     assert not report.findings
     for score in report.headlines:
-        assert "no more than a plain refit" in str(report.sentence(score))
-    assert "no more than a plain refit" in report.notes["result"]
+        assert "more than a plain refit" in str(report.sentence(score))
+    assert "more than a plain refit" in report.notes["result"]
     checks = {(e.check, e.verdict) for e in report.evidence}
     assert ("placebo: random cues", "supported") in checks
     assert ("control: plain refit", "refuted") in checks
@@ -290,7 +290,7 @@ def test_what_only_moves_answers_is_called_that(
     gained = report.headlines[0]
     assert gained.low is not None
     assert gained.low > 0  # the label that it says more often is right more often
-    assert "only moves answers" in str(report.sentence(gained))
+    assert "more than move answers" in str(report.sentence(gained))
     assert ("placebo: shift of answers", "refuted") in {
         (e.check, e.verdict) for e in report.evidence
     }

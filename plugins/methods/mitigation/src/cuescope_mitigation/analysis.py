@@ -21,8 +21,8 @@ Verdict = Literal[
     "helps",
     "no gain shown",
     "harms",
-    "only moves answers",
-    "not the cue",
+    "no better than a shift",
+    "no better than random cues",
     "no better than a refit",
     "not tried",
     "not kept",
@@ -210,12 +210,12 @@ def verdict_of(row: Row) -> Verdict:
         return "not kept"
     # a shift needs no cue at all: it is asked about first
     if row.shifted is not None and only_moves(row, row.shifted):
-        return "only moves answers"
+        return "no better than a shift"
     if row.random is None:  # --placebos 0: nobody knows why it gains
         return "not tried"
     # where the cue is: both answer there and nowhere else
     if row.random.beyond.low <= 0:
-        return "not the cue"
+        return "no better than random cues"
     if row.refit is not None and not row.refit.is_beaten:
         return "no better than a refit"
     return "helps"

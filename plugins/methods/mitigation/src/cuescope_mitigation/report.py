@@ -32,13 +32,15 @@ ENDS: Mapping[Verdict, str] = {
     "helps": "The remedy helps, and it helps because of the cue.",
     "no gain shown": "No gain is shown: it may be chance.",
     "harms": "The remedy harms here.",
-    "only moves answers": "The remedy only moves answers: a constant added to each gains as much.",
+    "no better than a shift": "It is not shown that the remedy does more than move answers: a "
+    "constant added to each, which knows no cue, may gain as much.",
     "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
-    "not the cue": "The gain does not come from the cue: random cues gain as much.",
+    "no better than random cues": "It is not shown that the gain comes from the cue: random cues "
+    "may gain as much.",
     "not kept": "Remedies of parts of the data did this; the one that is kept falls short of them: "
     "do not count on it.",
-    "no better than a refit": "The remedy helps, but no more than a plain refit of the last layer, "
-    "which knows no cue.",
+    "no better than a refit": "The remedy helps, but it is not shown to help more than a plain "
+    "refit of the last layer, which knows no cue.",
     "too few": "",
 }
 
@@ -198,8 +200,9 @@ def credit(row: Row) -> str:
         return ""
     return (
         # without a gain nothing is to be credited, and the sentence is long enough
-        " A shift of all answers gains as much where the cue is; over all groups with and without "
-        f"it the remedy gains {points(row.groups.gain)} points ({between(row.groups)}), the shift "
+        " A shift of all answers may gain as much where the cue is; over all groups with and "
+        f"without it the remedy gains {points(row.groups.gain)} points "
+        f"({between(row.groups)}), the shift "
         f"{points(shifted.groups.gain if shifted.groups else 0)}."
     )
 
