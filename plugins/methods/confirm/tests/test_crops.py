@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from cuescope_confirm.locating.learned import _to_mark, training
 from cuescope_confirm.locating.patches import CROPS, Cells, seen_crops
@@ -32,8 +33,8 @@ def drawn(rng: np.random.Generator, *, shows: bool) -> tuple[Frame, np.ndarray]:
 class Asked:
     """An audit of a model that knows colourful from grey, and shows no patches."""
 
-    def __init__(self, outputs: frozenset[str]) -> None:
-        self.capabilities = SimpleNamespace(outputs=outputs)
+    def __init__(self, outputs: frozenset[str], exposes: tuple[str, ...] = ()) -> None:
+        self.capabilities = SimpleNamespace(outputs=outputs, exposes=exposes)
         self.trials: list[Trial] = []
 
     def respond(self, trials: Sequence[Trial]) -> list[Outcome]:
@@ -77,8 +78,17 @@ def test_crops_tell_where_a_thing_of_any_colour_is() -> None:
     assert region.area < 0.4
 
 
-def test_a_model_without_embeddings_is_asked_about_no_crops() -> None:
-    audit: Any = Asked(frozenset({"logits", "text"}))
+@pytest.mark.parametrize(
+    ("outputs", "exposes"),
+    [
+        pytest.param(frozenset({"logits", "text"}), (), id="no embedding"),
+        pytest.param(Answers.outputs, ("recorded",), id="a log"),
+    ],
+)
+def test_who_cannot_embed_a_crop_is_not_asked_to(
+    outputs: frozenset[str], exposes: tuple[str, ...]
+) -> None:
+    audit: Any = Asked(outputs, exposes)
     assert seen_crops(audit) is None
 
 

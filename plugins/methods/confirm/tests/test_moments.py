@@ -87,6 +87,7 @@ def study_of(samples: dict[str, Sample]) -> Any:
     study = SimpleNamespace(seen=samples, rng=lambda *names: RNG(len(names)))
     study.frames_of = lambda cue: Study.frames_of(study, cue)
     study.lasts = lambda cue: Study.lasts(study, cue)
+    study.options = SimpleNamespace(crops=True)
     study.audit = SimpleNamespace(
         once=lambda make, *given, **named: make(*given, **named),
         capabilities=SimpleNamespace(exposes=(), outputs=frozenset()),

@@ -312,7 +312,7 @@ def _best_region(
     asked = seen_patches(study.audit)
     # what pictures tell all over the frame has no part that is worth so many questions
     is_all_over = by_words is not None and by_words.is_everywhere and _tells(by_words)
-    if asked is None and by_crops and not is_all_over:
+    if asked is None and by_crops and study.options.crops and not is_all_over:
         asked = seen_crops(study.audit)
     if asked is None:
         return by_words, PIXEL_PATCHES

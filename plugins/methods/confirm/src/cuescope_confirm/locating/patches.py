@@ -101,9 +101,10 @@ def seen_crops(audit: Audit) -> Cells | None:
     """What the model makes of parts of frames, each shown alone; None where it tells nothing.
 
     Of a model that shows no patches. It is asked about `CROPS` ** 2 parts of one frame of each
-    sample, so all frames of a clip are told alike.
+    sample, so all frames of a clip are told alike. Who repeats answers has seen no parts.
     """
-    if not audit.capabilities.outputs >= Answers.outputs:
+    has = audit.capabilities
+    if "recorded" in has.exposes or not has.outputs >= Answers.outputs:
         return None
 
     def crops(samples: Samples, frames: Frames) -> Grids:
