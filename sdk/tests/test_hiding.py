@@ -24,7 +24,6 @@ from cuescope_sdk.locating._hiding import (
     PICTURES,
     TRIALS,
     Mending,
-    can_hide,
     mend_by_hiding,
 )
 from cuescope_sdk.stills import Answers
@@ -199,7 +198,7 @@ def test_few_wrong_answers_say_nothing() -> None:
 
 def test_who_repeats_answers_is_not_asked_about_changed_pictures() -> None:
     recorded = audit_of(Model(sees_colour), exposes=["recorded"])
-    assert not can_hide(recorded)
+    assert not Answers.can_ask_about_changes(recorded)
     assert most_hidden(recorded) == 0 < most_hidden(audit_of(Model(sees_colour)))
 
 

@@ -37,6 +37,12 @@ class Answers:
     static_logits: np.ndarray
 
     @classmethod
+    def can_ask_about_changes(cls, audit: Audit) -> bool:
+        """Whether pictures that the data do not hold are answered so: a log has not seen them."""
+        has = audit.capabilities
+        return has.outputs >= cls.outputs and "recorded" not in has.exposes
+
+    @classmethod
     def ask(cls, audit: Audit) -> Self:
         """Ask the sequences, and each frame as long as its sequence (TRoVe, section 3.2).
 

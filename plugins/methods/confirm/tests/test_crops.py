@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm.locating.learned import _to_mark, training
+from cuescope_confirm.locating import learned
+from cuescope_confirm.locating.learned import _best_region, _to_mark, training
 from cuescope_confirm.locating.patches import CROPS, Cells, seen_crops
 from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
 from cuescope_sdk.locating import Region
@@ -109,3 +110,45 @@ def test_of_many_samples_that_show_a_cue_some_are_marked_by_crops() -> None:
     assert {samples[key].label for key, _ in marked} == {"cow"}
     every = Cells("pixels", lambda *_: [])
     assert _to_mark(study, cue, samples, showing, every) == showing
+
+
+@pytest.mark.parametrize(
+    ("by_pixels", "is_everywhere", "allowed", "by"),
+    [
+        pytest.param(0.6, True, True, "crops", id="pictures do not tell it"),
+        pytest.param(0.9, True, True, "pixels", id="all over the frame"),
+        pytest.param(0.95, False, True, "pixels", id="pictures give a place"),
+        pytest.param(0.6, True, False, "pixels", id="not wanted"),
+    ],
+)
+def test_crops_are_asked_about_where_pictures_tell_no_place(
+    monkeypatch: pytest.MonkeyPatch,
+    by_pixels: float,
+    is_everywhere: bool,
+    allowed: bool,
+    by: str,
+) -> None:
+    rng = np.random.default_rng(0)
+    shows = np.arange(12) < 6
+    samples = {
+        str(row): Sample(key=str(row), frames=(drawn(rng, shows=show)[0],), label="cow")
+        for row, show in enumerate(shows)
+    }
+    frames = [(key, 0) for key in samples]
+    of_pixels = SimpleNamespace(auroc=by_pixels, is_everywhere=is_everywhere, area=0.1)
+    of_crops = SimpleNamespace(auroc=0.9, is_everywhere=False, area=0.1)
+    learned_one = iter([of_pixels, of_crops])
+    data = training(samples, frames, shows)
+    monkeypatch.setattr(learned, "training_frames", lambda *_: (frames, data))
+    monkeypatch.setattr(learned.Region, "learn", lambda *_: next(learned_one))
+    audit = Asked(Answers.outputs)
+    study: Any = SimpleNamespace(
+        seen=samples,
+        audit=audit,
+        options=SimpleNamespace(crops=allowed),
+        rng=lambda *_: np.random.default_rng(0),
+    )
+    cue: Any = SimpleNamespace(id="c")
+    _, cells = _best_region(study, cue, 0.9, by_crops=True)
+    assert cells.by == by
+    assert len(audit.trials) == (12 * CROPS**2 if by == "crops" else 0)

@@ -208,4 +208,5 @@ def test_a_place_that_is_filled_must_take_the_cue_along(
     mask = np.zeros((SIDE, SIDE), bool)
     mask[:, columns] = True
     places = {(str(number), 0): mask for number in range(FRAMES)}
-    assert is_held(Teller(model, read), 0.95, samples, places) == holds
+    teller = Teller(model, read)
+    assert is_held(teller, 0.95, samples, places, list(places)) == holds

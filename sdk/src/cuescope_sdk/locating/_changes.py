@@ -104,9 +104,9 @@ def change_at(
     for column, name in enumerate(FEATURES):
         difference, spread = _difference(values[:, column], data, weights)
         least = SHARP if name == "contrast" else SEEN
-        is_told = abs(difference) >= max(least, CLEAR * spread)
-        is_told = is_told and _is_of_most(values[:, column], data, difference)
-        clear[name] = difference if is_told else 0.0
+        is_clear = abs(difference) >= max(least, CLEAR * spread)
+        is_of_most = _is_of_most(values[:, column], data, difference)
+        clear[name] = difference if is_clear and is_of_most else 0.0
     words = []
     hue = None
     if clear["brightness"]:

@@ -34,7 +34,7 @@ BAND = 5  # cells: a quarter of the frame, from side to side
 PLACES = 4  # of the square along each side, and of a band
 SMALLEST = 3  # cells
 ROUNDS = 4  # of making it smaller
-KEPT = 0.8  # of what the square does
+KEPT = 0.8  # of what the first part does, or the larger one
 PICTURES = 10
 FEWEST = 5  # pictures: of fewer nothing is said
 CHANCE = 0.005  # of the judged AUROC, where hiding does nothing
@@ -93,12 +93,6 @@ class Mending:
     def words(self) -> str:
         """What was seen."""
         return f"hidden there, {self.mended} of {len(self.masks)} wrong answers become right"
-
-
-def can_hide(audit: Audit) -> bool:
-    """Whether the model answers about changed pictures, with what stills are answered by."""
-    has = audit.capabilities
-    return has.outputs >= Answers.outputs and "recorded" not in has.exposes
 
 
 def mend_by_hiding(

@@ -15,7 +15,6 @@ from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
 from cuescope_sdk.locating._hiding import (
     FEWEST as FEWEST_HIDDEN,
     TRIALS,
-    can_hide,
     mend_by_hiding,
 )
 from cuescope_sdk.locating._linear import Training
@@ -139,7 +138,7 @@ def attach_portraits(
     if not strongest:
         return
     views = audit.once(Views.of, audit)
-    left = HIDDEN if can_hide(audit) else 0
+    left = HIDDEN if Answers.can_ask_about_changes(audit) else 0
     with audit.context.progress("looking at the cues", len(strongest)) as advance:
         for score in strongest:
             # a picture that cannot be read costs its portrait
@@ -229,7 +228,7 @@ def look_at(
 
 def most_hidden(audit: Audit) -> int:
     """What `attach_portraits` asks at most, where it is given answers."""
-    return HIDDEN * TRIALS if can_hide(audit) else 0
+    return HIDDEN * TRIALS if Answers.can_ask_about_changes(audit) else 0
 
 
 def _look_by_hiding(

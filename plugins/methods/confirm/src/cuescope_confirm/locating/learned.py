@@ -112,6 +112,7 @@ def locate_learned(
     stands = _where_it_stands(study, cue, pool, whole, by_picture, in_all)
     if stands is not None:
         return stands
+    # of folds crops are asked about once, for all of them
     by_crops = controls and in_all is None
     own = _best_region(study, cue, whole.auroc, by_crops=by_crops)
     taken = _take(whole, own, pool)
@@ -136,7 +137,9 @@ def locate_learned(
         for frame, grid in _read(cells, pool, marked):
             masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
     nowhere = why_nowhere(region, whole.auroc)
-    if masks and not (nowhere or is_held(judge, region.auroc, pool, masks)):
+    if masks and not (
+        nowhere or is_held(judge, region.auroc, pool, masks, taken.frames)
+    ):
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
@@ -248,7 +251,7 @@ def _at_one_place(
     teller = at_place if at_place.auroc > whole.auroc - TIE else whole
     taken, purity = teller.take(pool)
     masks = {frame: stretch(mask, size_of(_frame(pool, frame))) for frame in taken}
-    if not masks or not is_held(by_picture, at_place.auroc, pool, masks):
+    if not masks or not is_held(by_picture, at_place.auroc, pool, masks, taken):
         return None
     by = f"{BY}, at one place of the frame"
     sure = min(at_place.auroc, teller.auroc)
@@ -439,30 +442,34 @@ def _teller(
 
 
 def is_held(
-    by_picture: Teller, told: float, pool: Samples, masks: Mapping[FrameId, Mask]
+    by_picture: Teller,
+    told: float,
+    pool: Samples,
+    masks: Mapping[FrameId, Mask],
+    showing: Frames,
 ) -> bool:
     """Whether pictures lose the cue where its places are filled: a place may be the wrong one.
 
     True where pictures do not tell the cue well, or worse than it is `told` by its places (AUROC):
-    they do not say where it is not.
+    they do not say where it is not. Of the frames that are `showing` it some have no mask.
     """
     if by_picture.auroc < max(GOOD_AUROC, told - TIE):
         return True
-    keys = {key for key, _ in masks}
+    keys = {key for key, _ in showing}
     others = [frame for frame in frames_in(pool) if frame[0] not in keys]
     if not others:
         return True
-    showing = _some(by_picture, list(masks))
+    placed = _some(by_picture, list(masks))
     filled = {}
-    for key in {key for key, _ in showing}:
+    for key in {key for key, _ in placed}:
         frames = [
             fill(frame, masks[key, number]) if (key, number) in masks else frame
             for number, frame in enumerate(pool[key].frames)
         ]
         filled[key] = pool[key].with_frames(tuple(frames), "filled")
-    shown = by_picture.middle(pool, showing)
+    shown = by_picture.middle(pool, placed)
     apart = shown - by_picture.middle(pool, _some(by_picture, others))
-    lost = shown - by_picture.middle(filled, showing)
+    lost = shown - by_picture.middle(filled, placed)
     return apart <= 0 or lost >= HELD * apart
 
 

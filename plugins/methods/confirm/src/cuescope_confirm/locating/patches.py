@@ -103,8 +103,7 @@ def seen_crops(audit: Audit) -> Cells | None:
     Of a model that shows no patches. It is asked about `CROPS` ** 2 parts of one frame of each
     sample, so all frames of a clip are told alike. Who repeats answers has seen no parts.
     """
-    has = audit.capabilities
-    if "recorded" in has.exposes or not has.outputs >= Answers.outputs:
+    if not Answers.can_ask_about_changes(audit):
         return None
 
     def crops(samples: Samples, frames: Frames) -> Grids:
@@ -134,11 +133,16 @@ def _crops_of(sample: Sample, number: int) -> Iterator[Sample]:
 
 def _crop(image: Image.Image, row: int, col: int) -> Image.Image:
     width, height = image.size
-    across, down = ((at + 0.5) / CROPS for at in (col, row))
-    left, right = (max(across - CROP / 2, 0), min(across + CROP / 2, 1))
-    top, bottom = (max(down - CROP / 2, 0), min(down + CROP / 2, 1))
+    left, right = _span(col)
+    top, bottom = _span(row)
     box = (left * width, top * height, right * width, bottom * height)
     return image.resize(image.size, Image.Resampling.BICUBIC, box=box)
+
+
+def _span(cell: int) -> tuple[float, float]:
+    """Where a crop begins and ends, of the side: around the middle of its cell."""
+    middle = (cell + 0.5) / CROPS
+    return max(middle - CROP / 2, 0.0), min(middle + CROP / 2, 1.0)
 
 
 def _square(frame: Frame) -> Frame:
