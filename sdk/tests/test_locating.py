@@ -334,6 +334,32 @@ def test_a_mark_has_the_colour_that_people_name(
     assert f"the same {name}" in portrait.what
 
 
+VIVID = [
+    (210, 30, 30),
+    (30, 90, 220),
+    (250, 210, 30),
+    (30, 160, 60),
+    (150, 50, 170),
+    (240, 130, 20),
+    (20, 190, 200),
+]
+
+
+@pytest.mark.parametrize("in_each", [1, 3])
+def test_a_mark_of_another_colour_in_each_picture_is_of_many(in_each: int) -> None:
+    """Of one colour in each picture, or of several: none of them is more than another."""
+
+    def mark(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        for stripe in np.split(pixels[4:16, 30:42], in_each):
+            stripe[:] = VIVID[int(rng.integers(len(VIVID)))]
+        return _mask(np.s_[4:16, 30:42])
+
+    portrait, _ = describe(mark)
+    assert portrait is not None
+    assert portrait.name == "mark of many colours, top right"
+    assert "more colourful" in portrait.what
+
+
 def test_a_mark_keeps_a_colour_that_what_is_likest_it_has_too() -> None:
     """Its colours are held against all of other frames, not against what is likest it there."""
     red = (200, 30, 40)

@@ -21,6 +21,7 @@ ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
 FINE = 128  # pixels along a side, of which each has a colour: letters are small
 COLOURED = 40  # frames of either side, which are opened for it
 MOST = 0.75  # of frames with a cue: what fewer have more of is not told
+ONE_HUE = 0.6  # of the length of a mean of directions: of hues that are unlike it is near 0
 COMMON = 0.2  # of the pixels of a place: a rarer colour is not told
 COMMONER = 1.5  # times as common as in frames without the cue
 GREY = 0.08  # red and blue of what has no colour
@@ -111,8 +112,11 @@ def change_at(
     hue = None
     if clear["brightness"]:
         words.append("brighter" if clear["brightness"] > 0 else "darker")
-    if _loses_colour(np.array(chroma), data, weights):
+    gain = _gain_of_colour(np.array(chroma), data, weights)
+    if gain < 0:
         words.append("less colourful")
+    elif gain > 0 and not _is_one_hue(values[:, 1:3], data):
+        words.insert(0, "more colourful")
     elif clear["red"] or clear["blue"]:
         hue = colour_of(clear["red"], clear["blue"], clear["brightness"] < 0)
         words.append(f"more {hue}")
@@ -166,11 +170,24 @@ def _sayings(wholes: Sequence[Whole], data: Training) -> Iterator[tuple[float, s
         yield clarity, f"more {colour_of(*shift.tolist())}"
 
 
-def _loses_colour(chroma: PerFrame, data: Training, weights: PerFrame) -> bool:
-    """Whether frames with the cue are mostly grey where others are not."""
+def _gain_of_colour(chroma: PerFrame, data: Training, weights: PerFrame) -> float:
+    """How much more of any colour most frames with the cue have there; 0 where it is not clear.
+
+    It is negative where they are mostly grey and others are not.
+    """
     difference, spread = _difference(chroma, data, weights)
-    is_clear = -difference >= max(SEEN, CLEAR * spread)
-    return bool(is_clear and np.median(chroma[data.shows]) < PALE)
+    if abs(difference) < max(SEEN, CLEAR * spread):
+        return 0.0
+    if difference < 0:
+        return difference if np.median(chroma[data.shows]) < PALE else 0.0
+    return difference if _is_of_most(chroma, data, difference) else 0.0
+
+
+def _is_one_hue(hues: Float[np.ndarray, "frame 2"], data: Training) -> bool:
+    """Whether frames with the cue mostly differ from others towards the same hue."""
+    apart = hues[data.shows] - np.median(hues[~data.shows], axis=0)
+    apart /= np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), TINY)
+    return bool(np.linalg.norm(apart.mean(axis=0)) >= ONE_HUE)
 
 
 def _difference(

@@ -98,6 +98,8 @@ def name_for(
     elif change.words:
         # the clearest one; "more edges" and "more blue" cannot stand before a noun
         clearest = change.words[0]
+        if clearest == "more colourful":
+            return f"{thing} of many colours, {where}"
         is_noun = clearest.endswith("edges") or clearest == f"more {change.hue}"
         thing = f"{thing} with {clearest}" if is_noun else f"{clearest} {thing}"
     return f"{thing}, {where}"
