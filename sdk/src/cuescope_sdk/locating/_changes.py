@@ -21,7 +21,9 @@ ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
 FINE = 128  # pixels along a side, of which each has a colour: letters are small
 COLOURED = 40  # frames of either side, which are opened for it
 MOST = 0.75  # of frames with a cue: what fewer have more of is not told
-ONE_HUE = 0.6  # of the length of a mean of directions: of hues that are unlike it is near 0
+ONE_HUE = (
+    0.6  # of the length of a mean of directions: of hues that are unlike it is near 0
+)
 COMMON = 0.2  # of the pixels of a place: a rarer colour is not told
 COMMONER = 1.5  # times as common as in frames without the cue
 GREY = 0.08  # red and blue of what has no colour
