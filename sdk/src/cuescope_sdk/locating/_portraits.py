@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress
 
 import numpy as np
@@ -214,16 +215,15 @@ def look_at(
     frames, data = training_frames(audit, views, feature, sides)
     if not data.has_both(np.ones(len(frames), bool)):
         return None
-    pictures = Pictures([views.frame(at) for at in frames])
+    exhibit = _Exhibit(views, feature, label, frames, data)
     rng = audit.rng("portrait", feature.key, label or "")
-    location = pictures.locate(data, rng)
+    location = exhibit.pictures.locate(data, rng)
     if location.spread == "unknown":
-        wholes = list(map(views.whole, frames))
-        auroc = auroc_of_figures(wholes, data, rng)
+        auroc = auroc_of_figures(exhibit.wholes(), data, rng)
         if auroc < least_telling(data):
             return None
         location = Location("everywhere", auroc)
-    return _sight(views, feature, label, location, pictures, frames, data)
+    return exhibit.sight(location)
 
 
 def most_hidden(audit: Audit) -> int:
@@ -246,68 +246,85 @@ def _look_by_hiding(
         return None
     known = np.array([at in mending.masks for at in frames], bool)
     rows = np.flatnonzero(known | ~data.shows)
+    told = [frames[row] for row in rows.tolist()]
     masks = {views.frame(at).key: mask for at, mask in mending.masks.items()}
     location = Location.of_masks(masks, mending.auroc)
-    told = [frames[row] for row in rows.tolist()]
-    pictures = Pictures([views.frame(at) for at in told])
-    data = data.take(rows)
-    return _sight(views, feature, label, location, pictures, told, data, mending.words)
+    exhibit = _Exhibit(views, feature, label, told, data.take(rows))
+    return exhibit.sight(location, mending.words)
 
 
-def _sight(
-    views: Views,
-    feature: Feature,
-    label: str | None,
-    location: Location,
-    pictures: Pictures,
-    frames: Sequence[FrameId],
-    data: Training,
-    mends: str | None = None,
-) -> Sight:
-    """What is seen where a cue is; `mends` says what the model told of this place."""
-    masks = None
-    shown: list[Mask] = []
-    written = None
-    if location.has_place:
-        masks = [
-            # where others are likest the cue they have its colours too
-            np.ones((1, 1), bool)
-            if location.mask is None and not is_shown
-            else location.place_in(frame)
-            for frame, is_shown in zip(pictures.frames, data.shows, strict=True)
-        ]
-        shown = list(compress(masks, data.shows))
-        large = [views.samples[key].frames[number] for key, number in frames]
+@dataclass(frozen=True, eq=False)
+class _Exhibit:
+    """A feature of a label, and the frames with it and without it that are held up."""
+
+    views: Views
+    feature: Feature
+    label: str | None
+    frames: Sequence[FrameId]
+    data: Training
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """The frames, small."""
+        return Pictures([self.views.frame(at) for at in self.frames])
+
+    def wholes(self) -> list[Whole]:
+        """The figures of each frame."""
+        return list(map(self.views.whole, self.frames))
+
+    def sight(self, location: Location, mends: str | None = None) -> Sight:
+        """What is seen where a cue is; `mends` says what the model told of this place."""
+        change = Change()
+        written = None
+        shown: list[Mask] = []
+        if location.has_place:
+            masks = self._masks(location)
+            shown = list(compress(masks, self.data.shows))
+            change, written = self._seen_at(masks)
+        # where the model told it there is a place, whatever is seen of the whole
+        if written is None and mends is None and not change.is_told:
+            of_whole = change_of_whole(self.wholes(), self.data)
+            # light from one side is clearest somewhere, and has no word there
+            if of_whole.is_told:
+                change = of_whole
+                location = Location("everywhere", location.auroc)
+                shown = []
+        where = words_for_place(location, shown)
+        area = float(np.mean([mask.mean() for mask in shown])) if shown else None
+        # a namer's word is a name already, and knows what things are
+        is_named = NameGuess.name_in(self.feature.name or "") is not None
+        words = words_for_change(change, written)
+        portrait = Portrait(
+            feature=self.feature.key,
+            label=self.label,
+            name=None if is_named else name_for(where, area, change, written),
+            where=where,
+            what=", ".join(words) or "nothing that has a word here",
+            area=area,
+            auroc=location.auroc,
+            mends=mends,
+        )
+        return Sight(portrait, location, is_told=bool(words))
+
+    def _masks(self, location: Location) -> list[Mask]:
+        """The place in each frame; of one without the cue, where it moves, all of the frame."""
+        # where others are likest the cue they have its colours too
+        everywhere = np.ones((1, 1), bool)
+        moves = location.mask is None
+        masks = []
+        for frame, is_shown in zip(self.pictures.frames, self.data.shows, strict=True):
+            is_sought = is_shown or not moves
+            masks.append(location.place_in(frame) if is_sought else everywhere)
+        return masks
+
+    def _seen_at(self, masks: Sequence[Mask]) -> tuple[Change, Written | None]:
+        """What changes at these places, and what is written there."""
+        large = [self.views.samples[key].frames[number] for key, number in self.frames]
+        change = change_at(self.pictures.cells, large, masks, self.data)
         placed = list(zip(large, masks, strict=True))
-        others = compress(placed, ~data.shows)
-        written = text_at(list(compress(placed, data.shows)), list(others))
-    change = Change()
-    if masks is not None:
-        change = change_at(pictures.cells, large, masks, data)
-    # where the model told it there is a place, whatever is seen of the whole
-    if written is None and mends is None and not change.is_told:
-        of_whole = change_of_whole(list(map(views.whole, frames)), data)
-        # light from one side is clearest somewhere, and has no word there
-        if of_whole.is_told:
-            change = of_whole
-            location = Location("everywhere", location.auroc)
-            shown = []
-    where = words_for_place(location, shown)
-    area = float(np.mean([mask.mean() for mask in shown])) if shown else None
-    # a namer's word is a name already, and knows what things are
-    is_named = NameGuess.name_in(feature.name or "") is not None
-    words = words_for_change(change, written)
-    portrait = Portrait(
-        feature=feature.key,
-        label=label,
-        name=None if is_named else name_for(where, area, change, written),
-        where=where,
-        what=", ".join(words) or "nothing that has a word here",
-        area=area,
-        auroc=location.auroc,
-        mends=mends,
-    )
-    return Sight(portrait, location, is_told=bool(words))
+        shown = list(compress(placed, self.data.shows))
+        others = list(compress(placed, ~self.data.shows))
+        return change, text_at(shown, others)
 
 
 def words_for_change(change: Change, written: Written | None = None) -> list[str]:
