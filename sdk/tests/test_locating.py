@@ -416,6 +416,24 @@ def test_a_mark_is_placed_by_a_few_samples() -> None:
         assert unseen is None
 
 
+def test_the_place_of_a_cue_is_more_than_its_one_steady_part() -> None:
+    """Of few samples cells tell the dot alone; the scribble around it is another in each."""
+
+    def scribble(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        for _ in range(10):
+            top, left = int(rng.integers(3, 15)), int(rng.integers(3, 20))
+            stroke = np.s_[top : top + 1, left : left + 3]
+            if rng.random() < 0.5:
+                stroke = np.s_[top : top + 3, left : left + 1]
+            pixels[stroke] = rng.choice([0, 255])
+        pixels[8:11, 10:13] = (255, 0, 0)
+        return _mask(np.s_[3:17, 3:22])
+
+    portrait, places = describe(scribble, count=8, wrong=0)
+    assert portrait is not None
+    assert overlap(portrait, places) >= 0.5
+
+
 def test_what_is_too_thin_for_a_cell_has_the_place_of_its_patches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

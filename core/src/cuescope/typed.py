@@ -82,15 +82,15 @@ class Shell:
 
     def confirm(self, run: str, folds: int | None = None) -> str:
         """`cuescope confirm RUN`."""
-        return f"cuescope confirm {run}{_folds(folds)}"
+        return f"cuescope confirm {shlex.quote(run)}{_folds(folds)}"
 
     def mitigate(self, run: str, folds: int | None = None) -> str:
         """`cuescope mitigate RUN --with NAME`."""
-        return f"cuescope mitigate {run} --with NAME{_folds(folds)}"
+        return f"cuescope mitigate {shlex.quote(run)} --with NAME{_folds(folds)}"
 
     def export(self, run: str) -> str | None:
         """`cuescope export RUN`, of the first finding."""
-        return f"cuescope export {run} --affected 1 --out affected.jsonl"
+        return f"cuescope export {shlex.quote(run)} --affected 1 --out affected.jsonl"
 
 
 @dataclass(frozen=True)

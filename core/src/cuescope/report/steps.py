@@ -1,6 +1,7 @@
 """What to do after a report, as commands to copy."""
 
 import re
+import shlex
 
 from cuescope.conclusions import Report
 from cuescope.typed import Typed, typed
@@ -38,7 +39,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     steps: list[Step] = []
     following = typed(asked.command)
     other = following.of_other_model()
-    compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
+    compare = ("and set the two side by side:", f"cuescope compare {shlex.quote(run)} OTHER_RUN")
     own = _own_steps(report, run)  # the method knows better
     if report.doubts and not report.findings:
         words = "Do what the refuted checks above say, and run it again:"
@@ -90,7 +91,7 @@ def _own_steps(report: Report, run: str) -> list[Step]:
 
     A command stands apart from the sentence: a screen would break it where a line ends.
     """
-    own = re.sub(r"\bRUN\b", lambda _: run, report.notes.get(OWN_STEP, ""))
+    own = re.sub(r"\bRUN\b", lambda _: shlex.quote(run), report.notes.get(OWN_STEP, ""))
     steps: list[Step] = []
     words = ""
     for number, part in enumerate(_COMMAND.split(own)):

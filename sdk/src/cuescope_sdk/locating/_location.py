@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
+from scipy import ndimage
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._cells import (
@@ -22,7 +23,7 @@ from cuescope_sdk.locating._cells import (
     pixels_of,
 )
 from cuescope_sdk.locating._linear import Grid, Training
-from cuescope_sdk.locating._masks import Mask, pieces_of, stretch
+from cuescope_sdk.locating._masks import TOUCHING, Mask, pieces_of, stretch
 from cuescope_sdk.locating._pictures import PixelPatches
 from cuescope_sdk.locating._regions import PLACED, Region
 from cuescope_sdk.statistics import Roc
@@ -34,6 +35,10 @@ RARE = 3.2e-5
 SURE = 0.9  # from here on nothing else is tried
 TIE = 0.05  # of AUROC
 STANDS = 0.25  # of the patches of moving things: so many stand in one place by chance
+INSIDE = 0.75  # of the cells that differ, in a place that patches tell as well,
+SPREAD = 2  # cells, by which patches tell a place larger than it is
+BESIDE = 0.25  # of the place, that lies beyond
+SMALL = 0.03  # of the frame: cells that are no more may be a part of a larger thing
 LARGE = 0.2  # of the frame: so much is no place where words tell frames without it
 WIDE = 2 / 3  # of the frame: more is everywhere
 Spread = Literal["one place", "changing places", "everywhere", "unknown"]
@@ -127,16 +132,20 @@ class Pictures:
         least = least_telling(data)
         region = None
         # what is told by the whole picture may have no place, however well cells tell it
-        if best < SURE or whole >= TELLS:
+        is_sure = best >= SURE and whole < TELLS
+        if not is_sure or mask.mean() <= SMALL:
             grids = PixelPatches.FINE.of(self.frames)
             region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
         found = None
         by_patches = None
+        common = None
+        if region is not None:
+            common = common_place(region, list(compress(grids, data.shows)))
         # what is all over the picture stands where most pictures have it, and no cell tells it
         is_all_over = whole >= least
-        if region is not None and region.auroc >= max(least, best - TIE):
+        tells = region is not None and region.auroc >= max(least, best - TIE)
+        if region is not None and tells and not is_sure:
             best = max(best, region.auroc)
-            common = common_place(region, list(compress(grids, data.shows)))
             is_all_over |= common is not None and common.mean() > LARGE
             if common is None:
                 found = Location("changing places", region.auroc, region=region)
@@ -147,7 +156,11 @@ class Pictures:
                 place = stretch(common, mask.shape)
                 by_patches = Location("one place", region.auroc, mask=place)
         if found is None and of_place >= max(TELLS, best - TIE):
-            found = Location("one place", of_place, mask=mask)
+            place = mask
+            agrees = region is not None and region.auroc >= of_place - TIE
+            if agrees and common is not None and is_a_part(mask, common):
+                place = stretch(common, mask.shape)
+            found = Location("one place", of_place, mask=place)
         # a thin thing is too little of each cell for cells to tell it
         found = found or by_patches
         if found is None:
@@ -181,6 +194,18 @@ def common_place(region: Region, shown: Sequence[Grid]) -> Mask | None:
     common = places.mean(axis=0) >= HALF
     stays = float(places[:, common].sum() / places.sum()) >= STANDS
     return common if stays else None
+
+
+def is_a_part(mask: Mask, common: Mask) -> bool:
+    """Whether the cells that differ clearly are a small part of a place that patches tell.
+
+    Patches spread a place over some cells more than it has: what they tell beside it is farther.
+    """
+    common = stretch(common, mask.shape)
+    is_inside = (mask & common).sum() >= INSIDE * mask.sum()
+    near = ndimage.binary_dilation(mask, TOUCHING, iterations=SPREAD)
+    is_larger = (common & ~near).sum() >= BESIDE * common.sum()
+    return bool(is_inside and is_larger and common.mean() <= LARGE)
 
 
 def shared_place(places: Sequence[Mask]) -> Mask | None:
