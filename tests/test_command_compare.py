@@ -338,7 +338,7 @@ def test_help_names_the_command(line: Line) -> None:
         (("a", "b", "--jsn"), "No such option: --jsn"),
         (("a", "b", "--data", "scenes"), "expected it with --html FILE"),
         (
-            ("a", "b", "-D", "seed=1", "--consensus", "--html", "x"),
+            ("a", "b", "-D", "seed=1", "--consensus", "--html", "x.html"),
             "without --consensus",
         ),
     ],

@@ -136,6 +136,27 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
     return stored.model_copy(update={"seal": None, "signature": None, "files": {}})
 
 
+def run_around(path: Path) -> Path | None:
+    """The folder of the run that a file is in, or in a folder of; None where it is in none."""
+    place = path.absolute()
+    for folder in (place, *list(place.parents)[:2]):
+        if _is_run(folder):
+            return folder
+    return None
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether a folder holds a stored report; what `--json` printed has no seal."""
+    file = folder / "report.json"
+    if not file.is_file():
+        return False
+    try:
+        report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
+    except (OSError, UserError, ValueError, RecursionError):
+        return True  # a damaged one may be mended
+    return isinstance(report, dict) and report.get("seal") is not None
+
+
 def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
     """Where a stored run came from: who made it, and what a person lets it `allow`.
 

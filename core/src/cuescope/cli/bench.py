@@ -18,6 +18,7 @@ from cuescope.cli.options import (
     announce,
     verbosity,
 )
+from cuescope.cli.paths import page_file
 from cuescope.cli.printing import prints
 from cuescope.errors import UserError
 
@@ -46,7 +47,7 @@ def bench(
     as_json: PrintsJson = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a page with the pictures here."),
+        page_file("Write a page with the pictures here."),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
