@@ -118,6 +118,18 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     )
 
 
+@pytest.mark.parametrize("option", ["-D size=lots", "-M delay=fast", "-O topk=1"])
+def test_a_wrong_option_is_told_before_the_folder_that_holds_another_run(
+    line: Line, option: str
+) -> None:
+    line(*AUDIT, "--out", "mine", "-q")
+    assert "another audit" in line(*AUDIT, "--seed", "1", "--out", "mine", code=2)
+    flag, value = option.split()
+    said = line(*AUDIT, flag, value, "--out", "mine", code=2)
+    assert "option" in said
+    assert "another audit" not in said
+
+
 @pytest.mark.parametrize(
     "words",
     [
