@@ -89,7 +89,14 @@ from cuescope.report.pictures import draw_occurrence
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
-from cuescope.runs import RunFolder, exhibit_key, load_report, picture_key, source_of
+from cuescope.runs import (
+    RunFolder,
+    exhibit_key,
+    load_report,
+    picture_key,
+    require_undamaged,
+    source_of,
+)
 from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.typed import command_words
@@ -192,6 +199,7 @@ __all__ = [
     "report_files",
     "require_openable",
     "require_same_data",
+    "require_undamaged",
     "require_whole",
     "root",
     "safe_text",

@@ -55,7 +55,7 @@ def _words(row: dict[str, Any], *, strangers: bool) -> str:
     """What stands below the folder of a run."""
     count = row["findings"]
     if not isinstance(count, int):
-        return str(row["date"])  # unreadable
+        return f"{row['date']}: {row['fault']}"  # unreadable
     found = f"{count} finding{'s' * (count != 1)}"
     made = f", made {row['made']}" if strangers else ""
     return f"{row['date']}  {row['method']}: {row['model']} on {row['data']}, {found}{made}"
