@@ -75,6 +75,10 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
             (*AUDIT, "--tool", "detector=findr"),
             ("no tool 'findr'", "Did you mean 'finder'?"),
         ),
+        (
+            ("plugins", "install", ""),
+            ("a package has no name", "expected NAME", "plugins search"),
+        ),
         ((*AUDIT, "--limit", "0"), ("limit", "greater than 0", "got 0")),
         ((*AUDIT, "--limit", "few"), ("--limit", "few")),
         ((*AUDIT, "--dtype", "float8"), ("dtype", "'float32'", "got 'float8'")),
@@ -115,6 +119,23 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     (tmp_path / "file").write_text("")
     assert "Choose another folder" in line(
         *AUDIT, "--out", tmp_path / "file" / "run", code=2
+    )
+
+
+def test_a_folder_of_runs_becomes_no_run(line: Line, tmp_path: Path) -> None:
+    line(*AUDIT, "--out", "runs/mine", "-q")
+    said = line(*AUDIT, "--out", "runs", code=2)
+    assert "--out runs/NAME" in said
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["mine"]
+
+
+def test_a_run_that_another_cache_folder_knows_names_the_variable(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line(*AUDIT, "--out", "mine", "-q")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "other"))
+    assert "set CUESCOPE_CACHE to the folder that it had" in line(
+        "open", "mine", code=2
     )
 
 
@@ -168,6 +189,26 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
     assert capsys.readouterr().err == (
         "cuescope: internal error (LookupError: lost); `--debug` shows the traceback\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (">/dev/full", "the result cannot be written: got No space left on device"),
+        (">&-", "standard output is closed: expected a terminal"),
+    ],
+)
+@pytest.mark.parametrize("words", ["runs", "runs --json", "--version", "audit --help"])
+def test_an_output_that_takes_nothing_is_one_line(
+    tmp_path: Path, words: str, where: str, said: str
+) -> None:
+    line = f"{sys.executable} -c '{RUN_MAIN}' {words} {where}"
+    done = subprocess.run(
+        line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"cuescope: {said}")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:

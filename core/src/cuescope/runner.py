@@ -15,7 +15,7 @@ from cuescope.engine import Session
 from cuescope.errors import UserError
 from cuescope.planning import Plan, plan
 from cuescope.report import html
-from cuescope.report.folders import refuse_another_audit
+from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
 from cuescope.report.kept import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
@@ -101,6 +101,12 @@ class Runner:
         try:
             # before the session, which builds the model
             refuse_another_audit(self.folder(request).path, request)
+            method = self.context.resolve(
+                "method", request.method, request.method_options
+            ).plugin
+            # what tests the findings of runs keeps these in its folder
+            if getattr(method, "started_by", None) is None:
+                refuse_folder_of_runs(self.folder(request).path)
         except UserError:
             # what is typed wrong is told first: without it, it may be the same request
             choices = choose(request, self.context)
