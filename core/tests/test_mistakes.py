@@ -247,6 +247,11 @@ def wait_for_lines(log: Path, count: int, process: "subprocess.Popen[str]") -> N
     raise AssertionError("the model was never asked")
 
 
+def test_only_a_close_name_is_suggested() -> None:
+    assert nearest("nosuch", ["instruct", "trove"]) is None
+    assert nearest("trov", ["instruct", "trove"]) == "Did you mean 'trove'?"
+
+
 def test_no_name_is_near_a_text_without_end() -> None:
     """Comparing two of 18,000 letters took two seconds."""
     assert nearest("a" * 18_000, ["a" * 17_999]) is None

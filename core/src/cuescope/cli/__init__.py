@@ -29,6 +29,7 @@ from cuescope.cli.echo import echo
 from cuescope.cli.external import AuditCommand, PluginCommands, parser_of
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
+from cuescope.cli.usage import usage_words
 from cuescope.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
@@ -181,7 +182,7 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
-        _print_line(str(usage() if usage else error))
+        _print_line(usage_words(error) if usage else str(error))
     else:
         name = type(error).__name__
         _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")
