@@ -84,7 +84,8 @@ def bench(
             stdout().print(Text(item.title, "bold"), render_table(item))
         elif html is None:
             stdout().print(
-                Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim")
+                Text(item.title, "bold"),
+                Text("--html FILE.html shows this picture.", "dim"),
             )
     if as_json:
         tables = [item for item in items if isinstance(item, Table)]

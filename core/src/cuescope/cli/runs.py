@@ -131,7 +131,7 @@ def _require_true_page(run: Path) -> None:
         raise UserError(
             f"{run} was {ELSEWHERE}",
             got="a page that may hold anything",
-            remedy=f"`cuescope report {run} --html FILE` writes one from what its report says",
+            remedy=f"`cuescope report {run} --html FILE.html` writes one from what its report says",
         )
     # raises where the page is not the one that the report has the digest of
     RunFolder(run).read("report.html")
