@@ -1,4 +1,4 @@
-"""Forty-five mistakes of a first week, over all commands: one line each, exit code 2."""
+"""Mistakes of a first week, over all commands: one line each, exit code 2."""
 
 from pathlib import Path
 
@@ -39,6 +39,15 @@ MISTAKES = {
     "compare emptydir": "two runs or more",
     "export emptydir --affected 1": "no report at emptydir",
     "gate policy.yaml nowhere": "no report at nowhere",
+    "gate emptydir policy.yaml": "The policy stands before the run",
+    "gate nowhere.yaml stored": "`cuescope gate --schema` describes a policy",
+    "gate tab.yaml stored": "got line 2: a tab: indent with blanks",
+    "run tab.yaml": "got line 2: a tab: indent with blanks",
+    "run emptydir": "`cuescope runs emptydir` lists the runs",
+    "run nowhere.yaml": "expected a run file, in YAML",
+    f"audit trove {ON_TOY} --seed 1e3": "expected a whole number, got '1e3'",
+    "plugins check nosuch": "that are installed. `cuescope plugins` lists",
+    "plugins check trov": "Did you mean 'trove'?",
     "gate kind.yaml stored": "Did you mean 'tested-for'",
     "gate nokind.yaml stored": "has no 'rule'",
     "report text.txt": "is no report",
@@ -66,6 +75,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "policy.yaml": "rules: [{rule: tested-for, points: 5}]",
         "kind.yaml": "rules: [{rule: testd-for, points: 5}]",
         "nokind.yaml": "rules: [{points: 5}]",
+        "tab.yaml": "rules:\n\t- {}",
         "r.yaml": "{models: [toy-clip], methods: [trove], data: ['folder:/nowhere']}",
         "empty.yaml": "{models: [], methods: [trove], data: [scenes]}",
     }

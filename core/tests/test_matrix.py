@@ -60,7 +60,10 @@ def test_a_picture_is_no_matrix(tmp_path: Path) -> None:
 
 
 def test_a_missing_matrix_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"cannot read .*: got No such file"):
+    with pytest.raises(
+        UserError,
+        match=r"cannot read .*: expected a run file, in YAML, got No such file",
+    ):
         read_matrix(tmp_path / "none.yaml")
 
 

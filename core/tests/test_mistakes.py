@@ -75,6 +75,10 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
             (*AUDIT, "--tool", "detector=findr"),
             ("no tool 'findr'", "Did you mean 'finder'?"),
         ),
+        (
+            ("plugins", "install", ""),
+            ("a package has no name", "expected NAME", "plugins search"),
+        ),
         ((*AUDIT, "--limit", "0"), ("limit", "greater than 0", "got 0")),
         ((*AUDIT, "--limit", "few"), ("--limit", "few")),
         ((*AUDIT, "--dtype", "float8"), ("dtype", "'float32'", "got 'float8'")),
@@ -118,6 +122,35 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     )
 
 
+def test_a_folder_of_runs_becomes_no_run(line: Line, tmp_path: Path) -> None:
+    line(*AUDIT, "--out", "runs/mine", "-q")
+    said = line(*AUDIT, "--out", "runs", code=2)
+    assert "--out runs/NAME" in said
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["mine"]
+
+
+def test_a_run_that_another_cache_folder_knows_names_the_variable(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line(*AUDIT, "--out", "mine", "-q")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "other"))
+    assert "set CUESCOPE_CACHE to the folder that it had" in line(
+        "open", "mine", code=2
+    )
+
+
+@pytest.mark.parametrize("option", ["-D size=lots", "-M delay=fast", "-O topk=1"])
+def test_a_wrong_option_is_told_before_the_folder_that_holds_another_run(
+    line: Line, option: str
+) -> None:
+    line(*AUDIT, "--out", "mine", "-q")
+    assert "another audit" in line(*AUDIT, "--seed", "1", "--out", "mine", code=2)
+    flag, value = option.split()
+    said = line(*AUDIT, flag, value, "--out", "mine", code=2)
+    assert "option" in said
+    assert "another audit" not in said
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -158,6 +191,26 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
     )
 
 
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (">/dev/full", "the result cannot be written: got No space left on device"),
+        (">&-", "standard output is closed: expected a terminal"),
+    ],
+)
+@pytest.mark.parametrize("words", ["runs", "runs --json", "--version", "audit --help"])
+def test_an_output_that_takes_nothing_is_one_line(
+    tmp_path: Path, words: str, where: str, said: str
+) -> None:
+    line = f"{sys.executable} -c '{RUN_MAIN}' {words} {where}"
+    done = subprocess.run(
+        line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"cuescope: {said}")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
     log = tmp_path / "log"
     slow = ("-M", f"log={log}", "-M", "delay=0.2", "--batch-size", "4")
@@ -192,6 +245,11 @@ def wait_for_lines(log: Path, count: int, process: "subprocess.Popen[str]") -> N
             raise AssertionError(process.communicate())
         time.sleep(0.01)
     raise AssertionError("the model was never asked")
+
+
+def test_only_a_close_name_is_suggested() -> None:
+    assert nearest("nosuch", ["instruct", "trove"]) is None
+    assert nearest("trov", ["instruct", "trove"]) == "Did you mean 'trove'?"
 
 
 def test_no_name_is_near_a_text_without_end() -> None:

@@ -34,7 +34,9 @@ def test_runs_are_listed_with_what_they_found(line: Line, tmp_path: Path) -> Non
     assert listed[::2] == list(rows), (
         "each folder stands alone, so that it can be copied"
     )
-    assert "    unreadable" in listed
+    broken = listed[2 * list(rows).index("runs/broken") + 1]
+    assert broken.startswith("    unreadable: runs/broken/report.json is no report")
+    assert "Run the audit again" in broken
     assert listed[2 * list(rows).index(name) + 1].endswith(
         "red: colour on clips, 1 finding"
     )
@@ -144,6 +146,22 @@ def test_a_report_that_cannot_be_read_is_listed_as_such(
         file.truncate(2**40)
     rows = json.loads(line("runs", "--json"))["runs"]
     assert [row["date"] for row in rows] == ["unreadable"] * (len(contents) + 2)
+    for row in rows:
+        assert row["run"] in row["fault"]
+
+
+def test_a_report_of_a_newer_version_asks_for_a_newer_cuescope(
+    line: Line, tmp_path: Path
+) -> None:
+    line(*AUDIT, "--out", "mine")
+    file = tmp_path / "mine" / "report.json"
+    report = json.loads(file.read_text())
+    for version, remedy in ((99, "update this one"), (0, "Run the audit again")):
+        # what a newer version has beside it is no reason to say otherwise
+        file.write_text(json.dumps({"anew": 1, **report, "schema_version": version}))
+        said = line("report", "mine", code=2)
+        assert f"got version {version}" in said
+        assert remedy in said
 
 
 def test_a_run_is_not_overwritten_by_another_audit(line: Line, tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ from cuescope.cli.options import (
     open_runner,
 )
 from cuescope.cli.outputs import JsonOutput
+from cuescope.cli.paths import output_file, page_file
 from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
@@ -88,7 +89,14 @@ from cuescope.report.pictures import draw_occurrence
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
-from cuescope.runs import RunFolder, exhibit_key, load_report, picture_key, source_of
+from cuescope.runs import (
+    RunFolder,
+    exhibit_key,
+    load_report,
+    picture_key,
+    require_undamaged,
+    source_of,
+)
 from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.typed import command_words
@@ -173,6 +181,8 @@ __all__ = [
     "next_steps",
     "open_registry",
     "open_runner",
+    "output_file",
+    "page_file",
     "pairs",
     "picture_key",
     "pixels_of",
@@ -189,6 +199,7 @@ __all__ = [
     "report_files",
     "require_openable",
     "require_same_data",
+    "require_undamaged",
     "require_whole",
     "root",
     "safe_text",

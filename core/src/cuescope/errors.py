@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LONGEST_NAME = 200
+SHORT_NAME = 5
 
 
 class UserError(Exception):
@@ -54,6 +55,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     # a stranger's text: comparing takes the square of its length
     if len(name) > LONGEST_NAME:
         return None
-    # 0.5: short names have few letters in common
-    close = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    # short names have few letters in common; of a longer one half of them is chance
+    cutoff = 0.5 if len(name) <= SHORT_NAME else 0.6
+    close = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"Did you mean '{close[0]}'?" if close else None

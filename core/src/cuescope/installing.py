@@ -191,6 +191,13 @@ def plan_installation(wanted: Sequence[str]) -> Installation:
     Dists of this project come from where cuescope came from. Raises UserError for one that would
     come from an index although nobody has registered its name.
     """
+    if not all(text.strip() for text in wanted):
+        raise UserError(
+            "a package has no name",
+            expected="NAME, as pip takes it",
+            got="''",
+            remedy="`cuescope plugins search WORDS` finds plugins",
+        )
     if REGISTERED:
         return Installation(list(wanted), [])
     own = [text for text in wanted if _is_own_name(text)]

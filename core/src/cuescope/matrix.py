@@ -59,11 +59,18 @@ def read_matrix(path: Path) -> Matrix:
         content = load_yaml(read_whole(path, most=MAX_BYTES))
     except OSError as error:
         raise UserError(
-            f"cannot read {path}", got=error.strerror or str(error)
+            f"cannot read {path}",
+            expected="a run file, in YAML",
+            got=error.strerror or str(error),
+            remedy=f"`cuescope runs {path}` lists the runs of a folder"
+            if path.is_dir()
+            else "`cuescope schema` describes a run file",
         ) from error
     except yaml.YAMLError as error:
         raise UserError(
-            f"{path} is no YAML", got=" ".join(str(error).split())
+            f"{path} is no YAML",
+            got=" ".join(str(error).split()),
+            remedy="`cuescope schema` describes a run file",
         ) from error
     # before pydantic: `fault` would suggest words of the file's top level
     _refuse_unknown_words(path, content)

@@ -13,6 +13,30 @@ TOO_DEEP = "it is nested too deeply, or an alias (*name) holds itself"
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
+# what PyYAML says of the commonest mistakes, and what it means
+PLAIN_WORDS = {
+    "mapping values are not allowed here": "a second colon: put a text with a colon into quotes",
+    "found character '\\t'": "a tab: indent with blanks",
+    "found unexpected end of stream": "a quote that is not closed",
+    "but got '<stream end>'": "a bracket that is not closed",
+    "expected the node content": "a value is missing",
+    "expected <block end>": "it is indented by more or fewer blanks than its neighbours",
+    "could not find expected ':'": "a colon is missing",
+}
+
+
+class NoYAML(yaml.MarkedYAMLError):
+    """A text that is no YAML, with its line: "line 2: a tab: indent with blanks"."""
+
+    def __str__(self) -> str:
+        """One line."""
+        problem = self.problem or "it cannot be read"
+        # the first: what follows from one mistake is listed after it
+        plain = (words for said, words in PLAIN_WORDS.items() if said in problem)
+        line = self.problem_mark.line + 1 if self.problem_mark else 1
+        return f"line {line}: {next(plain, problem)}"
+
+
 class _Loader(yaml.SafeLoader):  # safe: a file must not run code
     """Stops at the first value that is too many, before it has read them all."""
 
@@ -51,6 +75,10 @@ def load_yaml(content: str | bytes) -> Any:
                 f"aliases (*name) make more than {MAX_VALUES:,} values of it"
             )
         return loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = (error.problem or error.context or "")[:MAX_MESSAGE]
+        raise NoYAML(problem=problem, problem_mark=mark) from error
     except (
         ValueError,
         TypeError,

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from cuescope.answers import AnswersFile
 from cuescope.asked_from import keep_place
+from cuescope.building import Built, choose, context_for
 from cuescope.conclusions import Report
 from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import UserError
 from cuescope.planning import Plan, plan
 from cuescope.report import html
-from cuescope.report.folders import refuse_another_audit
+from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
 from cuescope.report.kept import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
@@ -76,8 +77,7 @@ class Runner:
         # not by the method: a finding of a model that only guesses needs a warning (docs/adr/0016)
         tally = Tally()
         answers = AnswersFile(folder.answers_file)
-        # before the session, which builds the model
-        refuse_another_audit(folder.path, request)
+        self._require_own_folder(request)
         session = self.session(request, answers, ModelNames(), tally)
         if resume and (stored := self._recall(request, session)) is not None:
             made = stored.provenance.started.replace("T", " ")
@@ -95,6 +95,23 @@ class Runner:
         # observers are promised a report that is stored
         session.finish(report)
         return report
+
+    def _require_own_folder(self, request: Request) -> None:
+        """Raise UserError where the folder has the report of another request."""
+        try:
+            # before the session, which builds the model
+            refuse_another_audit(self.folder(request).path, request)
+            method = self.context.resolve(
+                "method", request.method, request.method_options
+            ).plugin
+            # what tests the findings of runs keeps these in its folder
+            if getattr(method, "started_by", None) is None:
+                refuse_folder_of_runs(self.folder(request).path)
+        except UserError:
+            # what is typed wrong is told first: without it, it may be the same request
+            choices = choose(request, self.context)
+            Built.of(choices.data, context_for(request, self.context))
+            raise
 
     def keep(self, request: Request, report: Report, samples: Sequence[Sample]) -> None:
         """Store a report with its page, and pictures of these samples."""

@@ -113,7 +113,12 @@ class RunFolder:
         try:
             content = read_whole(file, most=MOST_BYTES)
         except OSError as error:
-            raise UserError(f"{file} cannot be read", got=error.strerror) from error
+            raise UserError(
+                f"{file} cannot be read",
+                expected="it beside its report",
+                got=error.strerror,
+                remedy="Run the audit again: its answers are remembered",
+            ) from error
         if digest(content) != written:
             raise UserError(
                 f"{file} was changed after it was written",
@@ -134,6 +139,40 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
     stored = _read_report(path, sealed=sealed)
     # a copy that is changed and printed would be refused with its old seal
     return stored.model_copy(update={"seal": None, "signature": None, "files": {}})
+
+
+def run_around(path: Path) -> Path | None:
+    """The folder of the run that a file is in, or in a folder of; None where it is in none."""
+    place = path.absolute()
+    for folder in (place, *list(place.parents)[:2]):
+        if _is_run(folder):
+            return folder
+    return None
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether a folder holds a stored report; what `--json` printed has no seal."""
+    file = folder / "report.json"
+    if not file.is_file():
+        return False
+    try:
+        report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
+    except (OSError, UserError, ValueError, RecursionError):
+        return True  # a damaged one may be mended
+    return isinstance(report, dict) and report.get("seal") is not None
+
+
+def require_undamaged(run: Path) -> None:
+    """Raise UserError where answers or findings of a run folder are gone, or were changed.
+
+    A `report.json` that is named by itself, as it is mailed, has no folder.
+    """
+    if not run.is_dir():
+        return
+    for name in _read_report(run).files:
+        # what a person looks at is left out where it is damaged, and a page may be written anew
+        if name.endswith(".parquet"):
+            RunFolder(run).read(name)
 
 
 def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
@@ -164,21 +203,34 @@ def _read_report(path: Path, *, sealed: bool = False) -> Report:
     try:
         report, seal = _parse(read_whole(file, most=MAX_REPORT_BYTES))
     except ValidationError as error:
-        first = error.errors()[0]
-        got = " ".join([*map(str, first["loc"]), first["msg"]])
-        if first["loc"] == ("schema_version",):
-            got = f"version {first['input']}"
-        raise UserError(
-            f"{file} is no report of schema version {SCHEMA_VERSION}",
-            got=got,
-            remedy="Run the audit again with this version of cuescope",
-        ) from error
+        raise _unreadable(file, error) from error
     if (sealed or report.seal) and report.seal != seal:
         raise UserError(
             f"{file} was changed after it was written",
             remedy="Run the audit again for a true one",
         )
     return report
+
+
+def _unreadable(file: Path, error: ValidationError) -> UserError:
+    """The refusal of a report that is damaged, or of another version."""
+    faults = error.errors()
+    first = faults[0]
+    got = " ".join([*map(str, first["loc"]), first["msg"]])
+    remedy = "Run the audit again with this version of cuescope"
+    if first["type"] == "json_invalid":
+        remedy = "The file is damaged: run the audit again, its answers are remembered"
+    # a newer report may have fields before it that this version does not know
+    versions = [f["input"] for f in faults if f["loc"] == ("schema_version",)]
+    if versions:
+        got = f"version {versions[0]}"
+        if isinstance(versions[0], int) and versions[0] > SCHEMA_VERSION:
+            remedy = "A newer cuescope wrote it: update this one"
+    return UserError(
+        f"{file} is no report of schema version {SCHEMA_VERSION}",
+        got=got,
+        remedy=remedy,
+    )
 
 
 @lru_cache(maxsize=8)

@@ -91,6 +91,18 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         ) from error
 
 
+def require_path(name: str, path: str | Path) -> None:
+    """Raise UserError for an empty path; `name` is the option or argument that it is of."""
+    # `Path("")` is the folder that one is in, which nobody named
+    if str(path).strip() == "":
+        raise UserError(
+            f"{name} is empty",
+            expected="a file or folder",
+            got=repr(str(path)),
+            remedy="Is a variable of your shell not set?",
+        )
+
+
 def require_folder(path: Path) -> None:
     """Raises UserError for a path that can be no folder to write into; makes none."""
     # what is not there yet is made within the first folder above it that is

@@ -1,11 +1,13 @@
 """The command line. Commands import what they need when they run: `--help` stays quick."""
 
+import errno
 import io
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,12 +29,15 @@ from cuescope.cli.echo import echo
 from cuescope.cli.external import AuditCommand, PluginCommands, parser_of
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
+from cuescope.cli.usage import usage_words
 from cuescope.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
 DEBUG = "--debug"
 LOG_JSON = "--log-json"
 MAX_LINE = 2000  # characters of an error
+# of a disk; Windows has no quota
+NO_ROOM = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 app = typer.Typer(
     cls=PluginCommands,
@@ -89,6 +94,8 @@ def options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; the process ends with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:  # closed: what is opened next would take its place
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     debug = DEBUG in words
     as_json = LOG_JSON in words
     # welcome anywhere on the line
@@ -117,6 +124,7 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
     """Run a command; the code with which the process ends."""
     code: object
     try:
+        _require_output()
         code = parser_of(app)(words, prog_name="cuescope", standalone_mode=False)
         sys.stdout.flush()
     except Exception as error:
@@ -130,6 +138,32 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _require_output() -> None:
+    """Raise UserError where standard output is closed: the next open file would take its place."""
+    if sys.stdout is None:
+        raise UserError(
+            "standard output is closed",
+            expected="a terminal, a pipe or a file",
+            remedy="Leave `>&-` out; `>/dev/null` throws the result away",
+        )
+
+
+def _failed_output(error: Exception) -> UserError | None:
+    """What to say where the result cannot be written; None where that is not the reason."""
+    # of a file that we open, the error has the name
+    if not isinstance(error, OSError) or error.filename is not None:
+        return None
+    if error.errno not in NO_ROOM:
+        return None
+    # at its end Python would write once more what is left
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return UserError(
+        "the result cannot be written",
+        got=error.strerror,
+        remedy="Make room on the disk, or send standard output elsewhere",
+    )
+
+
 def _print_error(error: Exception, *, debug: bool) -> int:
     """Print an error in one line, or with its traceback; returns the exit code."""
     # what typer raises for a malformed command
@@ -140,12 +174,15 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    if not debug and (failed := _failed_output(error)) is not None:
+        error = failed
+        mendable = True
     if debug:
         LOG.write(traceback.format_exc(), level="error", prefixed=False)
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
-        _print_line(str(usage() if usage else error))
+        _print_line(usage_words(error) if usage else str(error))
     else:
         name = type(error).__name__
         _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")

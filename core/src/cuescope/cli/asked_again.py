@@ -103,7 +103,7 @@ def ask_again(
     Raises UserError where the run was made elsewhere and the person has not typed what it is about.
     """
     from cuescope.asked_from import from_place, place_of
-    from cuescope.runs import load_report, source_of
+    from cuescope.runs import load_report, require_undamaged, source_of
     from cuescope.trust.source import ELSEWHERE
 
     context = runner.context
@@ -120,6 +120,7 @@ def ask_again(
             )
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
+    require_undamaged(run)
     stored = request_of(
         run,
         report,

@@ -18,6 +18,7 @@ from cuescope.cli.options import (
     announce,
     verbosity,
 )
+from cuescope.cli.paths import page_file
 from cuescope.cli.printing import prints
 from cuescope.errors import UserError
 
@@ -46,7 +47,7 @@ def bench(
     as_json: PrintsJson = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a page with the pictures here."),
+        page_file("Write a page with the pictures here."),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -83,7 +84,8 @@ def bench(
             stdout().print(Text(item.title, "bold"), render_table(item))
         elif html is None:
             stdout().print(
-                Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim")
+                Text(item.title, "bold"),
+                Text("--html FILE.html shows this picture.", "dim"),
             )
     if as_json:
         tables = [item for item in items if isinstance(item, Table)]

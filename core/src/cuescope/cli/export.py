@@ -17,6 +17,7 @@ from cuescope.cli.options import (
     is_made_here,
     open_context,
 )
+from cuescope.cli.paths import output_file, require_ending
 from cuescope.cli.printing import prints_lines
 from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from cuescope.registry import Registry
     from cuescope.stored_run import StoredRun
     from cuescope.types import Sample
+
+# in the folder of a run; its own tables are in Parquet
+EXPORTS = ("*.csv", "*.jsonl", "scores.parquet", "affected-*.parquet", "export-*")
 
 
 @prints_lines
@@ -59,9 +63,9 @@ def export(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File, or an exporter's folder. [default: RUN/WHAT.FORMAT; - prints]",
+        output_file(
+            "File, or an exporter's folder. [default: RUN/WHAT.FORMAT; - prints]",
+            own=EXPORTS,
         ),
     ] = None,
     option: Annotated[
@@ -106,6 +110,8 @@ def export(
     table = _table(stored, what)
     is_made_here(run)
     form = Form(to or "csv")
+    if out is not None and str(out) != "-":
+        require_ending("--out", out, (f".{form.value}",))
     _write(table, form, out or stored.folder / f"{what.value}.{form.value}")
 
 
@@ -185,10 +191,7 @@ def _export_affected(
     samples = {key: run.samples[key] for key in answers}
     manifest = out or run.folder / f"affected-{number}.{form.value}"
     # `folder` tells a manifest by its ending
-    if manifest.suffix != f".{form.value}":
-        raise UserError(
-            f"--out {manifest}", expected=f"a file that ends in .{form.value}"
-        )
+    require_ending("--out", manifest, (f".{form.value}",))
     written, drawn = manifest_rows(samples, answers, manifest)
     # `folder` reads it back, and would take the apostrophe for a part of the data
     texts = [text for row in written for text in row.values() if isinstance(text, str)]

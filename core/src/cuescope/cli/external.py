@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from cuescope.cli.own_commands import HELP
+from cuescope.cli.paths import refuse_empty_paths
 from cuescope.registry import Entry, Registry
 
 
@@ -56,7 +57,9 @@ class PluginsCommands(PluginCommands):
 @cache
 def parser_of(commands: typer.Typer) -> Any:
     """What reads their lines, made once a process."""
-    return typer.main.get_command(commands)
+    parser = typer.main.get_command(commands)
+    refuse_empty_paths(parser)
+    return parser
 
 
 @cache

@@ -57,7 +57,10 @@ class AuditPlan(JsonOutput):
 
 
 class RunRow(Value):
-    """A run of `cuescope runs`; "-" stands for what its report does not tell."""
+    """A run of `cuescope runs`; "-" stands for what its report does not tell.
+
+    `fault` says why a report cannot be read, and what to do.
+    """
 
     run: str
     method: str
@@ -66,6 +69,7 @@ class RunRow(Value):
     findings: int | str
     date: str
     made: str
+    fault: str | None = None
 
 
 class RunList(JsonOutput):

@@ -7,6 +7,7 @@ import typer
 
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import AsJson, Pairs, is_made_here
+from cuescope.cli.paths import file_of_run, page_file
 from cuescope.cli.program import program
 
 
@@ -16,7 +17,7 @@ def report(
     ],
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the page with the pictures here."),
+        page_file("Write the page with the pictures here.", own=("report.html",)),
     ] = None,
     name: Annotated[
         Pairs,
@@ -32,7 +33,7 @@ def report(
     from cuescope.given_names import give_names, read_names, renamed
     from cuescope.report.html import render
     from cuescope.report.terminal import show
-    from cuescope.runs import RunFolder, load_report, write_atomically
+    from cuescope.runs import RunFolder, load_report, run_around, write_atomically
     from cuescope.spec import pairs
 
     stored = load_report(run)
@@ -45,6 +46,9 @@ def report(
         asked = stored.provenance.model_copy(update={"command": ""})
         stored = stored.model_copy(update={"provenance": asked})
     if html is not None:
+        around = run_around(html)
+        if around is not None and not around.samefile(folder.path):
+            raise file_of_run("--html", html, around)
         write_atomically(
             html, render(stored, folder.pictures(stored), str(folder.path))
         )

@@ -55,7 +55,7 @@ def _words(row: dict[str, Any], *, strangers: bool) -> str:
     """What stands below the folder of a run."""
     count = row["findings"]
     if not isinstance(count, int):
-        return str(row["date"])  # unreadable
+        return f"{row['date']}: {row['fault']}"  # unreadable
     found = f"{count} finding{'s' * (count != 1)}"
     made = f", made {row['made']}" if strangers else ""
     return f"{row['date']}  {row['method']}: {row['model']} on {row['data']}, {found}{made}"
@@ -131,7 +131,7 @@ def _require_true_page(run: Path) -> None:
         raise UserError(
             f"{run} was {ELSEWHERE}",
             got="a page that may hold anything",
-            remedy=f"`cuescope report {run} --html FILE` writes one from what its report says",
+            remedy=f"`cuescope report {run} --html FILE.html` writes one from what its report says",
         )
     # raises where the page is not the one that the report has the digest of
     RunFolder(run).read("report.html")

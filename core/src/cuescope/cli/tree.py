@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import typer.main
-
+from cuescope.cli.external import parser_of
 from cuescope.registry import Registry
 
 
@@ -14,7 +13,7 @@ def commands(group: Any) -> Iterator[tuple[str, Any, Any]]:
     brought = {entry.name: entry for entry in Registry().of_kind("command")}
     for path, command, context in _below("", group, root):
         if path in brought:  # what stands in the group only hands the line on
-            command = typer.main.get_command(Registry().load(brought[path]))
+            command = parser_of(Registry().load(brought[path]))
             context = command.make_context(
                 f"cuescope {path}", [], resilient_parsing=True
             )

@@ -15,6 +15,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from cuescope.cli.calling import Call, calling
+from cuescope.cli.paths import NamedPath
 from cuescope.context import Context
 from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
@@ -31,6 +32,7 @@ from cuescope.python.stored import StoredReport, require_pandas
 from cuescope.registry import Registry
 from cuescope.request import Request, option_text
 from cuescope.runner import Runner
+from cuescope.whole_files import require_path
 
 Words = Mapping[str, Any]
 RunOf = str | Path | StoredReport
@@ -252,12 +254,28 @@ def _value(name: str, word: str, value: Any, hint: Any) -> Any:
             f"{name}: {word}", expected=first["msg"], got=repr(value)
         ) from error
     _require_in_range(name, word, valid, hint)
+    _require_usable_path(word, value, valid, hint)
     return valid
+
+
+def _require_usable_path(word: str, value: Any, valid: Any, hint: Any) -> None:
+    """Raise UserError for a path that the command line would refuse."""
+    if not isinstance(valid, Path):
+        return
+    kinds = [getattr(option, "click_type", None) for option in _metadata(hint)]
+    for kind in [*filter(None, kinds), NamedPath()]:
+        kind.require(word, value)
+
+
+def _metadata(hint: Any) -> tuple[Any, ...]:
+    """What typer is told of a parameter."""
+    options: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+    return options
 
 
 def _require_in_range(name: str, word: str, value: Any, hint: Any) -> None:
     """Raise UserError for a number that the command line would refuse."""
-    for option in getattr(hint, "__metadata__", ()):
+    for option in _metadata(hint):
         least = getattr(option, "min", None)
         most = getattr(option, "max", None)
         if value is None or (least, most) == (None, None):
@@ -279,7 +297,10 @@ def _pairs(options: Words, before: str = "") -> list[str]:
 
 
 def _folder_of(run: RunOf) -> Path:
-    return run.folder if isinstance(run, StoredReport) else Path(run)
+    if isinstance(run, StoredReport):
+        return run.folder
+    require_path("run", run)
+    return Path(run)
 
 
 def _objects_of(run: RunOf, model: Any, data: Any) -> tuple[Any, Any]:

@@ -25,6 +25,7 @@ from cuescope.request import Request, Settings, make_request
 from cuescope.runner import Runner
 from cuescope.runs import load_report
 from cuescope.spec import Spec
+from cuescope.whole_files import require_path
 
 Given = Mapping[str, Any]
 OWN = ("model", "data", "out", "runs", "cache", "progress")
@@ -132,6 +133,9 @@ def _open(
     progress: bool,
 ) -> Iterator[tuple[Runner, Request]]:
     """What runs it, and the request; nothing stays open after."""
+    require_path("runs", runs)
+    if out is not None:
+        require_path("out", out)
     registry = Registry()
     options = dict(asked.options)
     settings = {

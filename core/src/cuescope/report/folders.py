@@ -11,6 +11,20 @@ from cuescope.typed import words_without
 _WAY = ("--batch-size", "--executor", "--device")
 
 
+def refuse_folder_of_runs(folder: Path) -> None:
+    """Raise UserError where a folder holds runs and is none itself: they would lie in a run."""
+    if (folder / "report.json").exists():
+        return
+    run = next(folder.glob("*/report.json"), None)
+    if run is not None:
+        raise UserError(
+            f"{folder} is a folder of runs",
+            expected="a folder of its own for this run",
+            got=f"one that holds {run.parent.name}",
+            remedy=f"Name one in it: --out {folder / 'NAME'}",
+        )
+
+
 def refuse_another_audit(folder: Path, request: Request) -> None:
     """Raise UserError where the folder holds the report of another request."""
     if not (folder / "report.json").exists():

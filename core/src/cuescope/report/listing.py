@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cuescope.context import cache_folder
-from cuescope.errors import UserError
-from cuescope.runs import MAX_REPORT_BYTES
+from cuescope.errors import UserError, reason_of
+from cuescope.runs import MAX_REPORT_BYTES, load_report
 from cuescope.trust.maker import is_signed
 from cuescope.whole_files import read_whole
 
@@ -47,6 +47,7 @@ class ListedRun:
     date: str = UNREADABLE
     made: str = UNKNOWN
     cues: tuple[ListedCue, ...] = ()
+    fault: str | None = None  # why it cannot be read, and what to do
 
     @property
     def row(self) -> dict[str, Any]:
@@ -88,8 +89,19 @@ def list_run(file: Path) -> ListedRun:
             made="here" if is_own else "elsewhere",
             cues=cues,
         )
+    except FAULTS as error:
+        return ListedRun(run, fault=_fault(file, error))
+
+
+def _fault(file: Path, error: Exception) -> str:
+    """Why a report cannot be read: as whoever opens the run is told."""
+    try:
+        load_report(file)
+    except UserError as refusal:
+        return str(refusal)
     except FAULTS:
-        return ListedRun(run)
+        pass
+    return reason_of(error)
 
 
 def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:

@@ -11,7 +11,10 @@ from cuescope.errors import UserError
 from cuescope.trust.risks import Refusal, risks_of
 from cuescope.types import Options
 
-ELSEWHERE = "made elsewhere: nothing of it was run"
+ELSEWHERE = (
+    "made elsewhere: nothing of it was run (your own runs are known by your key and their cache "
+    "folder; for one of yours, set CUESCOPE_CACHE to the folder that it had)"
+)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pytest
 
+from cuescope_folder import Folder, FolderOptions
 from cuescope_folder.layout import has_splits, natural
 from cuescope_sdk import UserError
 
@@ -197,6 +198,23 @@ def test_hidden_files_are_passed_over_and_loose_ones_counted(data, image, opened
     folder = opened()
     assert [sample.key for sample in folder] == ["a/1.png"]
     assert folder.facts["ignored"] == "1 outside the class folders"
+
+
+def test_a_run_among_the_data_is_no_data(data, image, opened, context):
+    image(data / "a" / "1.png")
+    before = opened()
+    run = data / "a" / "out"
+    image(run / "pictures" / "1.png")
+    (run / "report.html").touch()
+    # a page alone may be anybody's
+    assert len(opened()) == 2
+    (run / "report.json").touch()
+    folder = opened()
+    assert [sample.key for sample in folder] == ["a/1.png"]
+    assert folder.fingerprint == before.fingerprint
+    assert "1 folders of runs" in folder.facts["left out"]
+    # it may be named itself
+    assert len(Folder(FolderOptions(path=run), context)) == 1
 
 
 def test_choices(data, image, opened):

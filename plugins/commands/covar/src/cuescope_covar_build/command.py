@@ -11,6 +11,7 @@ from cuescope.application import (
     Quiet,
     echo,
     open_runner,
+    output_file,
     prints,
     prints_lines,
     spread,
@@ -71,7 +72,7 @@ WriterOption = Annotated[
     Texts,
     Option("-T", metavar="ROLE.KEY=VALUE", help="Option of the text generator."),
 ]
-ListFile = Annotated[Path | None, Option(metavar="FILE", help="Write the YAML there.")]
+ListFile = Annotated[Path | None, output_file("Write the YAML there.", ".yaml", ".yml")]
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})

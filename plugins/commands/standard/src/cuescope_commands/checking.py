@@ -154,7 +154,7 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
         names = sorted({entry.name for entry in entries})
         raise UserError(
             f"no {kind or 'plugin'} '{name}' to check",
-            expected=f"one of {', '.join(names)}" if names else None,
+            expected=f"one of the {len(names)} that are installed",
             remedy=nearest(name, names) or "`cuescope plugins` lists what is installed",
         )
     # a method and a data set may have one name

@@ -24,6 +24,8 @@ _ALIASES = {
     "testing": "test",
 }
 MOST_NAMED = 5  # entries that an error lists
+# of a run, whose pictures are no data
+RUN_FILES = frozenset({"report.json", "report.html"})
 SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 
 
@@ -98,9 +100,9 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
 def scan(root: Path) -> tuple[list[PurePosixPath], Unread]:
     """Every image and video under the resolved folder `root`, relative to it, in natural order.
 
-    Beside them, what is passed over: other files, and hidden ones. A link to a folder inside
-    `root` is not followed, since what it names is read in its own place. Raises UserError for a
-    link that leads out of `root`, and for a folder that cannot be read.
+    Beside them, what is passed over: other files, hidden ones, and folders of runs. A link to a
+    folder inside `root` is not followed, since what it names is read in its own place. Raises
+    UserError for a link that leads out of `root`, and for a folder that cannot be read.
     """
     unread = Unread()
     files = [PurePosixPath(name) for _, name in sorted(_walk(root, "", (), unread))]
@@ -210,6 +212,9 @@ def _walk(
         entries = list(os.scandir(folder))
     except OSError as error:
         raise UserError(f"folder: cannot read {folder}", got=error.strerror) from None
+    if below and {entry.name for entry in entries} >= RUN_FILES:
+        unread.add("folders of runs")
+        return
     for entry in entries:
         is_folder = entry.is_dir()
         # macOS puts a shadow of every file into its archives; none of them is a picture.

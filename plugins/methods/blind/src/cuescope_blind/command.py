@@ -24,6 +24,7 @@ from cuescope.application import (
     by_role,
     echo,
     open_runner,
+    output_file,
     pairs,
     show_plan,
     spread,
@@ -93,9 +94,9 @@ def blind(
     ] = None,
     manifest: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where --hardest and --prune write: a .jsonl for `questions:FILE`.",
+        output_file(
+            "Where --hardest and --prune write: a .jsonl for `questions:FILE`.",
+            ".jsonl",
         ),
     ] = None,
     limit: Annotated[
@@ -170,8 +171,6 @@ def require_manifest(
             got=f"no {missing}",
         )
     # `questions:FILE` chooses its reader by the suffix
-    if manifest is not None and manifest.suffix != ".jsonl":
-        raise UserError(f"--manifest {manifest}", expected="a file that ends in .jsonl")
 
 
 def hardest_rows(run: StoredRun, count: int) -> list[str]:

@@ -15,6 +15,7 @@ from cuescope.application import (
     announce,
     is_made_here,
     open_context,
+    page_file,
     prints,
 )
 from cuescope_sdk import UserError
@@ -50,7 +51,7 @@ def compare(
     as_json: PrintsJson = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a page with the pictures here."),
+        page_file("Write a page with the pictures here."),
     ] = None,
     data: TypedData = None,
     data_option: DataOptions = None,

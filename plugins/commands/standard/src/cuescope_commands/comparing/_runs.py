@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.application import read_names, renamed
+from cuescope.application import read_names, renamed, require_undamaged
 from cuescope_sdk import Report, Score, StoredRun, UserError
 
 Row = dict[str, Any]
 BASELINE = "baseline"
+UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class Run:
             plain = [row for row in self.answers if row["condition"] == BASELINE]
         # an answer without a known label is neither right nor wrong
         right = [row["correct"] for row in plain if row["correct"] is not None]
-        return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
+        return f"{np.mean(right):.1%} of {len(right):,}" if right else UNKNOWN
 
 
 Runs = Sequence[Run]
@@ -92,6 +93,7 @@ def load_runs(folders: Sequence[Path]) -> Runs:
         names = list(map(str, folders))
     reports = []
     for folder in folders:
+        require_undamaged(folder)
         home = folder if folder.is_dir() else folder.parent
         # a name that the user gave a cue is the user's, and columns carry it
         reports.append(renamed(StoredRun(folder).report, read_names(home)))

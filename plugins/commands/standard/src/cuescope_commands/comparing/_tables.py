@@ -6,7 +6,7 @@ from typing import Any
 
 from cuescope.application import figure, with_ends
 from cuescope_commands.comparing._pairs import Change, Pairs
-from cuescope_commands.comparing._runs import Run, Runs, names_of
+from cuescope_commands.comparing._runs import UNKNOWN, Run, Runs, names_of
 from cuescope_sdk import Score, Table
 from cuescope_sdk.report import signed
 
@@ -28,6 +28,8 @@ def settings(runs: Runs) -> Table:
         if differ or setting in ALWAYS:
             row = _row(setting, runs, ["-" if cell is None else cell for cell in cells])
             row["runs"] = "differs" if differ else "alike"
+            if UNKNOWN in cells:
+                row["runs"] = UNKNOWN
             rows.append(row)
         else:
             alike += 1

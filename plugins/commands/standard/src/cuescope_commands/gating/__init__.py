@@ -23,6 +23,7 @@ from cuescope.application import (
     echo_json,
     is_made_here,
     open_runner,
+    output_file,
     prints,
     spread,
 )
@@ -36,6 +37,8 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 # beside 2, which every command has for what cannot be done
 FAILED = 1
 UNDECIDED = 3
+# GitHub's file of a step's summary has no ending
+MARKDOWN = (".md", ".markdown", "")
 
 
 @dataclass(frozen=True)
@@ -71,18 +74,16 @@ class Model:
 class Reports:
     """What the verdicts are written to."""
 
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML here.")
-    ] = None
+    junit: Annotated[Path | None, output_file("Write JUnit XML here.", ".xml")] = None
     sarif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 here.")
+        Path | None, output_file("Write SARIF 2.1.0 here.", ".sarif", ".json")
     ] = None
     code_quality: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write GitLab's code quality JSON here."),
+        output_file("Write GitLab's code quality JSON here.", ".json"),
     ] = None
     markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add a table in Markdown here.")
+        Path | None, output_file("Add a table in Markdown here.", *MARKDOWN)
     ] = None
     github: Annotated[
         bool, typer.Option("--github", help="Print ::error lines for GitHub.")

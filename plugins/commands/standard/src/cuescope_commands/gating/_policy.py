@@ -120,13 +120,24 @@ class PolicyText:
 
 def read_policy(path: Path) -> PolicyText:
     """The policy of a file; raises UserError for what is none, with the nearest name."""
+    if path.is_dir() or not path.exists():
+        raise UserError(
+            f"gate: cannot read {path}",
+            expected="a policy: `cuescope gate POLICY.yaml RUN`",
+            got="a folder" if path.is_dir() else "no such file",
+            remedy="The policy stands before the run"
+            if path.is_dir()
+            else "`cuescope gate --schema` describes a policy",
+        )
     text = TextFile(path, "gate").text(MOST_BYTES)
     where = f"gate: {path.name}"
     try:
         content = load_yaml(text)
     except yaml.YAMLError as error:
         raise UserError(
-            f"{where} is no YAML", got=" ".join(str(error).split())[:200]
+            f"{where} is no YAML",
+            got=" ".join(str(error).split())[:200],
+            remedy="`cuescope gate --schema` describes the file",
         ) from None
     if not isinstance(content, dict):
         raise UserError(
