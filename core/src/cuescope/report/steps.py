@@ -22,7 +22,13 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     # it tested another run's findings, and knows what is next
     if "run" in asked.method.options:
         own = _own_steps(report, run)
-        words = "See that another seed says the same: give the command again with --seed and --out."
+        # the method may know the command
+        if any(step and "--seed " in step for _, step in own):
+            return own
+        words = (
+            "See that another seed says the same: type the command that you typed again, with "
+            "--seed 1 and another --out."
+        )
         return [*own, (words, None)]
     if not any(score.value is not None for score in report.headlines):
         return [

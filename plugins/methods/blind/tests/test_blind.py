@@ -198,7 +198,7 @@ def test_another_script_has_the_same_lengths() -> None:
         ),
         (
             {"count": 20},
-            "expected at least 20 samples that were drawn by themselves, got 10",
+            "expected at least 20 independent samples, got 10",
         ),
     ],
 )

@@ -59,11 +59,11 @@ def test_a_cause_by_single_kinds_has_a_sentence_for_each_way() -> None:
         lost=Estimate(0.047, 0.032, 0.094),
     )
     assert statement(told, OPTIONS) == (
-        "{feature} on 'cow' causes wrong answers, by +15 (+6 to +24) points of probability. It "
-        "costs 4.7 points of accuracy over all samples (3.2 to 9.4). Taking it out mends them: "
-        "with swap by +20 (+10 to +30) points of probability, beyond its placebo; also with blank. "
-        "Putting it in brings them: with transplant by +20 (+10 to +30) points of probability, "
-        "beyond its placebo."
+        "{feature} on 'cow' causes wrong answers, by +15 (+6 to +24) points of probability, one "
+        "estimate from several measurements. It costs 4.7 points of accuracy over all samples (3.2 "
+        "to 9.4). Taking it out mends them: with swap by +20 (+10 to +30) points of probability, "
+        "beyond its placebo; also with blank. Putting it in brings them: with transplant by +20 "
+        "(+10 to +30) points of probability, beyond its placebo."
     )
 
 
@@ -83,10 +83,10 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     )
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow' probably causes wrong answers, by +15 (+1 to +71) points of "
-        "probability. It may cost 3.0 points of accuracy over all samples (−0.2 to 11.1). erase "
-        "surely moves answers, by +20 (+10 to +30) more than its placebo; it does not decide "
-        f"alone. {INSIDE} Unchanged pictures agree: with the cue, compared with pictures without "
-        "it that are alike in all else, +26 (+16 to +37)."
+        "probability, one estimate from several measurements. It may cost 3.0 points of accuracy "
+        "over all samples (−0.2 to 11.1). erase surely moves answers, by +20 (+10 to +30) more "
+        f"than its placebo; it does not decide alone. {INSIDE} Unchanged pictures agree: with the "
+        "cue, compared with pictures without it that are alike in all else, +26 (+16 to +37)."
     )
 
 
@@ -108,9 +108,9 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
     count = " (40 could be changed; about 63 are needed)" * missing.of_samples
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow': cannot tell whether it is a cause, because "
-        f"{missing.because}{count}. As far as was measured, the right answer gains +8 (−10 to "
-        "+18) points of probability without it; the true figure may be 0. Measured beyond "
-        "placebos: swap +20 (+10 to +30). "
+        f"{missing.because}{count}. Measured: without it the right answer gains +8 points of "
+        "probability (−10 to +18), so perhaps it has no effect. By each change, beyond its "
+        "placebo: swap +20 (+10 to +30). "
         f"{missing.decides_next(folds=False)}"
     )
 
