@@ -1,9 +1,11 @@
 """What to do after a report, as commands to copy."""
 
 import re
+import shlex
+from itertools import pairwise
 
 from cuescope.conclusions import Report
-from cuescope.typed import Typed, typed
+from cuescope.typed import Typed, command_words, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -94,9 +96,14 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
 def _own_steps(report: Report, run: str) -> list[Step]:
     """What the method says itself; it cannot know the folder of the run, and writes RUN.
 
+    Nor the options of the data as they were typed, for which it writes DATA.
+
     A command stands apart from the sentence: a screen would break it where a line ends.
     """
     own = re.sub(r"\bRUN\b", lambda _: run, report.notes.get(OWN_STEP, ""))
+    data = _data_as_typed(report)
+    if data is not None:
+        own = re.sub(r"\bDATA\b", lambda _: data, own)
     steps: list[Step] = []
     words = ""
     for number, part in enumerate(_COMMAND.split(own)):
@@ -105,6 +112,20 @@ def _own_steps(report: Report, run: str) -> list[Step]:
         else:
             words = part.strip()
     return [*steps, (words, None)] if words else steps
+
+
+def _data_as_typed(report: Report) -> str | None:
+    """The data with its options, as a command has them; None where it was an object in Python."""
+    words = command_words(report.provenance.command)
+    if words[:1] != ["cuescope"] or "--data" not in words:
+        return None
+    typed_options = []
+    for option, value in pairwise(words):
+        if option == "--data":
+            typed_options.insert(0, shlex.quote(value))
+        elif option == "-D":
+            typed_options.append(f"-D {shlex.quote(value)}")
+    return " ".join(typed_options)
 
 
 def _test_step(report: Report, run: str, following: Typed) -> Step:

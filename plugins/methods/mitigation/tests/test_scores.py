@@ -197,7 +197,7 @@ def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
     row = Row(cue, verdict, 50, 50, **{**given, **changes})
     assert verdict_of(row) == verdict
     sentence = statement(row, "A remedy")
-    assert ("knows no cue +50" in sentence) == (row.refit in (EQUAL, COSTLY))
+    assert ("last layer +50" in sentence) == (row.refit in (EQUAL, COSTLY))
     is_credited = verdict == "helps" and row.shifted is EQUAL
     assert ("A shift of all answers may gain as much where" in sentence) == is_credited
     assert ("do not count on it" in sentence) == (verdict == "not kept")

@@ -28,7 +28,8 @@ NEXT_STEP = (
 )
 NOTHING_FOUND = (
     "These tells were not found, and more questions find smaller gains. What a model knows of "
-    "the world may answer questions too: ask yours without the video."
+    "the world may answer questions too. Ask yours without the video, in place of OTHER: "
+    "`cuescope blind DATA --model OTHER`."
 )
 
 
@@ -72,7 +73,10 @@ def scores(audit: Audit) -> Iterator[Score]:
     _note(audit, result_of)
     _record(audit, result_of)
     audit.attach(_table(result_of))
-    audit.attach(_examples(audit, result_of))
+    examples = _examples(audit, result_of)
+    # without a finding there is no tell to show
+    if examples.rows:
+        audit.attach(examples)
     for result in result_of.results:
         yield from scores_of(
             result.gain,
@@ -124,8 +128,15 @@ def headline(result: Result, total: int) -> str:
     answered = int(low * total)
     figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
     if answered == 0:
-        return f"no more of {total:,} questions than by guessing ({figures})"
+        return f"{figures}: {no_more(gain)}"
     return f"at least {answered:,} of {total:,} questions, beyond what guessing gives ({figures})"
+
+
+def no_more(gain: Gain) -> str:
+    """What an accuracy says that is not surely above guessing."""
+    if gain.high is not None and gain.high < 0:
+        return "fewer than by guessing"
+    return "the difference may be chance"
 
 
 def _note(audit: Audit, result_of: Study) -> None:

@@ -29,18 +29,20 @@ MARKS: Mapping[Decision, str] = {
 }
 SHOWN_EFFECT = 0.25  # that enough samples would show
 POWER = "power"  # the note of how many samples are enough
-RULE = (
-    "causes: two kinds of change or more change the answers more than their placebos (one, where "
-    "the cue needs no locating). What destroys a place, what another sample gives and what puts "
-    "the cue in are three kinds. A change counts in full if pictures show that it takes half of "
-    "the cue or more. Where none does, what the embedding says of the cue is erased and put in. "
-    "Where no single kinds decide, all evidence does: changes together surely move answers, a "
-    "second kind or samples as they are (with all else in their pictures held alike) say so too, "
-    "and the effect of all of them is large enough. It is also larger than in three controls: "
-    "samples without the cue, another cue that is no finding, and labels that the cue does not "
-    "affect. All tests are corrected together (Holm). Accompanies: the placebo does as much. "
-    "Cannot tell: neither is shown"
-)
+RULE = """\
+Causes: two kinds of change or more move the answers more than their placebos do. One is enough \
+where the cue needs no locating.
+Three kinds are told apart: what destroys a place, what another sample gives, what puts the cue in.
+A change counts in full if pictures show that it takes half of the cue or more.
+Where no change of pictures does, what the model's embedding says of the cue is erased and put in.
+Where no single kinds decide, all evidence does: changes together surely move answers; a second \
+kind, or unchanged samples with all else in their pictures held alike, say so too; and the effect \
+of all of them is large enough.
+Always, the effect is larger than in three controls: samples without the cue, another cue that is \
+no finding, and labels that the cue does not affect.
+All tests are corrected together (Holm).
+Accompanies: the placebo does as much.
+Cannot tell: neither is shown."""
 RULE_OF_PAIRS = (
     "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
     "answers surely change by the margin. Accompanies: they surely change by less"
@@ -120,7 +122,7 @@ def scores(results: Results) -> Iterator[Score]:
         if NO_CUE in audit.notes:
             step = ALONE
     # of other options the command would lose some
-    if results.rows and options.model_fields_set == {"run"}:
+    if results.rows and audit.options.model_fields_set == {"run"}:
         other_seed = options.tested.other_seed_step
         if other_seed is not None:
             step += f" See that another seed says the same: {other_seed}."
