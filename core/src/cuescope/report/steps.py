@@ -131,9 +131,7 @@ def _data_as_typed(report: Report) -> str | None:
 def _test_step(report: Report, run: str, following: Typed) -> Step:
     """How the first cue is tested: in a half of the data, or where that has too few, by folds."""
     asked = report.provenance
-    words = (
-        "Test whether the cues cause the answers, by taking them out (cuescope-confirm)"
-    )
+    words = "Test whether the cues cause the answers, by taking them out"
     count = _count_with_first(report)
     if count >= HALVED:
         return f"{words}:", following.confirm(run)

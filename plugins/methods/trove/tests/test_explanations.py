@@ -30,7 +30,7 @@ def test_every_report_and_plan_says_what_could_be_missed() -> None:
     report = run_audit(TRoVe, Honest, Clips)
     assert not report.findings
     words = report.notes["could have been missed"]
-    assert words.count("found in 8 of 10 audits") == 1
+    assert words.count("8 of 10 audits find") == 1
     assert "(if the embedding splits it into several groups: 85 points)" in words
     assert words.endswith("smaller ones may be there")
     assert (

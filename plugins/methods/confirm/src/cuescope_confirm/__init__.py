@@ -27,7 +27,8 @@ METRICS = (
         name="effect",
         title="Effect beyond the placebo",
         meaning="how far the cue moves the mean probability of the answer, beyond the placebos, in "
-        "the direction of a cause (-1 to 1). One estimate, pooled over the kinds of change that "
+        "the direction of a cause (-1 to 1; 0.1 is 10 points of probability). One estimate, "
+        "pooled over the kinds of change that "
         "take out or put in most of the cue, and over unchanged samples where these tell it too: "
         "no single change need have this figure. n and q are of the clearest change: n is how many "
         "samples were changed in this way, without the cue where it is put in",

@@ -34,7 +34,7 @@ ENDS: Mapping[Verdict, str] = {
     "no gain shown": "No gain is shown: it may be chance.",
     "harms": "The remedy harms here.",
     "no better than a shift": "It is not shown that the remedy does more than to give some answers "
-    "more often: a constant added to each answer may gain as much.",
+    "more often: a constant added to each answer's score may gain as much.",
     "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
     "no better than random cues": "It is not shown that the gain comes from the cue: random cues "
     "may gain as much.",
@@ -174,7 +174,7 @@ def statement(row: Row, title: str) -> str:
     )
     controls = {
         "the same remedy fitted to random cues": row.random,
-        "a constant added to each answer": row.shifted,
+        "a constant added to each answer's score": row.shifted,
         REFIT: row.refit,
     }
     gains = [

@@ -327,7 +327,7 @@ def _words(
         )
     parts = []
     if found:
-        parts.append(f"found in 8 of 10 audits: {', or '.join(found)}")
+        parts.append(f"8 of 10 audits find {', or '.join(found)}")
     if unnoticed:
         parts.append(f"{' or '.join(unnoticed)} could go unnoticed whatever it costs")
     return "; ".join(parts) + "; smaller ones may be there"
