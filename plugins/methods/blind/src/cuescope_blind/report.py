@@ -22,9 +22,10 @@ from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 EXAMPLES = 3
 SHOWN = 140
 NEXT_STEP = (
-    "Read the questions that show each tell: is it what its name says? `cuescope export RUN "
-    "--affected 1 --out FILE` saves all that the first tell answers, and `cuescope blind DATA "
-    "--hardest N --manifest FILE.jsonl` those that are least answered without looking."
+    "Read the questions that show each tell: is it what its name says? Save all that the first "
+    "tell answers: `cuescope export RUN --affected 1 --out answered.jsonl`. Write the half that is "
+    "least answered without looking: `cuescope blind DATA --hardest {half} --manifest "
+    "hardest.jsonl`."
 )
 NOTHING_FOUND = (
     "These tells were not found, and more questions find smaller gains. What a model knows of "
@@ -161,7 +162,8 @@ def _note(audit: Audit, result_of: Study) -> None:
         )
     found = any(is_finding(result, audit.options) for result in result_of.results)
     # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
-    audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
+    half = max(1, len(questions) // 2)
+    audit.note("next step", NEXT_STEP.format(half=half) if found else NOTHING_FOUND)
     missed = smallest_findable(questions, result_of.results, audit.options)
     if missed is not None:
         widest, limit = missed
