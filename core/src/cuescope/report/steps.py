@@ -119,7 +119,7 @@ def _data_as_typed(report: Report) -> str | None:
     words = command_words(report.provenance.command)
     if words[:1] != ["cuescope"] or "--data" not in words:
         return None
-    typed_options = []
+    typed_options: list[str] = []
     for option, value in pairwise(words):
         if option == "--data":
             typed_options.insert(0, shlex.quote(value))
