@@ -331,8 +331,8 @@ def matrix(results: Results) -> Table:
         ("cue", "label", *names),
         rows,
         "A witness is one way to take the cue out or to put it in, held against a placebo: a like "
-        "change that neither removes nor brings the cue. A cause has positive figures. Its kind of change (*) "
-        "confirms a cause, (0) does as much "
+        "change that neither removes nor brings the cue. A cause has positive figures. Its kind of "
+        "change (*) confirms a cause, (0) does as much "
         f"with the placebo or less than {points(results.study.options.margin)} more, (?) is "
         "undecided; - does not apply or has too few samples.",
         f"Intervals hold for all {results.tests} tests together ({results.confidence:.2%} each).",
