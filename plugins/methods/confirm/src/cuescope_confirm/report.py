@@ -38,8 +38,8 @@ Where no change of pictures does, what the model's embedding says of the cue is 
 Where no single kinds decide, all evidence does: changes together surely move answers; a second \
 kind, or unchanged samples with all else in their pictures held alike, say so too; and the effect \
 of all of them is large enough.
-Always, the effect is larger than in three controls: samples without the cue, another cue that is \
-no finding, and labels that the cue does not affect.
+The effect is also larger than in three controls, as far as the data have them: samples without \
+the cue, another cue that is no finding, and labels that the cue does not affect.
 All tests are corrected together (Holm).
 Accompanies: the placebo does as much.
 Cannot tell: neither is shown."""
