@@ -7,7 +7,7 @@ import shlex
 import pytest
 from rich.console import Console
 
-from cuescope.conclusions import Evidence, Report, with_doubts
+from cuescope.conclusions import Evidence, Portrait, Report, with_doubts
 from cuescope.report.html import render
 from cuescope.report.steps import next_steps
 from cuescope.report.terminal import MAX_ROWS, copyable, show
@@ -246,3 +246,41 @@ def test_a_command_that_no_shell_takes_is_printed(command: str) -> None:
     origin = report.provenance.model_copy(update={"command": command})
     console = Console(width=80, file=io.StringIO())
     show(report.model_copy(update={"provenance": origin}), console, run="it's here")
+
+
+def test_a_figure_has_no_more_digits_than_its_column_needs() -> None:
+    report = make_report()
+    first, *others = report.scores
+    plain = {"low": None, "high": None}
+    scores = [
+        first.model_copy(update={"value": -0.00579, **plain}),
+        *(score.model_copy(update=plain) for score in others),
+    ]
+    said = shown(report.model_copy(update={"scores": tuple(scores)}))
+    assert "−0.01" in said
+    assert "0.00579" not in said
+    # where all are so small their digits are all that tells them apart
+    alone = [score.model_copy(update={"value": -0.00579, **plain}) for score in scores]
+    assert "0.00579" in shown(report.model_copy(update={"scores": tuple(alone)}))
+
+
+def test_what_is_seen_names_the_cue_as_the_finding_does() -> None:
+    report = make_report()
+    key = report.findings[0].feature
+    portrait = Portrait(feature=key, name=None, where="top", what="more red", auroc=1)
+    said = shown(report.model_copy(update={"portraits": (portrait,)}))
+    seen = " ".join(said.partition("What is seen there")[2].split())
+    assert report.names[key] != key
+    assert seen.startswith(report.names[key].split()[0])
+    assert f"({key})" in seen.partition("Ranked")[0]
+
+
+def test_the_data_of_a_step_are_those_that_were_typed() -> None:
+    report = make_report()
+    own = {"next step": "Ask yours, in place of OTHER: `cuescope blind DATA -O a=b`."}
+    origin = report.provenance.model_copy(
+        update={"command": "cuescope audit blind --data 'a b' -D c=1 --seed 1"}
+    )
+    made = report.model_copy(update={"notes": own, "provenance": origin})
+    commands = [command for _, command in next_steps(made) if command]
+    assert commands[0] == "cuescope blind 'a b' -D c=1 -O a=b"

@@ -58,7 +58,7 @@ DOGS = [clip(number, "dog") for number in range(8)]
 @pytest.mark.parametrize(
     ("needs", "samples", "gravity", "words"),
     [
-        (DataNeeds(least=9), CATS, "fatal", "at least 9 samples"),
+        (DataNeeds(least=9), CATS, "fatal", "at least 9 independent samples"),
         (DataNeeds(least=9), CATS, "fatal", "got 8 of 'cat'"),
         (
             DataNeeds(least=8, enough=30, enough_for="much"),

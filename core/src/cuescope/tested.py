@@ -1,5 +1,6 @@
 """What a test of cues is about: the run to go on with, and what to type for it."""
 
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ class Tested:
     """The `run` that found the cues, or a folder of several such runs.
 
     With `folds` it is one of so many that left a part of the data out each: no run to go on with.
-    They were made of `whole`, or of no run where `investigate` made them.
+    They were made of `whole`, or of no run where `investigate` made them. `mitigator` is the remedy
+    that is typed.
     """
 
     run: Path
     folds: int | None = None
     whole: Path | None = None
+    mitigator: str = "NAME"
 
     @classmethod
     def by(cls, method: Any, options: Mapping[str, Any]) -> "Tested":
@@ -43,11 +46,49 @@ class Tested:
         run = self.whole or self._first
         following = _typed_after(run)
         if self.folds is None or self.whole is not None:
-            return f"`{following.mitigate(str(run), self.folds)}`"
+            return f"`{following.mitigate(str(run), self.folds, self.mitigator)}`"
         whole = str(run.parent.with_name("whole") / run.name)
         made = following.again(part=None, out=whole)
-        tried = following.mitigate(whole, self.folds)
+        tried = following.mitigate(whole, self.folds, self.mitigator)
         return f"first make the run of all samples, `{made}`, then `{tried}`"
+
+    @property
+    def test_step(self) -> str:
+        """How the cues of what was tested are tested again, as a command."""
+        run = self.whole or self._first
+        folds = self.folds if self.whole is not None else None
+        return f"`{_typed_after(run).confirm(str(run), folds)}`"
+
+    def audit_with(self, option: str) -> str | None:
+        """The command that audits the same model with one more option; None in Python."""
+        run = self.whole or self._first
+        with suppress(UserError):
+            command = load_report(run).provenance.command
+            if command.startswith("cuescope "):
+                # of all samples, in a folder of its own
+                whole = Shell(command).again(part=None, out=None)
+                return f"{whole} -M {shlex.quote(option)}"
+        return None
+
+    @property
+    def other_seed_step(self) -> str | None:
+        """How cues are found and tested by another seed; None where more has to be typed.
+
+        Parts are dealt by seed, so the run that found the cues is made again as well.
+        """
+        if self.folds is not None or self._first != self.run:
+            return None
+        with suppress(UserError):
+            origin = load_report(self.run).provenance
+            # what looked at no half was tested in samples that a person named
+            if origin.seed != 0 or origin.part is None:
+                return None
+            name = self.run.parent.name.removesuffix("-confirmed")
+            found = str(self.run.parent.with_name(f"{name}-seed-1"))
+            following = typed(origin.command)
+            made = following.again(seed=1, part=None, out=found)
+            return f"find the cues again, `{made}`, and test them, `{following.confirm(found)}`"
+        return None
 
     @property
     def _first(self) -> Path:

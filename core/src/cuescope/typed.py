@@ -31,7 +31,9 @@ class Typed(Protocol):
     def confirm(self, run: str, folds: int | None = None) -> str:
         """Test the cues of the run."""
 
-    def mitigate(self, run: str, folds: int | None = None) -> str:
+    def mitigate(
+        self, run: str, folds: int | None = None, mitigator: str = "NAME"
+    ) -> str:
         """Try a remedy for the cues of the run."""
 
     def export(self, run: str) -> str | None:
@@ -84,9 +86,11 @@ class Shell:
         """`cuescope confirm RUN`."""
         return f"cuescope confirm {shlex.quote(run)}{_folds(folds)}"
 
-    def mitigate(self, run: str, folds: int | None = None) -> str:
+    def mitigate(
+        self, run: str, folds: int | None = None, mitigator: str = "NAME"
+    ) -> str:
         """`cuescope mitigate RUN --with NAME`."""
-        return f"cuescope mitigate {shlex.quote(run)} --with NAME{_folds(folds)}"
+        return f"cuescope mitigate {shlex.quote(run)} --with {mitigator}{_folds(folds)}"
 
     def export(self, run: str) -> str | None:
         """`cuescope export RUN`, of the first finding."""
@@ -126,9 +130,11 @@ class PythonCall:
         """`cuescope.confirm` of the run's folder."""
         return self._of_run("confirm", [run], folds)
 
-    def mitigate(self, run: str, folds: int | None = None) -> str:
+    def mitigate(
+        self, run: str, folds: int | None = None, mitigator: str = "NAME"
+    ) -> str:
         """`cuescope.mitigate` of the run's folder."""
-        return self._of_run("mitigate", [run, "NAME"], folds)
+        return self._of_run("mitigate", [run, mitigator], folds)
 
     def export(self, run: str) -> str | None:
         """Nothing: a command line cannot open an object."""

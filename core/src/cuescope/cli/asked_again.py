@@ -166,7 +166,10 @@ def request_of(
         remedy = "Take the run that it tested"
         if is_ours:
             tested = Tested.by(method, origin.method.options)
-            remedy = f"To try a remedy for these: {tested.next_step}"
+            remedy = (
+                f"To test whether its cues are causes: {tested.test_step}. To try a remedy for "
+                f"them: {tested.next_step}"
+            )
         raise UserError(
             f"this run is one of '{name}', which tests what other runs found",
             expected="a run of a method that finds cues",

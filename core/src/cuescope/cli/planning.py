@@ -210,7 +210,8 @@ def show_plan(
         "trials": f"{between(plan.trials)}{by_condition(plan.conditions)}",
         "cache hits": f"{plan.cached:,}",
         "model calls": between(plan.model_calls),
-        "inputs": f"{between(plan.model_inputs)} frames, each counted once a call",
+        "inputs": f"{between(plan.model_inputs)} frames that the model sees; one that two calls "
+        "share counts twice",
         "time": pace,
         **{work: f"{times:,}" for work, times in plan.tool_calls.items()},
     }

@@ -2,9 +2,10 @@
 
 import re
 import shlex
+from itertools import pairwise
 
 from cuescope.conclusions import Report
-from cuescope.typed import Typed, typed
+from cuescope.typed import Typed, command_words, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -23,7 +24,13 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     # it tested another run's findings, and knows what is next
     if "run" in asked.method.options:
         own = _own_steps(report, run)
-        words = "See that another seed says the same: give the command again with --seed and --out."
+        # the method may know the command
+        if any(step and "--seed " in step for _, step in own):
+            return own
+        words = (
+            "See that another seed says the same: type the command that you typed again, with "
+            "--seed 1 and another --out."
+        )
         return [*own, (words, None)]
     if not any(score.value is not None for score in report.headlines):
         return [
@@ -39,7 +46,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     steps: list[Step] = []
     following = typed(asked.command)
     other = following.of_other_model()
-    compare = ("and set the two side by side:", f"cuescope compare {shlex.quote(run)} OTHER_RUN")
+    compare = (
+        "and set the two side by side:",
+        f"cuescope compare {shlex.quote(run)} OTHER_RUN",
+    )
     own = _own_steps(report, run)  # the method knows better
     if report.doubts and not report.findings:
         words = "Do what the refuted checks above say, and run it again:"
@@ -89,9 +99,14 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
 def _own_steps(report: Report, run: str) -> list[Step]:
     """What the method says itself; it cannot know the folder of the run, and writes RUN.
 
+    Nor the options of the data as they were typed, for which it writes DATA.
+
     A command stands apart from the sentence: a screen would break it where a line ends.
     """
     own = re.sub(r"\bRUN\b", lambda _: shlex.quote(run), report.notes.get(OWN_STEP, ""))
+    data = _data_as_typed(report)
+    if data is not None:
+        own = re.sub(r"\bDATA\b", lambda _: data, own)
     steps: list[Step] = []
     words = ""
     for number, part in enumerate(_COMMAND.split(own)):
@@ -102,12 +117,24 @@ def _own_steps(report: Report, run: str) -> list[Step]:
     return [*steps, (words, None)] if words else steps
 
 
+def _data_as_typed(report: Report) -> str | None:
+    """The data with its options, as a command has them; None where it was an object in Python."""
+    words = command_words(report.provenance.command)
+    if words[:1] != ["cuescope"] or "--data" not in words:
+        return None
+    typed_options: list[str] = []
+    for option, value in pairwise(words):
+        if option == "--data":
+            typed_options.insert(0, shlex.quote(value))
+        elif option == "-D":
+            typed_options.append(f"-D {shlex.quote(value)}")
+    return " ".join(typed_options)
+
+
 def _test_step(report: Report, run: str, following: Typed) -> Step:
     """How the first cue is tested: in a half of the data, or where that has too few, by folds."""
     asked = report.provenance
-    words = (
-        "Test whether the cues cause the answers, by taking them out (cuescope-confirm)"
-    )
+    words = "Test whether the cues cause the answers, by taking them out"
     count = _count_with_first(report)
     if count >= HALVED:
         return f"{words}:", following.confirm(run)

@@ -20,7 +20,7 @@ from cuescope.conclusions import (
     Report,
     Score,
 )
-from cuescope.report.bars import figure, short_p_value, with_ends
+from cuescope.report.bars import FINE, figure, short_p_value, with_ends
 from cuescope.report.steps import OWN_STEP, Step, next_steps
 from cuescope.report.tables import render_table
 from cuescope.typed import command_words, typed
@@ -29,6 +29,7 @@ MAX_ROWS = 10
 MAX_STATEMENTS = 3
 NARROW = 72  # columns of a screen on which the headline alone has its column
 LONGEST_WORD = 14  # of a name; longer ones are broken
+SIZEABLE = 0.1  # a figure beside which thousandths say nothing
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
@@ -188,11 +189,18 @@ def _contrast(contrast: Contrast) -> RenderableType:
 def _portraits(report: Report) -> RenderableType:
     """Where each finding's cue is, what changes there, and how sure that is."""
     names = {feature.key: feature.name or feature.key for feature in report.features}
+    for check in report.evidence:
+        if check.feature and check.name:
+            names[check.feature] = check.name
     table = Table.grid(padding=(0, 2))
     for portrait in report.portraits:
         guess = f"{portrait.name}. " if portrait.name else ""
+        name = names[portrait.feature]
+        if name != portrait.feature:
+            # findings say the name, tables and commands the key
+            name += f" ({portrait.feature})"
         table.add_row(
-            Text(names[portrait.feature], "bold"),
+            Text(name, "bold"),
             Text(guess + portrait.sentence),
         )
     return table
@@ -228,6 +236,9 @@ def _facts(report: Report) -> Table:
 
 def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2))
+    table.add_column()
+    # a long path goes on in the next line, and loses nothing
+    table.add_column(overflow="fold")
     for key, words in rows:
         table.add_row(Text(key, "dim"), Text(words))
     return table
@@ -286,6 +297,10 @@ def _table(
         (score.feature, score.label, score.metric): score for score in report.scores
     }
     names = report.names
+    largest: dict[str, float] = {}
+    for score in report.scores:
+        size = abs(score.value or 0.0)
+        largest[score.metric] = max(size, largest.get(score.metric, 0.0))
     for headline in report.headlines[:MAX_ROWS]:
         row = [
             by_row.get((headline.feature, headline.label, metric.name))
@@ -295,7 +310,7 @@ def _table(
             "?" if headline.doubt else "*" if headline.finding else "",
             Text(names[headline.feature]),
             Text(headline.label or "all"),
-            *[_value(score, with_intervals) for score in row],
+            *[_value(score, with_intervals, largest) for score in row],
             *_n_and_q(row),
             style="bold" if headline.finding else "dim",
         )
@@ -322,11 +337,16 @@ def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
     return n, q
 
 
-def _value(score: Score | None, with_interval: bool) -> str:
+def _value(
+    score: Score | None, with_interval: bool, largest: Mapping[str, float]
+) -> str:
+    """The score as its column writes it, in which so much is the `largest` by metric."""
     if score is None or score.value is None:
         return "-"
     if score.low is None or score.high is None or not with_interval:
-        return figure(score.value)
+        # digits that matter to no other row are none that matter
+        is_fine = abs(score.value) < FINE and largest[score.metric] >= SIZEABLE
+        return figure(round(score.value, 2) if is_fine else score.value)
     value, low, high = with_ends(score.value, score.low, score.high)
     return f"{value}\n{low} to {high}"
 

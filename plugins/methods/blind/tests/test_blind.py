@@ -121,14 +121,16 @@ def test_the_next_step_is_to_read_the_questions(report: Report) -> None:
     made = report.model_copy(
         update={
             "provenance": report.provenance.model_copy(
-                update={"command": "cuescope blind drawn"}
+                update={"command": "cuescope audit blind --data drawn"}
             )
         }
     )
-    [(first, _), (_, command)] = next_steps(made)
+    [(first, export), (_, hardest), (_, command)] = next_steps(made, "runs/one")
     assert first.startswith("Read the questions that show each tell")
+    assert export == "cuescope export runs/one --affected 1 --out answered.jsonl"
+    assert hardest == "cuescope blind drawn --hardest 200 --manifest hardest.jsonl"
     # neither a model that was never asked nor a cause in its answers is to be looked for
-    assert command == "cuescope blind drawn --seed 1"
+    assert command == "cuescope audit blind --data drawn --seed 1"
     assert "not found" in audit(points=0.0).notes["next step"]
 
 
@@ -198,7 +200,7 @@ def test_another_script_has_the_same_lengths() -> None:
         ),
         (
             {"count": 20},
-            "expected at least 20 samples that were drawn by themselves, got 10",
+            "expected at least 20 independent samples, got 10",
         ),
     ],
 )

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from cuescope_confirm import report
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.report import missing_step
+from cuescope_confirm.report import OF_FEW, missing_step
 from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.row import Row
@@ -59,11 +60,11 @@ def test_a_cause_by_single_kinds_has_a_sentence_for_each_way() -> None:
         lost=Estimate(0.047, 0.032, 0.094),
     )
     assert statement(told, OPTIONS) == (
-        "{feature} on 'cow' causes wrong answers, by +15 (+6 to +24) points of probability. It "
-        "costs 4.7 points of accuracy over all samples (3.2 to 9.4). Taking it out mends them: "
-        "with swap by +20 (+10 to +30) points of probability, beyond its placebo; also with blank. "
-        "Putting it in brings them: with transplant by +20 (+10 to +30) points of probability, "
-        "beyond its placebo."
+        "{feature} on 'cow' causes wrong answers, by +15 (+6 to +24) points of probability, one "
+        "estimate from several measurements. It costs 4.7 points of accuracy over all samples (3.2 "
+        "to 9.4). Taking it out mends them: with swap by +20 (+10 to +30) points of probability, "
+        "beyond its placebo; also with blank. Putting it in brings them: with transplant by +20 "
+        "(+10 to +30) points of probability, beyond its placebo."
     )
 
 
@@ -83,10 +84,10 @@ def test_a_cause_by_all_evidence_says_how_sure_each_part_of_it_is() -> None:
     )
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow' probably causes wrong answers, by +15 (+1 to +71) points of "
-        "probability. It may cost 3.0 points of accuracy over all samples (−0.2 to 11.1). erase "
-        "surely moves answers, by +20 (+10 to +30) more than its placebo; it does not decide "
-        f"alone. {INSIDE} Unchanged pictures agree: with the cue, compared with pictures without "
-        "it that are alike in all else, +26 (+16 to +37)."
+        "probability, one estimate from several measurements. It may cost 3.0 points of accuracy "
+        "over all samples (−0.2 to 11.1). erase surely moves answers, by +20 (+10 to +30) more "
+        f"than its placebo; it does not decide alone. {INSIDE} Unchanged pictures agree: with the "
+        "cue, compared with pictures without it that are alike in all else, +26 (+16 to +37)."
     )
 
 
@@ -108,9 +109,9 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
     count = " (40 could be changed; about 63 are needed)" * missing.of_samples
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow': cannot tell whether it is a cause, because "
-        f"{missing.because}{count}. As far as was measured, the right answer gains +8 (−10 to "
-        "+18) points of probability without it; the true figure may be 0. Measured beyond "
-        "placebos: swap +20 (+10 to +30). "
+        f"{missing.because}{count}. Measured: without it the right answer gains +8 points of "
+        "probability (−10 to +18), so perhaps it has no effect. By each change, beyond its "
+        "placebo: swap +20 (+10 to +30). "
         f"{missing.decides_next(folds=False)}"
     )
 
@@ -241,3 +242,24 @@ def test_a_small_effect_that_is_sure_does_not_speak_against_a_cause_by_all_evide
     [check] = evidence(results)
     assert check.verdict == verdict
     assert check.detail.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "foretold", "expected"),
+    [
+        ("causes", f"too few; {OF_FEW}", "too few. It was decided all the same"),
+        ("cannot tell", f"too few; {OF_FEW}", f"too few; {OF_FEW}"),
+        ("causes", "it is enough", "it is enough"),
+    ],
+)
+def test_what_is_decided_had_samples_enough(
+    monkeypatch: pytest.MonkeyPatch, verdict: Verdict, foretold: str, expected: str
+) -> None:
+    monkeypatch.setattr(report, "rarest_finding", lambda _: (9, "a mark"))
+    monkeypatch.setattr(report, "replace", lambda study, **_: study)
+    cue = SimpleNamespace(name="a mark")
+    ruled = SimpleNamespace(
+        target=SimpleNamespace(cue=cue), ruling=SimpleNamespace(verdict=verdict)
+    )
+    results: Any = SimpleNamespace(rows=[ruled], study=None)
+    assert report.power_when_decided(results, foretold) == expected

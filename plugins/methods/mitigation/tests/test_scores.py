@@ -197,7 +197,7 @@ def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
     row = Row(cue, verdict, 50, 50, **{**given, **changes})
     assert verdict_of(row) == verdict
     sentence = statement(row, "A remedy")
-    assert ("knows no cue +50" in sentence) == (row.refit in (EQUAL, COSTLY))
+    assert ("last layer +50" in sentence) == (row.refit in (EQUAL, COSTLY))
     is_credited = verdict == "helps" and row.shifted is EQUAL
     assert ("A shift of all answers may gain as much where" in sentence) == is_credited
     assert ("do not count on it" in sentence) == (verdict == "not kept")
@@ -278,3 +278,13 @@ def test_the_checks_call_a_plain_refit_a_control_and_no_placebo() -> None:
     assert "points, the control" in checks["control: plain refit"]
     assert "placebo" not in checks["control: plain refit"]
     assert "points, the placebo" in checks["placebo: random cues"]
+
+
+def test_a_share_that_stays_is_as_before() -> None:
+    cue = Cue(Feature(key="c", kind="cluster"), "cat", "a cue", None)
+    same = Row(
+        cue, "no gain shown", 50, 50, present=Change(0.291, 0.289, -0.1, 0.1, 50)
+    )
+    assert "right on 29% of 50 samples, as before" in statement(same, "A remedy")
+    other = Row(cue, "no gain shown", 50, 50, present=GAIN)
+    assert "right on 70% of 50 samples, instead of 20%" in statement(other, "A remedy")

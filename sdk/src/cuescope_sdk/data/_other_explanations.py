@@ -240,12 +240,11 @@ def _words_of_doubt(comparison: Comparison, names: Sequence[str]) -> str:
 
 
 def _holding(count: int, held: set[str], unknown: set[str]) -> Evidence:
-    findings = "1 finding holds" if count == 1 else f"{count} findings hold"
-    detail = (
-        f"{findings} among samples that are alike in {_list_in_words(sorted(held))}."
-    )
-    if not held:
-        detail = "Nothing was measured in which samples could be alike."
+    detail = "Nothing was measured in which samples could be alike."
+    if held:
+        findings = "1 finding is" if count == 1 else f"{count} findings are"
+        listed = _list_in_words(sorted(held))
+        detail = f"{findings} not explained by {listed} alone."
     doubt = None
     if unknown:
         listed = _list_in_words(sorted(unknown))

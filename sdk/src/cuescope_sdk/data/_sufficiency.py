@@ -250,7 +250,7 @@ def _of_numbers(
     of_one = f" of '{name}', the most frequent {needs.each}" if name else ""
     each = f" of each {needs.each}" if name else ""
     enough = f"About {needs.enough:,}{each} find {needs.enough_for}."
-    drawn = "samples that were drawn by themselves"
+    drawn = "independent samples"
     sources = profile.counts["data set"].total()
     of_groups = (
         f" ({profile.samples:,} samples of {sources:,} group{'s' * (sources > 1)})"

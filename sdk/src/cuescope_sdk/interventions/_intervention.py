@@ -23,10 +23,10 @@ NEEDS: dict[Knowledge, str] = {
     "still": "a cue in the frames, which some samples show and others do not",
     "inside": "a cue in the frames, which some samples show and others do not",
     "frames": "the frames that show the cue",
-    "words": "the cue's words in the question",
-    "modality": "a cue that is a whole modality",
+    "words": "a cue in the words of the question, and this one is not there",
+    "modality": "a cue that is a whole modality, as all pictures or all text",
     "question": "a cue that is the question as a whole",
-    "name": "a word for the cue",
+    "name": "a word that names the cue, and the run gives none",
     "pair": "pictures of the same scenes with the cue and without it",
 }
 

@@ -22,13 +22,15 @@ from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 EXAMPLES = 3
 SHOWN = 140
 NEXT_STEP = (
-    "Read the questions that show each tell: is it what its name says? `cuescope export RUN "
-    "--affected 1 --out FILE` saves all that the first tell answers, and `cuescope blind DATA "
-    "--hardest N --manifest FILE.jsonl` those that are least answered without looking."
+    "Read the questions that show each tell: is it what its name says? Save all that the first "
+    "tell answers: `cuescope export RUN --affected 1 --out answered.jsonl`. Write the half that is "
+    "least answered without looking: `cuescope blind DATA --hardest {half} --manifest "
+    "hardest.jsonl`."
 )
 NOTHING_FOUND = (
     "These tells were not found, and more questions find smaller gains. What a model knows of "
-    "the world may answer questions too: ask yours without the video."
+    "the world may answer questions too. Ask yours without the video, in place of OTHER: "
+    "`cuescope blind DATA --model OTHER`."
 )
 
 
@@ -72,7 +74,10 @@ def scores(audit: Audit) -> Iterator[Score]:
     _note(audit, result_of)
     _record(audit, result_of)
     audit.attach(_table(result_of))
-    audit.attach(_examples(audit, result_of))
+    examples = _examples(audit, result_of)
+    # without a finding there is no tell to show
+    if examples.rows:
+        audit.attach(examples)
     for result in result_of.results:
         yield from scores_of(
             result.gain,
@@ -124,8 +129,15 @@ def headline(result: Result, total: int) -> str:
     answered = int(low * total)
     figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
     if answered == 0:
-        return f"no more of {total:,} questions than by guessing ({figures})"
+        return f"{figures}: {no_more(gain)}"
     return f"at least {answered:,} of {total:,} questions, beyond what guessing gives ({figures})"
+
+
+def no_more(gain: Gain) -> str:
+    """What an accuracy says that is not surely above guessing."""
+    if gain.high is not None and gain.high < 0:
+        return "fewer than by guessing"
+    return "the difference may be chance"
 
 
 def _note(audit: Audit, result_of: Study) -> None:
@@ -150,7 +162,8 @@ def _note(audit: Audit, result_of: Study) -> None:
         )
     found = any(is_finding(result, audit.options) for result in result_of.results)
     # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
-    audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
+    half = max(1, len(questions) // 2)
+    audit.note("next step", NEXT_STEP.format(half=half) if found else NOTHING_FOUND)
     missed = smallest_findable(questions, result_of.results, audit.options)
     if missed is not None:
         widest, limit = missed

@@ -26,8 +26,12 @@ METRICS = (
     Metric(
         name="effect",
         title="Effect beyond the placebo",
-        meaning="how much more than its placebo the clearest intervention changes the mean "
-        "probability of the answer, in the direction of a cause (-1 to 1)",
+        meaning="how far the cue moves the mean probability of the answer, beyond the placebos, in "
+        "the direction of a cause (-1 to 1; 0.1 is 10 points of probability). One estimate, "
+        "pooled over the kinds of change that "
+        "take out or put in most of the cue, and over unchanged samples where these tell it too: "
+        "no single change need have this figure. n and q are of the clearest change: n is how many "
+        "samples were changed in this way, without the cue where it is put in",
     ),
     Metric(
         name="excess",
@@ -46,7 +50,8 @@ METRICS = (
     Metric(
         name="localisation",
         title="Localisation",
-        meaning="AUROC of the localiser on samples of the run that it was not fitted to",
+        meaning="AUROC of the localiser, the model that tells which samples show the cue and "
+        "where, on samples of the run that it was not fitted to (0.5 is chance)",
     ),
 )
 
@@ -76,7 +81,7 @@ class Confirm(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
         # imported as they run: a list of plugins must not wait for scipy
-        from cuescope_confirm.report import power_line
+        from cuescope_confirm.report import POWER, power_line
         from cuescope_confirm.study import prepare
         from cuescope_confirm.trials import features, gather, interventions, merged
         from cuescope_sdk.data import require_data
@@ -88,7 +93,7 @@ class Confirm(Plugin):
         if cues and self.options.pairs is None:
             # merged cues are fewer tests, so fewer samples are enough
             power = power_line(replace(study, cues=cues), len(plugins))
-            audit.note("power", power)
+            audit.note(POWER, power)
             # a plan shows no notes
             if audit.context.planning:
                 audit.context.announce(power)

@@ -110,7 +110,8 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
         witnesses.append(asked if is_half else witness)
     audit.note(
         "looks",
-        f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
+        f"half of the samples were asked about first, which saves time: {len(decided)} of "
+        f"{len(results.rows)} cues decided by half of the samples",
     )
     share_read = OF_MOVING * len(_moving(results)) / max(len(results.rows), 1)
     second = _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)

@@ -1,6 +1,7 @@
 """Rows, sentences and tables of the dossier."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from cuescope_confirm.trials import NOTHING
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import points, statement, with_interval
 from cuescope_confirm.verdicts.undecided import MORE_TESTED
-from cuescope_sdk import Cell, Score, Table
+from cuescope_sdk import Audit, Cell, Score, Table
 
 CONTROLS = get_args(Control)
 VERDICTS = get_args(Verdict)
@@ -27,23 +28,30 @@ MARKS: Mapping[Decision, str] = {
     "undecided": "?",
 }
 SHOWN_EFFECT = 0.25  # that enough samples would show
-RULE = (
-    "causes: two kinds of change or more change the answers more than their placebos (one, where "
-    "the cue needs no locating). What destroys a place, what another sample gives and what puts "
-    "the cue in are three kinds. A change counts in full if pictures show that it takes half of "
-    "the cue or more. Where none does, what the embedding says of the cue is erased and put in. "
-    "Where no single kinds decide, all evidence does: changes together surely move answers, a "
-    "second kind or samples as they are (with all else in their pictures held alike) say so too, "
-    "and the effect of all of them is large enough. It is also larger than in three controls: "
-    "samples without the cue, another cue that is no finding, and labels that the cue does not "
-    "affect. All tests are corrected together (Holm). Accompanies: the placebo does as much. "
-    "Cannot tell: neither is shown"
-)
+POWER = "power"  # the note of how many samples are enough
+RULE = """\
+Causes: two kinds of change or more move the answers more than their placebos do. One is enough \
+where the cue needs no locating.
+Three kinds are told apart: what destroys a place, what another sample gives, what puts the cue in.
+A change counts in full if pictures show that it takes half of the cue or more.
+Where no change of pictures does, what the model's embedding says of the cue is erased and put in.
+Where no single kinds decide, all evidence does: changes together surely move answers; a second \
+kind, or unchanged samples with all else in their pictures held alike, say so too; and the effect \
+of all of them is large enough.
+The effect is also larger than in three controls, as far as the data have them: samples without \
+the cue, another cue that is no finding, and labels that the cue does not affect.
+All tests are corrected together (Holm).
+Accompanies: the placebo does as much.
+Cannot tell: neither is shown."""
 RULE_OF_PAIRS = (
     "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
     "answers surely change by the margin. Accompanies: they surely change by less"
 )
-NEXT = "Try a remedy for a cause, and measure whether it helps: {step}."
+NEXT = (
+    "Try a remedy for a cause, and measure whether it helps: {step}. Other remedies for `--with`: "
+    "`cuescope plugins list --kind mitigator`."
+)
+REMEDY = "last-layer"  # the first to try: it looks at the cues, and is quick
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
     "More samples{ways} or a tool (`--tool detector=SPEC`) may help. So do pairs of your own, of "
@@ -58,30 +66,51 @@ NONE = (
 
 
 def power_line(study: Study, interventions: int) -> str:
-    """How many samples are enough, and how many there probably are."""
+    """How many samples are enough, and how many of the rarest finding there probably are.
+
+    It ends in "enough" where they are.
+    """
     # every cue times every kind of change: Holm's first step pays for all of them
     tests = len(study.cues) * interventions
     needed = samples_needed(SHOWN_EFFECT, tests, level=1 - study.options.confidence)
+    effect = f"an effect of {100 * SHOWN_EFFECT:.0f} points"
     words = (
-        f"{needed} changed samples show an effect of {SHOWN_EFFECT:.0%} with 80% power, corrected "
-        f"for up to {tests} tests"
+        f"{effect} is found in 8 of 10 tests with {needed} samples that show the cue and can be "
+        f"changed (corrected for up to {tests} tests)"
     )
     rarest = rarest_finding(study)
     if rarest is None:
         return words
     count, name = rarest
-    least = f"about {count} of {len(study.held)} held-out samples show '{name}'"
-    words += f"; {least}, the rarest finding: "
+    words += (
+        f". Of the {len(study.held):,} held-out samples, about {count} are expected to show "
+        f"'{name}', the rarest finding, with a label that it is about: "
+    )
     if count >= needed:
         return words + "enough"
+    words += "too few for such an effect, though larger ones need fewer"
     # of folds all samples are held out, and no more can be had
-    return words + ("too few" if study.folds else f"too few; {OF_FEW}")
+    return words if study.folds else f"{words}; {OF_FEW}"
+
+
+def power_when_decided(results: Results, foretold: str) -> str:
+    """The same when verdicts are known: a rarest finding that is decided needs no more samples."""
+    cues = tuple(row.target.cue for row in results.rows)
+    rarest = rarest_finding(replace(results.study, cues=cues))
+    if rarest is None or foretold.endswith("enough"):
+        return foretold
+    _, name = rarest
+    undecided = [row for row in results.rows if row.ruling.verdict == "cannot tell"]
+    if name in {row.target.cue.name for row in undecided}:
+        return foretold
+    return f"{foretold.removesuffix(f'; {OF_FEW}')}. It was decided all the same"
 
 
 def scores(results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit = results.study.audit
-    is_of_pairs = results.study.options.pairs is not None
+    options = results.study.options
+    is_of_pairs = options.pairs is not None
     audit.note("rule", RULE_OF_PAIRS if is_of_pairs else RULE)
     step = missing_step(results.study)
     if results.count("causes"):
@@ -92,9 +121,16 @@ def scores(results: Results) -> Iterator[Score]:
         # findings were left out as no cues: by name they can be tested all the same
         if NO_CUE in audit.notes:
             step = ALONE
+    # of other options the command would lose some
+    if results.rows and audit.options.model_fields_set == {"run"}:
+        other_seed = options.tested.other_seed_step
+        if other_seed is not None:
+            step += f" See that another seed says the same: {other_seed}."
     audit.note("next step", step)
     counts = (f"{verdict}: {results.count(verdict)}" for verdict in VERDICTS)
     audit.note("result", ", ".join(counts))
+    if foretold := audit.notes.get(POWER):
+        audit.note(POWER, power_when_decided(results, foretold))
     if results.rows:
         audit.attach_each(tables(results))
     for row in results.rows:
@@ -136,7 +172,30 @@ def _remedy_step(results: Results) -> str:
     options = study.options
     first = next(row for row in results.rows if row.ruling.verdict == "causes")
     found = _folder_of(first.target.cue, study)
-    return replace(options.tested, run=found).next_step
+    tested = replace(options.tested, run=found)
+    fitting = _fitting_mitigators(study.audit)
+    if not fitting:
+        return tested.next_step
+    mitigator = REMEDY if REMEDY in fitting else fitting[0]
+    return replace(tested, mitigator=mitigator).next_step
+
+
+def _fitting_mitigators(audit: Audit) -> list[str]:
+    """Names of the installed remedies whose needs the model meets."""
+    context = audit.context
+    has = audit.capabilities
+    fitting = []
+    for entry in context.registry.of_kind("mitigator"):
+        # one that is broken is no remedy
+        with suppress(Exception):
+            needs = context.resolve("mitigator", entry.name).plugin.requires
+            if (
+                needs.outputs <= has.outputs
+                and needs.edits <= has.edits
+                and needs.exposes <= has.exposes
+            ):
+                fitting.append(entry.name)
+    return fitting
 
 
 def _folder_of(cue: Cue, study: Study) -> Path:
@@ -245,9 +304,11 @@ def places_table(results: Results) -> Table:
         "Where each cue is",
         ("cue", "label", "samples with it", "located by", "AUROC", "area"),
         rows,
-        "AUROC: how well the localiser separates samples with the cue from others, on samples of "
-        "the run that it was not fitted to. Annotated places have no AUROC. Area: share of the "
-        "pixels.",
+        "Samples with it: held-out samples of any label in which the localiser sees the cue. Only "
+        "those with a label of the finding are changed. The localiser is a model that tells which "
+        "samples show the cue, and where; it learns this from the run. AUROC: how well it does so "
+        "in samples of the run that it did not learn from (0.5 is chance). Annotated places have "
+        "no AUROC. Area: share of the pixels.",
     )
 
 
@@ -269,7 +330,9 @@ def matrix(results: Results) -> Table:
         "Cues and witnesses: points of probability beyond the placebo",
         ("cue", "label", *names),
         rows,
-        "A cause has positive figures. Its kind of change (*) confirms a cause, (0) does as much "
+        "A witness is one way to take the cue out or to put it in, held against a placebo: a like "
+        "change that neither removes nor brings the cue. A cause has positive figures. Its kind of "
+        "change (*) confirms a cause, (0) does as much "
         f"with the placebo or less than {points(results.study.options.margin)} more, (?) is "
         "undecided; - does not apply or has too few samples.",
         f"Intervals hold for all {results.tests} tests together ({results.confidence:.2%} each).",
@@ -301,8 +364,9 @@ def figures_table(results: Results) -> Table:
             "cue taken out",
         ),
         rows,
-        "Beyond placebo: the change of the answer's probability, minus that with the placebo, in "
-        "points.",
+        "Samples: those that this intervention changed: with the cue where it takes it out, "
+        "without it where it puts it in. Beyond placebo: the change of the answer's probability, "
+        "minus that with the placebo, in points (10 points: 0.1 more probable).",
         "Cue taken out (or put in), in %: how far the change brings pictures to those without the "
         "cue, beyond the placebo, by a model of whole pictures that knows no places. Below 50 it "
         "changes a part of the cue, and decides nothing alone. - where pictures do not tell.",

@@ -51,12 +51,17 @@ from cuescope_sdk.stills import Answers as Embedded
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 UNCOMPARED = (
-    "no finding is held against it: it is changed elsewhere, or in another size"
+    "no finding is compared with it: it is changed at another place, or in another size"
 )
-SAME = "pictures do not show it take a quarter of the cue"
+SAME = "as far as pictures show, it changes less than a quarter of the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
-SEEN = "changes of pictures that take the cue are asked about"
-UNSEEN = "only the model's embedding tells its samples: what is erased may be that they are wrong"
+SEEN = (
+    "not needed: other changes already remove the cue from the pictures, or put it in"
+)
+UNSEEN = (
+    "only the model's embedding tells which samples show the cue: to erase it may erase that the "
+    "model errs there, and not the cue"
+)
 UNSURE = (
     "the place of the cue is too uncertain: something else would be changed as well"
 )

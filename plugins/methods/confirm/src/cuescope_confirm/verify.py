@@ -148,7 +148,8 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
         check="located where a cue is annotated",
         # never refuted: a finding may be a cue that nobody annotated
         verdict="supported" if accuracy >= LOCATED else "inconclusive",
-        detail=f"nearest to '{name}': {accuracy:.0%} balanced accuracy over samples",
+        detail=f"{row.target.cue.name}: of the annotated cues it is most like '{name}'. Whether a "
+        f"sample shows it is told with {accuracy:.0%} balanced accuracy (50% is chance)",
         value=accuracy,
         threshold=LOCATED,
         n=len(located.places) + len(located.without),

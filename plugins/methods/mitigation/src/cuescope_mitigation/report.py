@@ -23,7 +23,8 @@ from cuescope_sdk import Accuracy, Cell, Score, Table
 OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
 PLACEBOS = ("random cues", "shift", "beyond random", "beyond shift")
-REFIT = "a plain refit that knows no cue"
+REFIT = "a plain refit of the last layer"
+NEXT = "See which cues the mitigated model uses:"
 KEPT = (
     "The remedy that is kept was learned of all data, these samples too, so its figures are likely "
     "too high; those of the remedy are of samples that it has not seen."
@@ -32,8 +33,8 @@ ENDS: Mapping[Verdict, str] = {
     "helps": "The remedy helps, and it helps because of the cue.",
     "no gain shown": "No gain is shown: it may be chance.",
     "harms": "The remedy harms here.",
-    "no better than a shift": "It is not shown that the remedy does more than move answers: a "
-    "constant added to each, which knows no cue, may gain as much.",
+    "no better than a shift": "It is not shown that the remedy does more than to give some answers "
+    "more often: a constant added to each answer's score may gain as much.",
     "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
     "no better than random cues": "It is not shown that the gain comes from the cue: random cues "
     "may gain as much.",
@@ -59,7 +60,11 @@ def scores(comparison: Comparison) -> Iterator[Score]:
     audit.note("result", result(results.rows))
     folder = comparison.parts.options.save
     if folder is not None and SAVING not in audit.failures:
-        audit.note("audit the mitigated model", f"-M mitigated={folder}")
+        option = f"mitigated={folder}"
+        audit.note("audit the mitigated model", f"-M {option}")
+        again = comparison.parts.options.tested.audit_with(option)
+        if again is not None:
+            audit.note("next step", f"{NEXT} `{again}`.")
     for row in sorted(results.rows, key=_rank):
         name = row.cue.name
         words = f"{{feature}}: the remedy {row.verdict}."
@@ -164,12 +169,12 @@ def statement(row: Row, title: str) -> str:
             few = f"are without the cue (only {row.others})"
         return f"{where}: too few of the measured samples {few}; nothing can be said."
     figures = (
-        f"with the cue on screen the model is right on {gain.after:.0%} instead of "
-        f"{gain.before:.0%} of {gain.n} samples ({points(gain.gain)} points, {between(gain)})"
+        f"with the cue on screen the model is right on {gain.after:.0%} of {gain.n} samples, "
+        f"{_instead_of(gain)} ({points(gain.gain)} points, {between(gain)})"
     )
     controls = {
-        "cues drawn at random": row.random,
-        "the same shift of all answers": row.shifted,
+        "the same remedy fitted to random cues": row.random,
+        "a constant added to each answer's score": row.shifted,
         REFIT: row.refit,
     }
     gains = [
@@ -177,8 +182,16 @@ def statement(row: Row, title: str) -> str:
         for name, control in controls.items()
         if control is not None
     ]
-    beside = f" For comparison, {', '.join(gains)}." if gains else ""
+    beside = ""
+    if gains:
+        beside = f" What knows nothing of the cue gains, in points: {', '.join(gains)}."
     return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}{of_kept(row)}"
+
+
+def _instead_of(gain: Change) -> str:
+    """What it was before; two shares that are written alike are not told apart."""
+    before = f"{gain.before:.0%}"
+    return "as before" if before == f"{gain.after:.0%}" else f"instead of {before}"
 
 
 def of_kept(row: Row) -> str:

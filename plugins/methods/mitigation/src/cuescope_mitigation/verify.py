@@ -56,7 +56,7 @@ def placebo_checks(row: Row) -> Iterator[Evidence]:
             check=f"{kind}: {name}",
             # without a gain beyond chance there is nothing to compare
             verdict="inconclusive" if gain.low <= 0 else verdict,
-            detail=f"the remedy gains {points(gain.gain)} points, the {kind} "
+            detail=f"{about(row)}: the remedy gains {points(gain.gain)} points, the {kind} "
             f"{points(control.gain.gain)} ({between(control.gain)}); the difference lies "
             f"{between(control.beyond)}{over_groups(row, control)}",
             value=control.beyond.gain,
@@ -65,6 +65,12 @@ def placebo_checks(row: Row) -> Iterator[Evidence]:
             feature=row.cue.feature.key,
             label=row.cue.label,
         )
+
+
+def about(row: Row) -> str:
+    """Which cue a check is about."""
+    label = f" on '{row.cue.label}'" if row.cue.label else ""
+    return f"{row.cue.name}{label}"
 
 
 def kept_check(row: Row) -> Iterator[Evidence]:
@@ -77,9 +83,9 @@ def kept_check(row: Row) -> Iterator[Evidence]:
         check="the remedy that is kept",
         # without a gain beyond chance nothing is promised
         verdict="inconclusive" if gain.low <= 0 else verdict,
-        detail=f"measured are {points(gain.gain)} points by remedies of parts of the data; the one "
-        f"that is kept, of all data, gains {points(row.kept.gain.gain)} on the same samples, which "
-        f"it has seen; the difference lies {between(row.kept.beyond)}",
+        detail=f"{about(row)}: measured are {points(gain.gain)} points by remedies of parts of "
+        f"the data; the one that is kept, of all data, gains {points(row.kept.gain.gain)} on the "
+        f"same samples, which it has seen; the difference lies {between(row.kept.beyond)}",
         value=row.kept.beyond.gain,
         threshold=0.0,
         n=row.n,

@@ -310,21 +310,24 @@ def _words(
     limit_of: Callable[[float, Kept], float | None],
     options: TRoVeOptions,
 ) -> str:
-    parts = []
+    found = []
+    unnoticed = []
     for share in SHARES:
         together, split = (limit_of(share, kept) for kept in kinds(options))
         where = f"a cue in {share:.0%} of a label's sequences"
         if together is None:
-            parts.append(f"{where} could go unnoticed whatever it costs")
+            unnoticed.append(where)
             continue
-        words = (
-            f"{where} that costs {100 * together:.0f} points is found in 8 of 10 audits"
+        if_split = "any loss may be missed"
+        if split is not None:
+            if_split = f"{100 * split:.0f} points"
+        found.append(
+            f"{where} that costs {100 * together:.0f} points (if the embedding splits it into "
+            f"several groups: {if_split})"
         )
-        if split is None:
-            words += (
-                ", and may be missed where the embedding splits it into several groups"
-            )
-        else:
-            words += f", or {100 * split:.0f} points where the embedding splits it"
-        parts.append(words)
+    parts = []
+    if found:
+        parts.append(f"8 of 10 audits find {', or '.join(found)}")
+    if unnoticed:
+        parts.append(f"{' or '.join(unnoticed)} could go unnoticed whatever it costs")
     return "; ".join(parts) + "; smaller ones may be there"

@@ -111,8 +111,8 @@ def losses_table(tried: Sequence[PairRow]) -> Table:
         columns=tuple(rows[0]),
         rows=tuple(rows),
         notes=(
-            "A loss that was chosen because it is large will be smaller elsewhere. A loss that is "
-            "measured in other sequences is not too large.",
+            "A loss that was chosen because it is large is likely smaller in other data. A loss "
+            "that is measured in other sequences is not exaggerated by the choice.",
         ),
     )
 
@@ -188,9 +188,7 @@ def statement(
     )
     if row.first_gap is not None:
         first = round(100 * row.first_gap)
-        words += (
-            f" In the part of the data where it was looked for, it was {first} points."
-        )
+        words += f" In the part of the data used for the search: {first} points."
     if row.verdict == Verdict.LABEL_NOISE:
         return label_noise_words(words, row.label, row.suspects, row.retest)
     sentences = _mistake_sentence(row) + _still_frame_sentence(row, labels)
@@ -224,15 +222,16 @@ def _starts_sentence(row: PairRow, starts: int) -> str:
         return ""
     if row.by_pictures and not row.starts:
         return (
-            f" None of {starts} starts of the clustering finds it: it is what pictures share that "
+            f" None of {starts} repeats of the clustering found it: it is what pictures share that "
             f"are wrongly taken for '{row.answer}'."
         )
     if not row.starts:
         return (
-            f" None of {starts} starts of the clustering finds it, only a direction of the "
-            "embedding does."
+            f" None of {starts} repeats of the clustering found it, only a direction of the "
+            "embedding did."
         )
-    return f" It is found in {row.starts} of {starts} starts of the clustering."
+    count = f"All {starts}" if row.starts == starts else f"{row.starts} of {starts}"
+    return f" {count} repeats of the clustering found it."
 
 
 # --------------------------------------------------------------------- facts at the report's head

@@ -89,9 +89,9 @@ def verdicts(runs: Runs) -> Iterator[Table]:
         # methods without a verdict get no empty row
         rows = {"verdict": said} if any(said) else {}
         rows |= strongest(alike) | about_no_label(alike)
-        notes = [
-            "* marks a finding. These figures were not paired: see the answers below."
-        ]
+        notes = ["These figures were not paired: see the answers below."]
+        if any("*" in (cell or "") for cells in rows.values() for cell in cells):
+            notes.insert(0, "* marks a finding.")
         for metric in alike[0].report.metrics[:1]:
             # figures of one method share one metric
             notes.insert(0, f"The figures are {metric.title}: {metric.meaning}.")

@@ -13,7 +13,7 @@ from cuescope_blind.appearance.analysis import (
     smallest_told,
 )
 from cuescope_blind.files import COLOURS, METADATA
-from cuescope_blind.report import scores_of
+from cuescope_blind.report import no_more, scores_of
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
@@ -97,12 +97,10 @@ def _note(audit: Audit, study: LabelStudy) -> None:
         # the interval's lower end: "at least" must hold, and less than nothing is nothing
         answered = int(max(result.gain.low or 0.0, 0.0) * total)
         figures = f"{result.gain.accuracy:.1%} right, guessing {result.gain.chance:.1%}"
-        least = f"at least {answered:,} of {total:,} labels are told by their files"
+        words = f"at least {answered:,} of {total:,} labels are told by their files ({figures})"
         if answered == 0:
-            least = (
-                f"no more of {total:,} labels are told by their files than by guessing"
-            )
-        audit.note("answered without looking", f"{least} ({figures})")
+            words = f"labels as their files tell: {figures}: {no_more(result.gain)}"
+        audit.note("answered without looking", words)
     if not told:
         audit.note(
             "answered without looking",

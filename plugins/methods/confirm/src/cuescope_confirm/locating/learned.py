@@ -140,7 +140,7 @@ def locate_learned(
     if masks and not (
         nowhere or is_held(judge, region.auroc, pool, masks, taken.frames)
     ):
-        nowhere = "pictures show it as well without the likest patches"
+        nowhere = "it is seen as well without the most telling patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
         return in_frames(taken.frames, {}, by, max(whole.auroc, region.auroc))
@@ -202,10 +202,10 @@ def _tells(region: Region | None) -> bool:
 def why_nowhere(region: Region, whole: float) -> str | None:
     """Why patches that tell frames give no place, where all of the frame tells them `whole`."""
     if region.is_everywhere:
-        return "they tell it everywhere"
+        return "it is told from everywhere in the frame"
     # the likest part of what is all over the frame
     if region.area > LARGE and region.auroc < whole - WORTH_OF_LARGE:
-        return "all of the frame tells it better than the likest patches"
+        return "the whole frame tells it better than the most telling patches"
     return None
 
 

@@ -33,8 +33,8 @@ NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pi
 # of a cue's use that an edit of the embedding takes: between two thirds, as where a run's list is
 # wrong about one sample in six, and all
 INSIDE = 2 / (1 + 1 / 0.67)
-OTHERS = "changes of other properties take more of the cue"
-ENOUGH = "two kinds of change that take all of the cue are asked about"
+OTHERS = "not needed: changes of other properties remove or add more of the cue"
+ENOUGH = "not needed: two other kinds of change remove or add the whole cue"
 
 
 class Sort(NamedTuple):

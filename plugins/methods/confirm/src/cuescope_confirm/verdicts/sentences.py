@@ -56,6 +56,9 @@ def _of_cause(row: Row, where: str, options: ConfirmOptions) -> Iterator[str]:
     by = ""
     if row.effect is not None:
         by = f", by {with_interval(row.effect)} points of probability"
+        # no witness in the tables has this figure
+        if row.beside is not None or len(party_of(row.fullest)) > 1:
+            by += ", one estimate from several measurements"
     # first what it does and what that costs, then how it is known
     yield f"{where} {_how_surely(row, options)} {answers}{by}."
     yield from _cost(row)
@@ -92,12 +95,12 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
     yield f"{where}: cannot tell whether it is a cause{why}{how_many(row, options)}."
     if row.stated is not None:
         yield (
-            f"As far as was measured, {_moved(row)} {with_interval(row.stated)} points of "
-            "probability without it; the true figure may be 0."
+            f"Measured: without it {_moved(row)} {points(row.stated.value)} points of probability "
+            f"({points(row.stated.low)} to {points(row.stated.high)}), so perhaps it has no effect."
         )
     effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
     if effects:
-        yield f"Measured beyond placebos: {effects}."
+        yield f"By each change, beyond its placebo: {effects}."
     company = list(hanging_together(row, options))
     yield from company
     # what would tell it from its company decides more than samples of both

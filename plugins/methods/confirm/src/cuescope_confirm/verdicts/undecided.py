@@ -33,7 +33,7 @@ class Undecided:
 
 
 MORE_SAMPLES = Undecided(
-    "its samples are too few to be sure",
+    "there are too few samples with it to be sure",
     SAMPLES_DECIDE,
     of_samples=True,
 )
@@ -47,13 +47,14 @@ NO_SAMPLES = Undecided(
     SAMPLES_DECIDE,
 )
 ONLY_DAMAGE = Undecided(
-    "what was done to its samples moves answers wherever it is done: placebos alone do, or the "
-    "same change where the cue is not"
+    "each change moves answers wherever it is made: the placebo alone does, or the same change "
+    "where the cue is not"
 )
 NO_CHANGE = Undecided("no change of pictures takes all of it out, or puts it in")
 UNSURE_PLACE = Undecided("it is not known well enough where it is", PLACE_DECIDES)
 REGION = Undecided(
-    "changed frames change the answers, and it is not known which part of a frame does",
+    "changing whole frames changes the answers, but it is not known which part of the picture "
+    "matters",
     PLACE_DECIDES,
 )
 SECOND_CAUSE = Undecided(
