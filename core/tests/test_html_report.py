@@ -547,7 +547,10 @@ def test_a_model_at_chance_is_said() -> None:
     assert "not clearly" not in Page(render(make_report(accuracy=good), {})).text
     one_label = Accuracy(correct=9, answered=10, chance=1)
     text = Page(render(make_report(accuracy=one_label), {})).text
-    assert "(90.0%); with one label or one choice there is nothing to guess." in text
+    assert (
+        "(90.0%); all samples have one label (or one choice): there is nothing to guess."
+        in text
+    )
     assert "not clearly" not in text
     # the method's own test has the word
     tested = good.model_copy(update={"p_value": 0.2})

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -250,6 +251,48 @@ def test_a_model_of_the_callers_own_class_is_taken_as_it_is() -> None:
     assert len(report.findings) == 1
 
 
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (("bird", "boat", "bird"), "a name of its own for each column, got 'bird' 2"),
+        ("bird", "expected a list of names, got 'bird'"),
+    ],
+)
+def test_columns_have_names_of_their_own(labels: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        cuescope.Classifier(red_is_right, labels=labels)
+
+
+def test_vectors_are_as_long_in_each_batch() -> None:
+    def embed(images: list[Image.Image]) -> np.ndarray:
+        return np.ones((len(images), len(images)))
+
+    model = cuescope.Classifier(red_is_right, labels=LABELS, embed=embed, batch_size=3)
+    images = [Frame.from_array(np.full((4, 4, 3), v, np.uint8)) for v in range(4)]
+    trials = [
+        Trial(sample=Sample(key=str(row), frames=(image,), choices=LABELS))
+        for row, image in enumerate(images)
+    ]
+    wanted = [replace(trial, outputs=frozenset({"embedding"})) for trial in trials]
+    with pytest.raises(UserError, match=r"expected vectors of 3 numbers.*got .* of 1"):
+        model.respond(wanted)
+
+
+def test_pictures_may_come_one_by_one() -> None:
+    images, labels = pictures()
+    lists = audit(data=(images, labels))
+    iterators = audit(data=(iter(images), iter(labels)))
+    assert iterators.scores == lists.scores
+
+
+@pytest.mark.parametrize("run", [3, None])
+def test_what_is_no_folder_is_no_run(run: Any) -> None:
+    with pytest.raises(UserError, match=r"run is a .*: expected a file or folder"):
+        cuescope.load(run)
+    with pytest.raises(UserError, match=r"run is a .*: expected a file or folder"):
+        cuescope.confirm(run)
+
+
 # -------------------------------------------------------------------------------------- data
 
 
@@ -339,6 +382,10 @@ IMAGES, WORDS = pictures(4)
         (
             {"model": cuescope.Classifier(over(0.5), labels=("a", "b"))},
             "no column for .* 'left'",
+        ),
+        (
+            {"model": lambda images: np.full((len(images), 2), 0.5), "out": ""},
+            "out is empty",
         ),
         ({"model": 3}, "model is a int: expected a SPEC such as"),
         ({"model": "colur"}, "Did you mean 'colour'"),

@@ -295,7 +295,9 @@ class Accuracy(Value):
     def guessing(self) -> str:
         """What guessing gives, in words."""
         if self.chance >= 1:
-            return "with one label or one choice there is nothing to guess"
+            return (
+                "all samples have one label (or one choice): there is nothing to guess"
+            )
         return f"guessing gives {self.chance:.1%}"
 
     @property

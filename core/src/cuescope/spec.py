@@ -22,6 +22,7 @@ IN_WORDS = {
     "tuple_type": "a list",
     "model_type": "a mapping",
     "dict_type": "a mapping",
+    "int_parsing_size": "a whole number of at most 4,300 digits",
 }
 
 

@@ -92,7 +92,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def require_path(name: str, path: str | Path) -> None:
-    """Raise UserError for an empty path; `name` is the option or argument that it is of."""
+    """Raise UserError for an empty path, and for what is none.
+
+    `name` is the option or argument that it is of.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise UserError(
+            f"{name} is a {type(path).__name__}",
+            expected="a file or folder, as text or as a Path",
+            got=repr(path),
+        )
     # `Path("")` is the folder that one is in, which nobody named
     if str(path).strip() == "":
         raise UserError(

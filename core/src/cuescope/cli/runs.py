@@ -1,5 +1,6 @@
 """`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,7 +109,7 @@ def find_page(run: Path) -> Path:
         if has_report:
             raise UserError(
                 f"{path} has no page",
-                remedy=f"`cuescope report {path} --html {path / 'report.html'}` writes it",
+                remedy=f"`{_written(path, path / 'report.html')}` writes it",
             )
     from cuescope.report.listing import report_files
 
@@ -121,6 +122,11 @@ def find_page(run: Path) -> Path:
     )
 
 
+def _written(run: Path, page: str | Path) -> str:
+    """The command that writes the page of a run."""
+    return shlex.join(["cuescope", "report", str(run), "--html", str(page)])
+
+
 def _require_true_page(run: Path) -> None:
     """Raise UserError for the page of a run that was made elsewhere, or that was changed."""
     from cuescope.context import cache_folder
@@ -131,7 +137,7 @@ def _require_true_page(run: Path) -> None:
         raise UserError(
             f"{run} was {ELSEWHERE}",
             got="a page that may hold anything",
-            remedy=f"`cuescope report {run} --html FILE.html` writes one from what its report says",
+            remedy=f"`{_written(run, 'FILE.html')}` writes one from what its report says",
         )
     # raises where the page is not the one that the report has the digest of
     RunFolder(run).read("report.html")

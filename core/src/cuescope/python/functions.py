@@ -1,5 +1,6 @@
 """Functions of the caller as models: images to probabilities, images and a question to words."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, Literal, Self, TypeVar
@@ -119,8 +120,9 @@ class Classifier(OfFunction):
                 expected="a function or 'pixels'",
                 got=repr(embed),
             )
-        self.labels = None if labels is None else tuple(map(str, labels))
+        self.labels = None if labels is None else _names_of(labels)
         self.embed = embed
+        self._embedding_width: int | None = None  # of the first batch
         self.outputs = outputs
         self.takes = takes
         self.batch_size = batch_size
@@ -228,6 +230,13 @@ class Classifier(OfFunction):
                 f"embed of '{self.title}'",
                 expected=f"finite numbers of shape ({len(images)}, dim) for {len(images)} images",
                 got=_describe(rows),
+            )
+        width = self._embedding_width = self._embedding_width or rows.shape[1]
+        if rows.shape[1] != width:
+            raise UserError(
+                f"embed of '{self.title}'",
+                expected=f"vectors of {width} numbers, as it gave before",
+                got=f"vectors of {rows.shape[1]}",
             )
         # unit length: each frame counts alike in the mean of a clip
         return _unit(rows)
@@ -360,6 +369,24 @@ def _small(image: Image.Image) -> np.ndarray:
 def _describe(rows: np.ndarray) -> str:
     bad = "" if np.isfinite(rows).all() else ", with NaN or infinity"
     return f"shape {rows.shape}{bad}"
+
+
+def _names_of(labels: Sequence[str]) -> tuple[str, ...]:
+    """The names of columns; raises UserError where two are alike, or they are one text."""
+    if isinstance(labels, str):
+        raise UserError(
+            "Classifier: labels", expected="a list of names", got=repr(labels)
+        )
+    names = tuple(map(str, labels))
+    # an answer is read from the first column of its name
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise UserError(
+                "Classifier: labels",
+                expected="a name of its own for each column",
+                got=f"'{name}' {count} times",
+            )
+    return names
 
 
 def _require_word(option: str, value: str, words: tuple[str, ...]) -> None:

@@ -45,6 +45,8 @@ class Images:
         progress: Progress = silent,
     ) -> None:
         self.name = name_of(name)
+        # a generator has no length, and is read once
+        images, labels = list(images), list(labels)
         columns = {
             "labels": labels,
             "groups": groups,

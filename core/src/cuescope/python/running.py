@@ -204,6 +204,7 @@ for _function in _functions:
 
 def load(run: str | Path) -> StoredReport:
     """The report of a run folder; raises UserError where there is none, or where it was changed."""
+    require_path("run", run)
     path = Path(run)
     return StoredReport.of(load_report(path), path if path.is_dir() else path.parent)
 

@@ -6,6 +6,10 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from cuescope_sdk import Options, Words
 
+MOST_CLUSTERS = (
+    1_000  # for each label: a larger number would take all memory before it is refused
+)
+
 
 class TRoVeOptions(Options):
     """docs/trove.md argues the defaults."""
@@ -42,8 +46,12 @@ class TRoVeOptions(Options):
         "to see which mends the model's answers; of three findings at most",
     )
     # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
-    k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")
-    k_max: PositiveInt = Field(6, description="most clusters tried, times the labels")
+    k_min: PositiveInt = Field(
+        2, le=MOST_CLUSTERS, description="fewest clusters tried, times the labels"
+    )
+    k_max: PositiveInt = Field(
+        6, le=MOST_CLUSTERS, description="most clusters tried, times the labels"
+    )
     step: PositiveInt | None = Field(
         None, description="clusters from one try to the next; none: as many as labels"
     )

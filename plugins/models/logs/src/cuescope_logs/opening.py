@@ -98,7 +98,7 @@ def find_format(path: Path, context: Context) -> str:
     raise UserError(
         f"log: '{path.name}' {problem}",
         expected=f"one of {', '.join(names)}",
-        remedy="Say which: -M format=NAME (and -D format=NAME)",
+        remedy="Say which: -L format=NAME beside --log, else -M format=NAME and -D format=NAME",
     )
 
 

@@ -71,7 +71,7 @@ class TableLog(LogReader):
                     expected="a column of what the model said",
                     got=", ".join(map(str, row))[:200],
                     remedy=nearest(self.options.prediction, list(map(str, row)))
-                    or "Name it: -M 'reader={prediction: COLUMN}'",
+                    or "Name it: -L 'reader={prediction: COLUMN}' beside --log, else -M",
                 )
             records.append(self._record(row, number, place))
         return Log(title=path.stem, records=tuple(records))
