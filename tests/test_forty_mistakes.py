@@ -18,7 +18,7 @@ MISTAKES = {
     f"investigate {ON_TOY} --log nothere.jsonl": "nothere.jsonl",
     f"investigate {ON_TOY} --out text.txt": "expected a folder, got a file",
     "investigate --log empty.jsonl --data scenes": "empty.jsonl",
-    "investigate --log text.txt": "Say which: -M format=NAME",
+    "investigate --log text.txt": "Say which: -L format=NAME",
     "audit cci --model toy-clip --data folder:emptydir": "no classes in",
     "audit trove --model toy-clip --data folder:text.txt": "PATH is a file",
     "audit trove --model toy-clip --data folder:nowhere": "no such path",
