@@ -127,7 +127,10 @@ def test_a_misspelt_model_is_one_line(cuescope: Line) -> None:
 
 @pytest.mark.parametrize(
     ("each", "classes", "words"),
-    [(3, ("cat", "dog"), "at least 6 independent samples"), (9, ("cat",), "at least 2 labels")],
+    [
+        (3, ("cat", "dog"), "at least 6 independent samples"),
+        (9, ("cat",), "at least 2 labels"),
+    ],
 )
 def test_data_that_cannot_give_a_finding_are_refused(
     cuescope: Line, each: int, classes: tuple[str, ...], words: str

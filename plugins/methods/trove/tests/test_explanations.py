@@ -9,6 +9,7 @@ import pytest
 from cuescope_sdk import Detection, Plugin, Response, Sample, Trial, UserError
 from cuescope_sdk.testing import Setup, run_audit
 from cuescope_trove import TRoVe
+from cuescope_trove.checks.mistakes import Mistakes
 
 from .clips import Clips, Honest, Leaning, by_check
 
@@ -250,3 +251,19 @@ def test_what_only_makes_more_of_all_mistakes_has_no_star() -> None:
     leaning = run_audit(TRoVe, Leaning, ManyRed, **quick)
     assert leaning.findings
     assert by_check(leaning.evidence, "one mistake").verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("q_value", "least", "others", "words"),
+    [
+        (0.01, 0.001, 0.2, "one wrong answer is commoner with the cue, above others"),
+        (1.0, 1.0, 0.0, "the label has too few other wrong answers to tell"),
+        (0.5, 0.001, 0.1, "other wrong answers are no commoner with the cue"),
+    ],
+)
+def test_it_is_said_why_a_model_does_not_only_see_less(
+    q_value: float, least: float, others: float, words: str
+) -> None:
+    mistakes = Mistakes(0, 50, 0.6, 0.5, others, 0.1, q_value, least)
+    assert not mistakes.may_see_less(q_value, 0.05)
+    assert mistakes.said(q_value, 0.05) == words

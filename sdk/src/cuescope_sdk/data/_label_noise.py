@@ -54,16 +54,16 @@ def mislabelled_samples(
     ]
     if with_cue:
         words += (
-            f"; {len(with_cue)} of them show the cue of a finding about their label, which may be "
-            "why the model errs there: do not relabel these"
+            f". {len(with_cue)} of them show the cue of a finding about their label, which may be "
+            f"why the model errs there: do not relabel these {len(with_cue)}"
         )
     others = np.setdiff1d(suspects, with_cue)
     if explained:
         losses = "loss" if explained == 1 else "losses"
-        words += f"; {explained} {losses} may come from them, so nothing is found there"
+        words += f". {explained} {losses} may come from them, so nothing is found there"
     if held:
         hold = "finding holds" if held == 1 else "findings hold"
-        words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"
+        words += f". {held} {hold} without them, or have errors that wrong labels do not explain"
     probability = noise.answered.probability
     if len(others) and probability is not None:
         of_label = probability[others, noise.answered.label[others]]
@@ -74,7 +74,8 @@ def mislabelled_samples(
             sample = samples[number]
             answer = labels[noise.looks_like[number]]
             names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
-        words += f". Look at {', '.join(names)}"
+        whose = "Of the others look at" if with_cue else "Look at"
+        words += f". {whose} {', '.join(names)}"
     if len(others) and share is not None:
         words += _words_of_shared(samples, labels, noise, others, share)
     return Evidence(

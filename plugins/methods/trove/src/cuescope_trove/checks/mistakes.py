@@ -4,6 +4,7 @@ A model that leans on a cue answers what the cue goes with. One that sees less i
 makes its usual mistakes there, only more of them: that is no cue.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -46,6 +47,14 @@ class Mistakes:
             and self.least <= level
         )
 
+    def said(self, q_value: float, level: float) -> str:
+        """Why it is not thought that the model only sees less."""
+        if q_value <= level:
+            return "one wrong answer is commoner with the cue, above others"
+        if self.least > level:
+            return "the label has too few other wrong answers to tell"
+        return "other wrong answers are no commoner with the cue"
+
 
 def check_mistakes(
     audit: Audit,
@@ -61,11 +70,11 @@ def check_mistakes(
         for column in np.flatnonzero(table.finding[part.pairs]).tolist()
     ]
     q_values = benjamini_hochberg([mistakes.p_value for mistakes in found])
-    doubted = 0
+    held = Counter[str]()
     for mistakes, q_value in zip(found, q_values, strict=True):
         if not mistakes.may_see_less(q_value, options.fdr):
+            held[mistakes.said(q_value, options.fdr)] += 1
             continue
-        doubted += 1
         label = audit.labels[table.pairs.label[mistakes.pair]]
         answer = audit.labels[table.mistake.prediction[mistakes.pair]]
         yield Evidence(
@@ -83,15 +92,16 @@ def check_mistakes(
             doubt="But its other mistakes are commoner with it too: the model may only see less in "
             f"these pictures, and lean on nothing. See the check '{CHECK}'.",
         )
-    if doubted < len(found):
-        held = len(found) - doubted
-        findings = "1 finding leads" if held == 1 else f"{held} findings lead"
+    if held:
+        parts = [
+            f"{count} finding{'s' if count > 1 else ''}: {why}"
+            for why, count in held.most_common()
+        ]
         yield Evidence(
             check=CHECK,
             verdict="supported",
-            detail=f"{findings} to one wrong answer above others, or the label has too few other "
-            "wrong answers to tell.",
-            value=float(held),
+            detail=f"{'; '.join(parts)}.",
+            value=float(held.total()),
         )
 
 
