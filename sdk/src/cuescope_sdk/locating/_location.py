@@ -1,7 +1,7 @@
 """Where a cue is: at one place, at places that change, or everywhere."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
 from typing import Literal
@@ -123,64 +123,127 @@ class Pictures:
         cells that stay where they are, and kinds of patches wherever they are. A cue is everywhere
         where frames are told as well by all that is left of them.
         """
+        clues = self._clues(data, rng)
+        found = clues.found()
+        if found is None:
+            spread: Spread = "everywhere" if clues.is_all_over else "unknown"
+            return Location(spread, clues.best)
+        if self._is_everywhere(found, clues, data, rng):
+            return Location("everywhere", clues.best)
+        return found
+
+    def _clues(self, data: Training, rng: Generator) -> "_Clues":
         cells = self.cells
         bound = chance_bound(cells, data, rng)
         mask = clear_cells(cells, data, bound)
         whole = auroc_of_rest(cells, data, rng)
         of_place = auroc_of_place(cells, data, rng, bound) if mask.any() else 0.5
-        best = max(of_place, whole)
-        least = least_telling(data)
-        region = None
-        # what is told by the whole picture may have no place, however well cells tell it
-        is_sure = best >= SURE and whole < TELLS
-        if not is_sure or mask.mean() <= SMALL:
-            grids = PixelPatches.FINE.of(self.frames)
-            region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
-        found = None
-        by_patches = None
-        common = None
-        if region is not None:
-            common = common_place(region, list(compress(grids, data.shows)))
-        # what is all over the picture stands where most pictures have it, and no cell tells it
-        is_all_over = whole >= least
-        tells = region is not None and region.auroc >= max(least, best - TIE)
-        if region is not None and tells and not is_sure:
-            best = max(best, region.auroc)
-            is_all_over |= common is not None and common.mean() > LARGE
-            if common is None:
-                found = Location("changing places", region.auroc, region=region)
-            elif overlap(common, mask) >= HALF:
-                # of few frames each half tells its cells worse, and both agree where they are
-                found = Location("one place", region.auroc, mask=mask)
-            elif common.mean() <= LARGE and not region.is_everywhere:
-                place = stretch(common, mask.shape)
-                by_patches = Location("one place", region.auroc, mask=place)
-        if found is None and of_place >= max(TELLS, best - TIE):
-            place = mask
-            agrees = region is not None and region.auroc >= of_place - TIE
-            if agrees and common is not None and is_a_part(mask, common):
-                place = stretch(common, mask.shape)
-            found = Location("one place", of_place, mask=place)
-        # a thin thing is too little of each cell for cells to tell it
-        found = found or by_patches
-        if found is None:
-            return Location("everywhere" if is_all_over else "unknown", best)
+        clues = _Clues(mask, of_place, whole, least_telling(data))
+        if clues.is_sure and mask.mean() > SMALL:
+            return clues
+        grids = PixelPatches.FINE.of(self.frames)
+        region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
+        if region is None:
+            return clues
+        shown = list(compress(grids, data.shows))
+        return replace(clues, region=region, shown=shown)
+
+    def _is_everywhere(
+        self, found: Location, clues: "_Clues", data: Training, rng: Generator
+    ) -> bool:
+        """Whether frames are told as well by what is left without the place."""
         outlines = list(map(found.place_in, self.frames))
-        is_wide = float(np.mean([outline.mean() for outline in outlines])) > WIDE
-        rest = auroc_of_rest(
-            cells, data, rng, [stretch(outline, mask.shape) for outline in outlines]
-        )
+        if float(np.mean([outline.mean() for outline in outlines])) > WIDE:
+            return True
+        places = [stretch(outline, clues.mask.shape) for outline in outlines]
+        rest = auroc_of_rest(self.cells, data, rng, places)
         # a place that changes is outlined less exactly, and leaves some of the cue behind
-        held = TIE if found.mask is None else PLACED * (best - 0.5)
-        if is_wide or rest > best - held:
-            return Location("everywhere", best)
-        if found.region is not None and found.region.is_everywhere:
-            # by all patches no proof alone: on plain surroundings these tell a small thing too
-            patches = map(found.region.mask, compress(grids, data.shows))
-            area = float(np.mean([mask.mean() for mask in patches]))
-            if found.region.of_likest or area > LARGE:
-                return Location("everywhere", best)
-        return found
+        held = TIE if found.mask is None else PLACED * (clues.best - 0.5)
+        if rest > clues.best - held:
+            return True
+        if found.region is None or not found.region.is_everywhere:
+            return False
+        # by all patches no proof alone: on plain surroundings these tell a small thing too
+        area = float(np.mean([found.region.mask(grid).mean() for grid in clues.shown]))
+        return bool(found.region.of_likest or area > LARGE)
+
+
+@dataclass(frozen=True, eq=False)
+class _Clues:
+    """What tells frames with a cue: cells that stay, the `whole` picture, and kinds of patches.
+
+    `mask` are the cells that differ, which tell frames with the AUROC `of_place`; `least` is the
+    AUROC that says anything. `shown` are the patches of frames with the cue.
+    """
+
+    mask: Mask
+    of_place: float
+    whole: float
+    least: float
+    region: Region | None = None
+    shown: Sequence[Grid] = ()
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether cells alone tell the place."""
+        # what is told by the whole picture may have no place, however well cells tell it
+        return max(self.of_place, self.whole) >= SURE and self.whole < TELLS
+
+    @cached_property
+    def common(self) -> Mask | None:
+        """Where most frames with the cue have the patches that tell it."""
+        return None if self.region is None else common_place(self.region, self.shown)
+
+    @property
+    def by_patches(self) -> Region | None:
+        """The patches, where they tell frames as well as anything does."""
+        best = max(self.of_place, self.whole)
+        if self.region is None or self.is_sure:
+            return None
+        return self.region if self.region.auroc >= max(self.least, best - TIE) else None
+
+    @property
+    def best(self) -> float:
+        """How well frames are told."""
+        best = max(self.of_place, self.whole)
+        return best if self.by_patches is None else max(best, self.by_patches.auroc)
+
+    @property
+    def is_all_over(self) -> bool:
+        """Whether the cue may be in all of the picture."""
+        if self.whole >= self.least:
+            return True
+        # what is all over the picture stands where most have it, and no cell tells it
+        if self.by_patches is None or self.common is None:
+            return False
+        return bool(self.common.mean() > LARGE)
+
+    def found(self) -> Location | None:
+        """By patches where cells do not tell better."""
+        region = self.by_patches
+        if region is None:
+            return self.at_one_place()
+        if self.common is None:
+            return Location("changing places", region.auroc, region=region)
+        if overlap(self.common, self.mask) >= HALF:
+            # of few frames each half tells its cells worse, and both agree where they are
+            return Location("one place", region.auroc, mask=self.mask)
+        by_cells = self.at_one_place()
+        if by_cells is not None or self.common.mean() > LARGE or region.is_everywhere:
+            return by_cells
+        # a thin thing is too little of each cell for cells to tell it
+        place = stretch(self.common, self.mask.shape)
+        return Location("one place", region.auroc, mask=place)
+
+    def at_one_place(self) -> Location | None:
+        """By cells; the place that patches tell as well may be larger."""
+        if self.of_place < max(TELLS, self.best - TIE):
+            return None
+        place = self.mask
+        agrees = self.region is not None and self.region.auroc >= self.of_place - TIE
+        if agrees and self.common is not None and is_a_part(self.mask, self.common):
+            place = stretch(self.common, self.mask.shape)
+        return Location("one place", self.of_place, mask=place)
 
 
 def least_telling(data: Training) -> float:
