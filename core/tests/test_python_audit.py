@@ -375,7 +375,10 @@ IMAGES, WORDS = pictures(4)
             {"model": over(0.5, (3, 3))},
             r"expected an array of shape \(4, 2\) for 4 images",
         ),
-        ({"model": over(np.nan)}, "expected finite numbers, got shape .* with NaN"),
+        (
+            {"model": over(np.nan)},
+            r"expected finite numbers, got .* with NaN .* at \(0, 0\)",
+        ),
         ({"model": over(3.0)}, r"the sum of each row 1.*outputs='logits'"),
         ({"model": lambda images: "cat"}, "expected an array of numbers, got str"),
         ({"model": lambda images: 1 / 0}, "'<lambda>' failed: got ZeroDivisionError"),

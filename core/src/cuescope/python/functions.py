@@ -367,8 +367,9 @@ def _small(image: Image.Image) -> np.ndarray:
 
 
 def _describe(rows: np.ndarray) -> str:
-    bad = "" if np.isfinite(rows).all() else ", with NaN or infinity"
-    return f"shape {rows.shape}{bad}"
+    bad = np.argwhere(~np.isfinite(rows))
+    where = f", with NaN or infinity at {tuple(bad[0].tolist())}" if len(bad) else ""
+    return f"shape {rows.shape}{where}"
 
 
 def _names_of(labels: Sequence[str]) -> tuple[str, ...]:
