@@ -386,10 +386,7 @@ IMAGES, WORDS = pictures(4)
             {"model": cuescope.Classifier(over(0.5), labels=("a", "b"))},
             "no column for .* 'left'",
         ),
-        (
-            {"model": lambda images: np.full((len(images), 2), 0.5), "out": ""},
-            "out is empty",
-        ),
+        ({"out": ""}, "out is empty"),
         ({"model": 3}, "model is a int: expected a SPEC such as"),
         ({"model": "colur"}, "Did you mean 'colour'"),
         (

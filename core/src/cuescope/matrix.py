@@ -1,5 +1,6 @@
 """A matrix of audits in a YAML file: every method on every model on every data set."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -62,7 +63,7 @@ def read_matrix(path: Path) -> Matrix:
             f"cannot read {path}",
             expected="a run file, in YAML",
             got=error.strerror or str(error),
-            remedy=f"`cuescope runs {path}` lists the runs of a folder"
+            remedy=f"`cuescope runs {shlex.quote(str(path))}` lists the runs of a folder"
             if path.is_dir()
             else "`cuescope schema` describes a run file",
         ) from error

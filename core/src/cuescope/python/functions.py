@@ -231,11 +231,12 @@ class Classifier(OfFunction):
                 expected=f"finite numbers of shape ({len(images)}, dim) for {len(images)} images",
                 got=_describe(rows),
             )
-        width = self._embedding_width = self._embedding_width or rows.shape[1]
-        if rows.shape[1] != width:
+        if self._embedding_width is None:
+            self._embedding_width = rows.shape[1]
+        if rows.shape[1] != self._embedding_width:
             raise UserError(
                 f"embed of '{self.title}'",
-                expected=f"vectors of {width} numbers, as it gave before",
+                expected=f"vectors of {self._embedding_width} numbers, as it gave before",
                 got=f"vectors of {rows.shape[1]}",
             )
         # unit length: each frame counts alike in the mean of a clip

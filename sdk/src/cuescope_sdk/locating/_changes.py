@@ -60,6 +60,7 @@ class Saying:
     least: float
 
 
+COLOURFUL = "more colourful"  # of a place: no hue is in most pictures
 OF_WHOLE = {
     "brightness": Saying("brighter", "darker", SEEN),
     "contrast": Saying("more contrast", "less contrast", 0.2),
@@ -67,7 +68,7 @@ OF_WHOLE = {
     "left": Saying("brighter at the left", "brighter at the right", SEEN),
     "top": Saying("brighter at the top", "brighter at the bottom", SEEN),
     "corners": Saying("brighter corners", "darker corners", 0.06),
-    "saturation": Saying("more colourful", "less colourful", 0.1),
+    "saturation": Saying(COLOURFUL, "less colourful", 0.1),
     "blocks": Saying("blocky", None, 0.4),
 }
 
@@ -118,7 +119,7 @@ def change_at(
     if gain < 0:
         words.append("less colourful")
     elif gain > 0 and not _is_one_hue(values[:, 1:3], data):
-        words.insert(0, "more colourful")
+        words.insert(0, COLOURFUL)
     elif clear["red"] or clear["blue"]:
         hue = colour_of(clear["red"], clear["blue"], clear["brightness"] < 0)
         words.append(f"more {hue}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cuescope_sdk.locating._changes import Change
+from cuescope_sdk.locating._changes import COLOURFUL, Change
 from cuescope_sdk.locating._location import Location
 from cuescope_sdk.locating._masks import EDGES, Mask, edges_of, pieces_of
 from cuescope_sdk.locating._written import Written
@@ -98,7 +98,7 @@ def name_for(
     elif change.words:
         # the clearest one; "more edges" and "more blue" cannot stand before a noun
         clearest = change.words[0]
-        if clearest == "more colourful":
+        if clearest == COLOURFUL:
             return f"{thing} of many colours, {where}"
         is_noun = clearest.endswith("edges") or clearest == f"more {change.hue}"
         thing = f"{thing} with {clearest}" if is_noun else f"{clearest} {thing}"
