@@ -11,7 +11,9 @@ import pytest
 from cuescope_cuebench.findings import read_findings
 from cuescope_cuebench.matching import Sheet, is_planted
 from cuescope_cuebench.planted.painting import NAMES, Kind, paint
-from cuescope_cuebench.tables import auroc_of_cases, precision
+from cuescope_cuebench.sheet_methods import SHEET
+from cuescope_cuebench.tables import Result, auroc_of_cases, precision, promises
+from cuescope_cuebench.worlds import Role
 from cuescope_cuebench.zoo import zoo
 from cuescope_sdk import Context, Feature, Frame, Occurrence, UserError
 
@@ -222,3 +224,41 @@ def test_grades_by_hand() -> None:
         auroc_of_cases([(True, 0.9), (True, None), (False, 0.5), (False, 0.1)]) == 0.5
     )
     assert auroc_of_cases([(True, 0.9)]) is None
+
+
+@pytest.mark.parametrize(
+    ("trained", "use", "role"),
+    [
+        ("cause", 0.1, "cause"),
+        ("cause", 0.09, "unclear"),
+        ("decoy", 0.04, "decoy"),
+        ("decoy", -0.04, "decoy"),
+        ("decoy", 0.07, "unclear"),
+        ("decoy", -0.07, "unclear"),
+        ("decoy", None, "decoy"),
+        ("null", None, "null"),
+    ],
+)
+def test_what_a_model_uses_says_which_role_it_has(
+    trained: Role, use: float | None, role: str
+) -> None:
+    assert found_and_tested(trained, use, 0.0).role == role
+
+
+def test_an_effect_that_was_not_measured_is_none() -> None:
+    """It stands above a decoy that does harm the other way, and beside one that does nothing."""
+    results = [
+        found_and_tested("cause", 0.2, None),
+        found_and_tested("decoy", 0.0, -0.1),
+    ]
+    assert promises(results, lambda result: result.role)[0][0] == 1.0
+    results.append(found_and_tested("decoy", 0.0, 0.0))
+    assert promises(results, lambda result: result.role)[0][0] == 0.75
+
+
+def found_and_tested(role: Role, use: float | None, effect: float | None) -> Result:
+    """A configuration that the sheet found, with the effect beyond controls by `confirm`."""
+    configuration = replace(zoo()[0], role=role)
+    confirmed = {"best": effect, "detected": False}
+    graded = {SHEET: {"best": 0.5, "confirm": confirmed}}
+    return Result(configuration, use, None, graded)

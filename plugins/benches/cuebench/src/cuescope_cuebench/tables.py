@@ -14,8 +14,9 @@ from cuescope_cuebench.worlds import Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import Roc
 
-# `confirm` takes an effect below it for none: a cause does more, a decoy less
-LEAST_USE = 0.1
+# of probability; what lies between is neither, as in the worlds of benchmarks/worlds
+LEAST_OF_CAUSE = 0.1
+MOST_OF_DECOY = 0.05
 ON = "confirm on "
 # what `confirm` must keep (docs/cuebench.md)
 LEAST_AUROC = 0.95
@@ -41,10 +42,11 @@ class Result:
         # where the use cannot be measured, the training is believed
         if self.use is None or role == "null":
             return role
-        # a "decoy" that takes or gives much is used by the model
-        as_trained = (
-            self.use >= LEAST_USE if role == "cause" else abs(self.use) < LEAST_USE
-        )
+        if role == "cause":
+            as_trained = self.use >= LEAST_OF_CAUSE
+        else:
+            # a "decoy" that takes or gives more is used by the model
+            as_trained = abs(self.use) < MOST_OF_DECOY
         return role if as_trained else "unclear"
 
     def grades(self, auditor: str) -> Grades | None:
@@ -120,9 +122,10 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
         rows,
         "As trained: every cue that went with its label in training is a cause, every one that "
         "told nothing a decoy. By use: a cause takes "
-        f"{LEAST_USE:.0%} or more of the probability of the right answer, told from the same "
-        f"samples without the cue; a decoy less; {roles['unclear']} configurations do otherwise "
-        "and are left out.",
+        f"{LEAST_OF_CAUSE:.0%} or more of the probability of the right answer, told from the same "
+        f"samples without the cue; a decoy takes or gives less than {MOST_OF_DECOY:.0%}; "
+        f"{roles['unclear']} configurations do otherwise and are left out. An effect that was not "
+        "measured counts as 0.",
         decimals=3,
     )
 
@@ -148,7 +151,8 @@ def promises(
         sheet = result.grades(SHEET)
         tested = result.grades(ON + SHEET)
         if role in called and sheet and tested:
-            effects.append((role == "cause", tested["best"]))
+            # what was not measured is no effect
+            effects.append((role == "cause", tested["best"] or 0.0))
             # the baseline: what the gap alone tells, without any intervention
             gaps.append((role == "cause", sheet["best"]))
             called[role].append(tested)
