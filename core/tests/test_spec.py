@@ -117,6 +117,10 @@ def test_each_mistake_is_one_line_with_the_way_out() -> None:
     assert "option 'sizes'" in refused(sizes="[2,")
     assert "option 'table'" in refused(table="{a: 1")
     assert "plugins info thing" in refused(frames="abc")
+    # `Path("")` is the current folder, which nobody named
+    assert "thing: option 'path' is empty: expected a file or folder" in refused(
+        path=""
+    )
 
 
 def test_arg_is_refused_where_it_has_no_meaning() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Self, Union, get_args, get_origin
 
@@ -13,6 +14,7 @@ from cuescope.errors import UserError, nearest
 from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
 from cuescope.types import Options
+from cuescope.whole_files import require_path
 
 # option of every model: a folder that `cuescope mitigate` wrote
 MITIGATED = "mitigated"
@@ -87,7 +89,8 @@ def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> 
     fields = cls.Options.model_fields
     for name, value in given.items():
         if name in fields and isinstance(value, str):
-            given[name] = _parse_text(name, value, fields[name].annotation)
+            where = f"{entry.name}: option '{name}'"
+            given[name] = _parse_text(where, value, fields[name].annotation)
     try:
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
@@ -160,11 +163,16 @@ def _fault_of_kind(where: str, name: str, error: Any, remedy: str | None) -> Use
     )
 
 
-def _parse_text(name: str, text: str, annotation: Any) -> Any:
-    """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is."""
+def _parse_text(option: str, text: str, annotation: Any) -> Any:
+    """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is.
+
+    Raises UserError for a text that is no YAML, and for a path that is empty.
+    """
     is_union = get_origin(annotation) in (Union, UnionType)
     alternatives = get_args(annotation) if is_union else (annotation,)
     kinds = {get_origin(kind) or kind for kind in alternatives}
+    if Path in kinds:
+        require_path(option, text)
     takes_list = bool(kinds & {tuple, list, frozenset, set})
     takes_mapping = bool(kinds & {dict, Mapping})
     if text.startswith(("[", "{")) and (takes_list or takes_mapping):
@@ -172,7 +180,7 @@ def _parse_text(name: str, text: str, annotation: Any) -> Any:
             return load_yaml(text)
         except yaml.YAMLError as error:
             raise UserError(
-                f"option '{name}'",
+                option,
                 expected="YAML, or a,b,c",
                 got=text,
             ) from error
