@@ -202,21 +202,10 @@ def score(
     pairs = compare(measured)
     is_learned = np.isin(pairs.cluster, [test.candidate for test in foretold])
     weight = could_pass(measured, pairs, options.fdr) * (~is_learned).astype(float)
-    first_gap = None
+    first = None
     if part is not None:
-        first = observations.take(part)
-        candidates = compare(first)
-        # all are tried: the first part only gives weights, and finds nothing by itself
-        everything = np.ones(len(candidates), dtype=bool)
-        first_p = p_values(first, candidates, rng, everything)
-        # p = 1 where the first part cannot compare a pair: it is not tried again
-        table = np.ones((observations.classes, observations.clusters))
-        table[candidates.label, candidates.cluster] = first_p
-        weight *= weights(table[pairs.label, pairs.cluster])
-        # both parts need not have the same pairs: NaN where the first one lacks this
-        table = np.full(table.shape, np.nan)
-        table[candidates.label, candidates.cluster] = candidates.error_contribution
-        first_gap = table[pairs.label, pairs.cluster]
+        first = _FirstLook.of(observations.take(part), pairs, rng)
+        weight *= weights(first.p_value)
     p_value = p_values(measured, pairs, rng, weight > 0)
     if options.pool_labels:
         weight *= pooled_weights(measured, pairs, p_value)
@@ -226,54 +215,25 @@ def score(
     q_value = correction.q_values(p_value)
     bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     passed = q_value <= options.fdr
-    confidence = np.full(len(pairs), options.confidence)
-    # with two parts nothing was chosen by the sequences that are measured
-    if part is None:
-        # the interval of what passed pays for all that was tried, as its p-value did
-        critical = np.minimum(correction.critical(q_value, options.fdr), options.fdr)
-        error = (1 - options.confidence) / options.fdr * critical
-        confidence[passed] = 1 - error[passed]
-    gap_low, gap_high = gap_limits(measured, pairs, confidence)
-    if part is None:
-        excluded = excluded_by_test(
-            pairs.error_contribution[passed],
-            p_value[passed],
-            confidence[passed],
-        )
-        gap_low[passed] = np.maximum(gap_low[passed], excluded)
-    found = passes(measured, pairs, bias, options) & passed & (gap_low > 0)
-    verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
+    if first is None:
+        critical = correction.critical(q_value, options.fdr)
+        gap = _Gap.of_chosen(measured, pairs, p_value, passed, critical, options)
+    else:
+        # nothing was chosen by the sequences that are measured
+        gap = _Gap.of(measured, pairs, np.full(len(pairs), options.confidence))
+    found = passes(measured, pairs, bias, options) & passed & (gap.low > 0)
     leader = _leaders(measured, pairs, found, p_value)
-    is_leader = found & (leader == np.arange(len(pairs)))
-    # what is not tried again keeps its own p-value: nothing else speaks against it
-    retest = p_value.copy()
-    mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
-    unlike = np.zeros(len(pairs))
-    # what would be left if nothing were known of how label errors are answered
-    without_proof = p_value.copy()
-    leaders = np.flatnonzero(is_leader).tolist()
-    for number in leaders:
-        pair = pairs.take([number])
-        label = pair.label.item()
-        shows = measured.shows(pair.cluster.item())
-        # labels of test sets are wrong in up to 10%: a larger loss is not their work
-        suspects = noise.suspects(label, shows, 1.0).sum()
-        of_label = pair.n_with + pair.n_without
-        if suspects > options.label_noise * of_label.item():
-            mislabelled_count[number] = suspects
-            continue
-        again = _retest(observations, measured, noise, pair, options, rng, len(leaders))
-        mislabelled_count[number] = again.suspects
-        unlike[number] = again.unlike
-        # without them the loss may be clearer by luck
-        retest[number] = max(retest[number], again.p_value)
-        without_proof[number] = max(p_value[number], again.without_proof)
+    leaders = np.flatnonzero(found & (leader == np.arange(len(pairs))))
+    suspicion = _Suspicion(observations, measured, noise, options, rng)
+    left = suspicion.left_of(pairs, p_value, leaders.tolist())
+    retest = left.p_value
     # as much weaker as what stands for it: what no longer passes helps no other to pass
     own = np.maximum(p_value, SMALLEST)
     retest[found] = own[found] * (retest / own)[leader[found]]
-    failed = is_leader & (correction.q_values(retest) > options.fdr)
-    verdict[found & failed[leader]] = Verdict.LABEL_NOISE
-    unlike[correction.q_values(without_proof) <= options.fdr] = 0.0
+    fails = correction.q_values(retest) > options.fdr
+    verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
+    verdict[found & fails[leader]] = Verdict.LABEL_NOISE
+    needs_proof = ~(correction.q_values(left.without_proof) <= options.fdr)
     mistake = most_common_mistake(measured, pairs)
     trove_score = pairs.error_contribution + bias.value
     return ScoredPairs(
@@ -282,18 +242,87 @@ def score(
         bias=bias,
         p_value=p_value,
         q_value=q_value,
-        confidence=confidence,
-        gap_low=gap_low,
-        gap_high=gap_high,
+        confidence=gap.confidence,
+        gap_low=gap.low,
+        gap_high=gap.high,
         verdict=verdict,
         retest=retest,
-        suspects=mislabelled_count[leader],
-        unlike=unlike[leader],
+        suspects=left.suspects[leader],
+        unlike=np.where(needs_proof, left.unlike, 0.0)[leader],
         correction=correction,
         mistake=mistake,
         worth=trove_score if options.paper else mistake.surplus,
-        first_gap=first_gap,
+        first_gap=None if first is None else first.gap,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _FirstLook:
+    """What the part in which cues are looked for says of each pair of the other part.
+
+    `p_value` is 1 where it cannot compare a pair: it is not tried again. `gap` is the error
+    contribution, NaN there.
+    """
+
+    p_value: PerPair
+    gap: PerPair
+
+    @classmethod
+    def of(cls, first: Observations, pairs: Pairs, rng: Generator) -> "_FirstLook":
+        """Of the first part's sequences, with as many labels and clusters as the other."""
+        own = compare(first)
+        # all are tried: this part only gives weights, and finds nothing by itself
+        everything = np.ones(len(own), dtype=bool)
+        p_value = np.ones((first.classes, first.clusters))
+        p_value[own.label, own.cluster] = p_values(first, own, rng, everything)
+        gap = np.full(p_value.shape, np.nan)
+        gap[own.label, own.cluster] = own.error_contribution
+        at = pairs.label, pairs.cluster
+        return cls(p_value[at], gap[at])
+
+
+@dataclass(frozen=True, eq=False)
+class _Gap:
+    """The interval of the error contribution of each pair, and with which confidence it holds."""
+
+    confidence: PerPair
+    low: PerPair
+    high: PerPair
+
+    @classmethod
+    def of(
+        cls, observations: Observations, pairs: Pairs, confidence: PerPair
+    ) -> "_Gap":
+        """Of pairs that these sequences did not choose."""
+        return cls(confidence, *gap_limits(observations, pairs, confidence))
+
+    @classmethod
+    def of_chosen(
+        cls,
+        observations: Observations,
+        pairs: Pairs,
+        p_value: PerPair,
+        passed: PairMask,
+        critical: PerPair,
+        options: TRoVeOptions,
+    ) -> "_Gap":
+        """Of pairs that the same sequences chose; `critical` is the p-value that passes.
+
+        The interval of what passed pays for all that was tried, as its p-value did.
+        """
+        confidence = np.full(len(pairs), options.confidence)
+        error = (
+            (1 - options.confidence) / options.fdr * np.minimum(critical, options.fdr)
+        )
+        confidence[passed] = 1 - error[passed]
+        gap = cls.of(observations, pairs, confidence)
+        excluded = excluded_by_test(
+            pairs.error_contribution[passed],
+            p_value[passed],
+            confidence[passed],
+        )
+        gap.low[passed] = np.maximum(gap.low[passed], excluded)
+        return gap
 
 
 def _leaders(
@@ -358,59 +387,86 @@ class Retest(NamedTuple):
     without_proof: float = 0.0
 
 
-def _retest(
-    observations: Observations,
-    measured: Observations,
-    noise: LabelNoise,
-    pair: Pairs,
-    options: TRoVeOptions,
-    rng: Generator,
-    losses: int,
-) -> Retest:
-    """A loss again, one of so many, without the sequences that may be mislabelled."""
-    retest = partial(
-        noise.retest,
-        pair.label.item(),
-        measured.shows(pair.cluster.item()),
-        most=options.label_noise,
-    )
-    limit = Answered.UNLIKE / losses
-    p_values: list[float] = []
+class _Left(NamedTuple):
+    """A `Retest` of each pair; one that is not tried again keeps its p-value."""
 
-    def is_unlike() -> bool:
-        # of both parts: a pair was not chosen by how sure its answers are
-        p_values.append(unlike_label_errors(observations, pair, rng))
-        return p_values[0] <= limit
-
-    suspects, p_value = retest(
-        is_unlike=is_unlike, p_value=partial(_elsewhere, measured, pair, options, rng)
-    )
-    # nothing looks mislabelled, or this proof failed, or no draw comes as far
-    if not p_values or not Answered.LEAST_UNLIKE < p_values[0] <= limit:
-        return Retest(suspects, p_value)
-    # of a copy: what is only told changes nothing of what is drawn
-    again = partial(_elsewhere, measured, pair, options, deepcopy(rng))
-    _, without_proof = retest(is_unlike=lambda: False, p_value=again)
-    return Retest(suspects, p_value, losses * p_values[0], without_proof)
+    suspects: Int[np.ndarray, " pair"]
+    p_value: PerPair
+    unlike: PerPair
+    without_proof: PerPair
 
 
-def _elsewhere(
-    observations: Observations,
-    pair: Pairs,
-    options: TRoVeOptions,
-    rng: Generator,
-    kept: SampleMask,
-) -> float:
-    """The p-value of a pair in the sequences kept; 1 where it costs too little there."""
-    # of this cluster and label alone: hundreds of candidates may be tried again
-    alone = replace(observations, member=observations.member[:, pair.cluster])
-    rest = alone.take(kept & (observations.label == pair.label))
-    same = compare(rest)
-    # without the suspects the pair may be gone, or cost too little to be a finding
-    if not (same.error_contribution > options.min_error_contribution).any():
-        return 1.0
-    [p_value] = p_values(rest, same, rng, np.array([True]))
-    return float(p_value)
+@dataclass(frozen=True, eq=False)
+class _Suspicion:
+    """Whether a loss is the work of wrong labels: it is tried again without the suspects.
+
+    `measured` are the sequences that tell the loss, and that `noise` is about, of all
+    `observations`.
+    """
+
+    observations: Observations
+    measured: Observations
+    noise: LabelNoise
+    options: TRoVeOptions
+    rng: Generator
+
+    def left_of(self, pairs: Pairs, p_value: PerPair, chosen: Sequence[int]) -> _Left:
+        """What is left of each pair, of which the chosen ones are tried again."""
+        left = _Left(
+            np.zeros(len(pairs), dtype=np.int64),
+            p_value.copy(),
+            np.zeros(len(pairs)),
+            p_value.copy(),
+        )
+        for number in chosen:
+            again = self._retest(pairs.take([number]), len(chosen))
+            left.suspects[number] = again.suspects
+            left.unlike[number] = again.unlike
+            # without them the loss may be clearer by luck
+            left.p_value[number] = max(p_value[number], again.p_value)
+            left.without_proof[number] = max(p_value[number], again.without_proof)
+        return left
+
+    def _retest(self, pair: Pairs, losses: int) -> Retest:
+        """A loss again, one of so many."""
+        label = pair.label.item()
+        shows = self.measured.shows(pair.cluster.item())
+        share = self.options.label_noise
+        # labels of test sets are wrong in up to 10%: a larger loss is not their work
+        suspected = int(self.noise.suspects(label, shows, 1.0).sum())
+        if suspected > share * (pair.n_with + pair.n_without).item():
+            return Retest(suspected, 0.0)
+        retest = partial(self.noise.retest, label, shows, most=share)
+        limit = Answered.UNLIKE / losses
+        p_values: list[float] = []
+
+        def is_unlike() -> bool:
+            # of both parts: a pair was not chosen by how sure its answers are
+            p_values.append(unlike_label_errors(self.observations, pair, self.rng))
+            return p_values[0] <= limit
+
+        elsewhere = partial(self._elsewhere, pair, self.rng)
+        suspects, p_value = retest(is_unlike=is_unlike, p_value=elsewhere)
+        # nothing looks mislabelled, or this proof failed, or no draw comes as far
+        if not p_values or not Answered.LEAST_UNLIKE < p_values[0] <= limit:
+            return Retest(suspects, p_value)
+        # of a copy: what is only told changes nothing of what is drawn
+        again = partial(self._elsewhere, pair, deepcopy(self.rng))
+        _, without_proof = retest(is_unlike=lambda: False, p_value=again)
+        return Retest(suspects, p_value, losses * p_values[0], without_proof)
+
+    def _elsewhere(self, pair: Pairs, rng: Generator, kept: SampleMask) -> float:
+        """The p-value of a pair in the sequences kept; 1 where it costs too little there."""
+        # of this cluster and label alone: hundreds of candidates may be tried again
+        member = self.measured.member[:, pair.cluster]
+        alone = replace(self.measured, member=member)
+        rest = alone.take(kept & (self.measured.label == pair.label))
+        same = compare(rest)
+        # without the suspects the pair may be gone, or cost too little to be a finding
+        if not (same.error_contribution > self.options.min_error_contribution).any():
+            return 1.0
+        [p_value] = p_values(rest, same, rng, np.array([True]))
+        return float(p_value)
 
 
 # ----------------------------------------------------------------------------------- the null
