@@ -115,101 +115,150 @@ def measure_backgrounds(
     tested = tested_sources(sources)
     if not tested:
         return None
-    number: dict[str, int] = {}
-    for source in tested:
-        for choice in source.sample.choices:
-            number.setdefault(choice, len(number))
-    # in order of first sight: images may offer different choices
-    names = list(number)
-    label = np.array([number[source.classes[0]] for source in tested])
-    area = areas(tested)
-    groups = groups_of(tested)
+    images = _Images.of(tested)
     factors = varying_factors(tested)
     # a factor of size would find small objects, which is no cue of the background
     size_factors = [
-        name for name in sorted(factors) if follows_size(factors[name], area)
+        name for name in sorted(factors) if follows_size(factors[name], images.area)
     ]
     kinds, present = _kinds(factors, size_factors, len(tested))
-    stratum = strata_of(label, area, groups)
-    observed = Observed(present, stratum, groups, _answers(tested, number))
+    stratum = strata_of(images.label, images.area, images.groups)
+    answers = _answers(tested, images.number)
+    observed = Observed(present, stratum, images.groups, answers)
     level = options.fdr
     tests = pull_tests(observed, audit.rng("pulls"), level=level)
     things = things_beside(audit, tested)
     apart_tests = tests
     # where nothing could be found anyway, nothing is asked twice
     if things.beside.any() and _anything_found(tests, level):
-        apart = replace(observed, answers=observed.answers.without(things.beside))
+        apart = replace(observed, answers=answers.without(things.beside))
         apart_tests = pull_tests(apart, audit.rng("pulls"), level=level)
-    answer = observed.answers.whole
     chance, chance_p = Permutation.chance_accuracy(
-        answer, label, groups, audit.rng("chance")
+        answers.whole, images.label, images.groups, audit.rng("chance")
     )
-    alone = np.array([number[str(source.background_answer)] for source in tested])
     alone_tests = None
     if chance_p > CHANCE_P:  # only then they are asked for
         # all answers, not only moved ones: alone, the background has nothing to move
-        alone_tests = observed.tests(np.eye(len(names))[alone], audit.rng("alone"))
-
-    def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
-        return pull(
-            answers == target,
-            present[:, kind],
-            label,
-            groups,
-            confidence=options.confidence,
-        )
-
-    moved = observed.answers.moves()
-    rows = []
-    for kind, target in _pairs_of_report(tests, level):
-        pull_of_images = pull_of(answer, kind, target)
-        pull_alone = pull_of(alone, kind, target)
-        # a kind that comes with its label always has no other background to compare with
-        if pull_of_images is None or pull_alone is None:
-            continue
-        p_value = float(tests.p_value[kind, target])
-        # what the test excludes, the interval beside it excludes too
-        [excluded] = excluded_by_test(
-            np.array([pull_of_images.value]),
-            np.array([p_value]),
-            np.array([options.confidence]),
-        )
-        low = max(pull_of_images.low, float(excluded))
-        shown = present[:, kind]
-        turns = moved[shown, target]
-        is_moved = turns > 0
-        row = PullRow(
-            feature=kinds[kind],
-            label=names[target],
-            images=int(shown.sum()),
-            answered=int((answer[shown] == target).sum()),
-            moved=int(is_moved.sum()),
-            turned=float(turns.mean()),
-            pull=replace(pull_of_images, low=low),
-            p_value=p_value,
-            q_value=float(tests.q_value[kind, target]),
-            alone=pull_alone,
-            alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
-            beside=int(things.beside[shown][is_moved].sum()),
-            # 1: too few answers are left for a test
-            apart_q=float(np.nan_to_num(apart_tests.q_value[kind, target], nan=1.0)),
-        )
-        rows.append(row)
+        said = np.eye(len(images.number))[images.alone]
+        alone_tests = observed.tests(said, audit.rng("alone"))
+    pulls = _Pulls(
+        images,
+        kinds,
+        observed,
+        tests,
+        alone_tests,
+        things,
+        apart_tests,
+        options.confidence,
+    )
+    rows = [pulls.row(kind, target) for kind, target in _pairs_of_report(tests, level)]
+    right = answers.whole == images.label
     return Backgrounds(
         sources=tested,
-        rows=rows,
+        rows=[row for row in rows if row is not None],
         chance=chance,
         chance_p=chance_p,
         overall_alone_p=None if alone_tests is None else alone_tests.overall_p,
-        size_p=_size_p_value(answer == label, area, label, groups, audit.rng("size")),
+        size_p=_size_p_value(right, images, audit.rng("size")),
         size_factors=size_factors,
-        mixed_groups=groups_of_several_labels(label, groups),
-        classes=np.unique(label).tolist(),
+        mixed_groups=groups_of_several_labels(images.label, images.groups),
+        classes=np.unique(images.label).tolist(),
         observed=observed,
         tests=tests,
         things=things,
         apart_tests=apart_tests,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Images:
+    """What is known of each image before its answers are looked at.
+
+    `number` is the code of each choice, in order of first sight: images may offer different ones.
+    `label` has the code of the true one, `area` the share of the object, `alone` the code of what
+    the background alone is answered.
+    """
+
+    number: Mapping[str, int]
+    label: Codes
+    area: PerImage
+    groups: Groups
+    alone: Codes
+
+    @classmethod
+    def of(cls, sources: Sources) -> "_Images":
+        """Of sources that were asked about both parts."""
+        number: dict[str, int] = {}
+        for source in sources:
+            for choice in source.sample.choices:
+                number.setdefault(choice, len(number))
+        return cls(
+            number,
+            np.array([number[source.classes[0]] for source in sources]),
+            areas(sources),
+            groups_of(sources),
+            np.array([number[str(source.background_answer)] for source in sources]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Pulls:
+    """All that is tested of kinds of backgrounds and classes; see `Backgrounds`."""
+
+    images: _Images
+    kinds: Sequence[str]
+    observed: Observed
+    tests: AssociationTests
+    alone_tests: AssociationTests | None
+    things: ThingsBeside
+    apart_tests: AssociationTests
+    confidence: float
+
+    def row(self, kind: int, target: int) -> PullRow | None:
+        """What a report says of a pair; None where a kind has no other to compare with."""
+        answers = self.observed.answers
+        p_value = float(self.tests.p_value[kind, target])
+        whole = self._pull(answers.whole, kind, target)
+        alone = self._pull(self.images.alone, kind, target)
+        if whole is None or alone is None:
+            return None
+        # what the test excludes, the interval beside it excludes too
+        [excluded] = excluded_by_test(
+            np.array([whole.value]),
+            np.array([p_value]),
+            np.array([self.confidence]),
+        )
+        shown = self.observed.present[:, kind]
+        is_answered = answers.whole[shown] == target
+        turns = is_answered - 1.0 * (answers.by_object[shown] == target)
+        is_moved = turns > 0
+        alone_tests = self.alone_tests
+        apart_q = self.apart_tests.q_value[kind, target]
+        return PullRow(
+            feature=self.kinds[kind],
+            label=list(self.images.number)[target],
+            images=int(shown.sum()),
+            answered=int(is_answered.sum()),
+            moved=int(is_moved.sum()),
+            turned=float(turns.mean()),
+            pull=replace(whole, low=max(whole.low, float(excluded))),
+            p_value=p_value,
+            q_value=float(self.tests.q_value[kind, target]),
+            alone=alone,
+            alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
+            beside=int(self.things.beside[shown][is_moved].sum()),
+            # 1: too few answers are left for a test
+            apart_q=float(np.nan_to_num(apart_q, nan=1.0)),
+        )
+
+    def _pull(self, said: Codes, kind: int, target: int) -> Pull | None:
+        return pull(
+            said == target,
+            self.observed.present[:, kind],
+            self.images.label,
+            self.images.groups,
+            confidence=self.confidence,
+        )
 
 
 def _anything_found(tests: AssociationTests, level: float) -> bool:
@@ -260,22 +309,16 @@ def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, i
     return [(kind, target) for kind, target in np.argwhere(shown).tolist()]
 
 
-def _size_p_value(
-    right: Mask,
-    area: PerImage,
-    label: Codes,
-    groups: Groups,
-    rng: np.random.Generator,
-) -> float:
+def _size_p_value(right: Mask, images: _Images, rng: np.random.Generator) -> float:
     """That answers are no more often wrong where the object is smaller than its label's median."""
     # within a label: a class of small things may be hard for other reasons
-    small = is_small(area, label)[:, None]
+    small = is_small(images.area, images.label)[:, None]
     [p_value] = gap_p_values(
         right.astype(float),
         small,
-        groups,
+        images.groups,
         rng,
-        strata=label,
+        strata=images.label,
         draws=9_999,
     )
     return float(p_value)

@@ -7,6 +7,7 @@ look-alike is answered alike with and without its background, so it moves nothin
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, islice
 
 import numpy as np
@@ -51,12 +52,12 @@ class Answers:
     logits: PerClass
     objects: PerClass
 
-    @property
+    @cached_property
     def whole(self) -> Codes:
         """The class answered."""
         return np.asarray(self.logits.argmax(axis=1))
 
-    @property
+    @cached_property
     def by_object(self) -> Codes:
         """The class answered without the background."""
         return np.asarray(self.objects.argmax(axis=1))
