@@ -203,7 +203,8 @@ def test_report_writes_a_page_with_the_stored_pictures(
     for source in (tmp_path / "run", tmp_path / "run" / "report.json"):
         line("report", source, "--html", tmp_path / "page.html")
         page = (tmp_path / "page.html").read_text()
-        assert page == (tmp_path / "run" / "report.html").read_text()
+        # behind it is the signature of whoever wrote it
+        assert page.startswith((tmp_path / "run" / "report.html").read_text())
         assert page.count("data:image/jpeg;base64,") >= 10  # the red clips
         (tmp_path / "page.html").unlink()
 

@@ -50,7 +50,11 @@ def test_the_planted_cue_is_found_and_said(
     assert (report.cost.shown, report.cost.pictures) == (60, 40)
     assert 0 < report.cost.model_seconds <= report.cost.seconds
     assert runner.folder(request_for()).report_file.is_file()
-    assert load_report(runner.folder(request_for()).path) == report
+    folder = runner.folder(request_for()).path
+    assert load_report(folder, cache=runner.context.cache) == report
+    # with another cache folder it was made elsewhere, and has no command
+    stranger = load_report(folder, cache=folder)
+    assert (stranger.provenance.command, stranger.hash) == ("", report.hash)
     assert (runner.folder(request_for()).path / "report.html").is_file()
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cuescope.runs import load_report
+
 from .conftest import Line
 from .test_cli import AUDIT
 
@@ -67,14 +69,14 @@ SCRIPT = "<!doctype html><script>alert(1)</script>"
         (
             {"a.html": SCRIPT},
             "a.html",
-            "a.html was not opened: expected a page that cuescope",
+            "a.html was not opened: expected a page that your cuescope",
         ),
-        ({"a.html": SCRIPT * 1000 + MARK}, "a.html", "got a page from elsewhere"),
-        ({"a.html": ""}, "a.html", "got a page from elsewhere"),
+        ({"a.html": MARK + SCRIPT}, "a.html", "got one from elsewhere"),
+        ({"a.html": ""}, "a.html", "got one from elsewhere"),
         (
             {"x/report.html": SCRIPT, "x/report.json": "{}"},
             "x",
-            "got a page from elsewhere",
+            "x/report.json is no report",
         ),
         (
             {"x/report.html": MARK},
@@ -84,7 +86,7 @@ SCRIPT = "<!doctype html><script>alert(1)</script>"
         (
             {"runs/x/report.html": SCRIPT, "runs/x/report.json": "{}"},
             "x",
-            "from elsewhere",
+            "x/report.json is no report",
         ),
         ({"a.svg": SCRIPT}, "a.svg", "no run at a.svg"),
         ({"a.htm": MARK}, "a.htm", "no run at a.htm"),
@@ -110,26 +112,31 @@ def test_a_page_of_strangers_is_not_opened(
     assert not opened
 
 
-def test_every_page_that_we_write_can_be_opened(
+def test_a_page_that_we_write_can_be_opened_and_no_copy_of_its_signature(
     line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Each template that begins a page has the mark; a new one that has not is found here."""
-    monkeypatch.setattr(webbrowser, "open", lambda url: True)
+    opened: list[str] = []
+    monkeypatch.setattr(
+        webbrowser, "open", lambda url: bool(opened.append(url)) or True
+    )
     line(*AUDIT, "--out", "runs/one")
     line("report", "runs/one", "--html", "elsewhere/page.html")
-    assert line("open", "elsewhere/page.html") == "elsewhere/page.html\n"
-    root = Path(__file__).parents[2]
-    templates = [
-        *root.glob("*/src/**/*.html.jinja"),
-        *root.glob("plugins/*/*/src/**/*.html.jinja"),
-    ]
-    pages = [
-        text for text in map(Path.read_text, templates) if "<!doctype html>" in text
-    ]
-    assert len(pages) > 2
-    for text in pages:
-        start = text.index("<!doctype html>")
-        assert MARK in text[start : start + 1000]
+    line("compare", "runs/one", "runs/one", "--html", "both.html")
+    # with a name that a person gave, the page of the run is another one
+    cue = load_report(Path("runs/one")).features[0].key
+    named = ("--name", f"{cue}=red")
+    line("report", "runs/one", "--html", "runs/one/report.html", *named)
+    own = ("elsewhere/page.html", "both.html", "runs/one/report.html", "runs/one")
+    for page in own:
+        assert line("open", page).startswith(page)
+    assert len(opened) == len(own)
+    written = Path("elsewhere/page.html").read_text()
+    signature = written[written.rindex("\n<!-- cuescope") :]
+    Path("forged.html").write_text(SCRIPT + signature)
+    Path("changed.html").write_text(written.replace("<body", f"{SCRIPT}<body", 1))
+    for page in ("forged.html", "changed.html"):
+        assert "got one from elsewhere" in line("open", page, code=2)
+    assert len(opened) == len(own)
 
 
 def test_a_report_that_cannot_be_read_is_listed_as_such(

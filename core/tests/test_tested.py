@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from cuescope import tested
+from cuescope.context import cache_folder
+from cuescope.runs import RunFolder
 
 from .reports import make_report
 
@@ -10,9 +12,10 @@ from .reports import make_report
 def stored(folder: Path, **origin: object) -> Path:
     report = make_report()
     provenance = report.provenance.model_copy(update=origin)
-    folder.mkdir(parents=True)
     told = report.model_copy(update={"provenance": provenance})
-    (folder / "report.json").write_text(told.model_dump_json())
+    run = RunFolder(folder)
+    run.prepare()
+    run.save(told, {}, answers=cache_folder())
     return folder
 
 

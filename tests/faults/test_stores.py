@@ -24,7 +24,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope.answers import AnswersFile, read_answers
-from cuescope.cli.runs import PAGE_MARK, find_page
+from cuescope.cli.runs import find_page
 from cuescope.conclusions import (
     Cost,
     Feature,
@@ -297,7 +297,7 @@ RUN = Report(
     ),
     cost=Cost(trials=12, model_calls=12, cache_hits=0, seconds=0.1),
 )
-PAGE = f"<!doctype html><head>{PAGE_MARK.decode()}</head>The cue costs a third."
+PAGE = "<!doctype html>The cue costs a third."
 NO_FIGURES: Any = SimpleNamespace(figures=())
 
 

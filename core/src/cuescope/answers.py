@@ -7,11 +7,13 @@ from weakref import finalize
 
 import numpy as np
 
+from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.findings import as_table, write_findings
 from cuescope.hookspecs import hookimpl
-from cuescope.runs import RunFolder
+from cuescope.parquet_files import read_parquet
+from cuescope.runs import RunFolder, source_of
 from cuescope.types import Outcome, Sample, Trial
 from cuescope.whole_files import Draft
 
@@ -86,8 +88,7 @@ class AnswersFile:
 
 def read_answers(path: Path) -> "pa.Table":
     """The answers of a run folder; raises UserError where there are none."""
-    from pyarrow import ArrowException, BufferReader
-    from pyarrow.parquet import read_table
+    from pyarrow import type_for_alias
 
     file = path / "answers.parquet"
     if not file.is_file():
@@ -98,15 +99,21 @@ def read_answers(path: Path) -> "pa.Table":
         )
     # by the report's digest: a file that was changed is refused
     content = RunFolder(path).read(file.name)
-    try:
-        table = read_table(BufferReader(content))
-    except (ArrowException, OSError) as error:
-        raise UserError(
-            f"{file} cannot be read", got=str(error).splitlines()[0]
-        ) from error
+    limits = {}
+    if source_of(path, cache_folder()).typed_before:
+        # a run of one's own may have a hundred million answers
+        limits = {"most_rows": None, "most_bytes": None}
+    table = read_parquet(content, str(file), COLUMNS, **limits)
     missing = COLUMNS.keys() - LATER - set(table.column_names)
     if missing:
         raise UserError(f"{file} has no column {', '.join(sorted(missing))}")
+    for column in table.schema:
+        if column.type != type_for_alias(COLUMNS[column.name]):
+            raise UserError(
+                f"{file}: column {column.name}",
+                expected=COLUMNS[column.name],
+                got=str(column.type),
+            )
     return table
 
 

@@ -75,7 +75,7 @@ from cuescope.cli.whole import Step, duration, following, plan_each
 from cuescope.context import cache_folder
 from cuescope.course import Stage
 from cuescope.errors import reason_of
-from cuescope.given_names import read_names, renamed
+from cuescope.given_names import give_names, read_names, renamed
 from cuescope.parts import share_of_part
 from cuescope.planning import Plan, count_questions, pixels_of
 from cuescope.registry import Entry, Registry
@@ -85,9 +85,11 @@ from cuescope.report.csv_files import write_csv
 from cuescope.report.export import safe_text
 from cuescope.report.folders import refuse_another_audit
 from cuescope.report.listing import ListedRun, list_run, report_files
-from cuescope.report.pictures import draw_occurrence
+from cuescope.report.own_pages import write_page
+from cuescope.report.pictures import draw_occurrence, stored_picture
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
+from cuescope.report.words import Words
 from cuescope.runner import Runner
 from cuescope.runs import (
     RunFolder,
@@ -145,6 +147,7 @@ __all__ = [
     "Tools",
     "TypedData",
     "Value",
+    "Words",
     "Verbose",
     "announce",
     "apart",
@@ -172,6 +175,7 @@ __all__ = [
     "find_then_test",
     "follow_test",
     "following",
+    "give_names",
     "foretell",
     "find_installed",
     "is_made_here",
@@ -211,9 +215,11 @@ __all__ = [
     "source_of",
     "spread",
     "stdout",
+    "stored_picture",
     "open_context",
     "validate",
     "with_ends",
     "write_atomically",
     "write_csv",
+    "write_page",
 ]

@@ -3,23 +3,25 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import ConfigDict, FiniteFloat, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from cuescope.digest import digest
 from cuescope.types import Value
 
 SCHEMA_VERSION: Literal[1] = 1
 Verdict = Literal["supported", "refuted", "inconclusive"]
+# as tables and other programs hold them: a stranger's report may have thousands of digits
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 class Occurrence(Value):
     """Where a feature occurs: a sample, one of its frames, a box (x0, y0, x1, y1) in pixels."""
 
     sample: str
-    frame: int | None = None
+    frame: Whole | None = None
     region: tuple[float, float, float, float] | None = None
     strength: FiniteFloat = 1.0
 
@@ -59,7 +61,7 @@ class Score(Value):
     value: FiniteFloat | None
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
-    n: int | None = None
+    n: Whole | None = None
     p_value: FiniteFloat | None = None
     q_value: FiniteFloat | None = None
     finding: bool = False
@@ -93,7 +95,7 @@ class Evidence(Value):
     detail: str
     value: FiniteFloat | None = None
     threshold: FiniteFloat | None = None
-    n: int | None = None
+    n: Whole | None = None
     feature: str | None = None
     label: str | None = None
     name: str | None = None
@@ -107,7 +109,7 @@ class Evidence(Value):
         )
 
 
-Cell = str | FiniteFloat | int | None
+Cell = str | FiniteFloat | Whole | None
 
 
 class Table(Value):
@@ -121,7 +123,15 @@ class Table(Value):
     rows: tuple[dict[str, Cell], ...]
     paper: tuple[dict[str, Cell], ...] = ()
     notes: tuple[str, ...] = ()
-    decimals: int = 1
+    decimals: Whole = 1
+
+    @model_validator(mode="after")
+    def _rows_have_names(self) -> Self:
+        first = set(self.columns[:1])
+        for row in (*self.rows, *self.paper):
+            if not first or not first <= row.keys() <= set(self.columns):
+                raise ValueError(f"a row of '{self.title}' has other columns")
+        return self
 
     @classmethod
     def of(
@@ -211,10 +221,17 @@ class Outline(Value):
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     sample: str | None = None
-    frame: int = 0
-    rows: int
-    cols: int
+    frame: Whole = 0
+    rows: Whole
+    cols: Whole
     bits: bytes
+
+    @model_validator(mode="after")
+    def _has_all_cells(self) -> Self:
+        sides = self.rows, self.cols
+        if min(sides) < 1 or len(self.bits) != math.ceil(math.prod(sides) / 8):
+            raise ValueError("an outline has other cells than its rows and columns say")
+        return self
 
     @classmethod
     def of(cls, mask: np.ndarray, sample: str | None = None, frame: int = 0) -> Self:
@@ -281,8 +298,8 @@ class Accuracy(Value):
     `p_value` is the method's own test that the model does no better, None where it has none.
     """
 
-    correct: int
-    answered: int
+    correct: Whole
+    answered: Annotated[Whole, Field(gt=0)]
     chance: FiniteFloat
     p_value: FiniteFloat | None = None
 
@@ -341,12 +358,12 @@ class Cost(Value):
     shown to ..."), `conditions` the distinct trials of each condition.
     """
 
-    trials: int
-    model_calls: int
-    cache_hits: int
+    trials: Whole
+    model_calls: Whole
+    cache_hits: Whole
     seconds: float
-    shown: int = 0
-    pictures: int = 0
+    shown: Whole = 0
+    pictures: Whole = 0
     model_seconds: float = 0.0
     # in words, so that a plan and its report speak of the same number (docs/adr/0012)
     tool_calls: dict[str, int] = {}
@@ -362,10 +379,10 @@ class Provenance(Value):
     tools: dict[str, PluginStamp] = {}
     verifiers: tuple[PluginStamp, ...] = ()
     seed: int
-    limit: int | None
+    limit: Whole | None
     # a default: reports of before there were parts have none
     part: str | None = None
-    samples: int
+    samples: Whole
     labels: tuple[str, ...]
     device: str
     dtype: str

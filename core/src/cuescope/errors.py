@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from cuescope.printable import one_line, printable
+
 LONGEST_NAME = 200
 SHORT_NAME = 5
 
@@ -27,7 +29,9 @@ class UserError(Exception):
             if value
         ]
         head = f"{problem}: {', '.join(contrast)}" if contrast else problem
-        super().__init__(f"{head}. {remedy}" if remedy else head)
+        line = f"{head}. {remedy}" if remedy else head
+        # it may quote a stranger's text, and Python prints it as it is
+        super().__init__(printable(one_line(line)))
 
 
 class PluginError(UserError):

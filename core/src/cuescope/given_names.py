@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cuescope.conclusions import Report
 from cuescope.errors import UserError, nearest
+from cuescope.plain_json import parse_json, require_object
 from cuescope.sealed import read_sealed, write_sealed
 
 FILE = "names.json"
@@ -15,10 +16,10 @@ MOST_CHARACTERS = 200
 def read_names(folder: Path) -> dict[str, str]:
     """By feature key; empty where nobody gave any, or the file was changed since."""
     try:
-        given = json.loads(read_sealed(folder / FILE))
-    except (FileNotFoundError, UserError, ValueError):
+        given = require_object(parse_json(read_sealed(folder / FILE), FILE), FILE)
+    except (FileNotFoundError, UserError):
         return {}
-    return {str(key): str(name) for key, name in dict(given).items()}
+    return {key: str(name) for key, name in given.items()}
 
 
 def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:

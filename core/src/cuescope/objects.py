@@ -7,11 +7,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from cuescope.capabilities import Capabilities
 from cuescope.context import Context
-from cuescope.registry import Entry, Registry
+from cuescope.registry import IN_MEMORY as IN_MEMORY, Entry, Registry
 from cuescope.types import Options
-
-# stands where a report names the package that a plugin comes from
-IN_MEMORY = "in memory"
 
 
 @runtime_checkable

@@ -2,21 +2,38 @@
 
 import re
 
-# C0 but line end and tab, DEL, C1, and what turns the direction of writing or ends a line unseen
+# C0 but tab, DEL, C1, and what turns the direction of writing or ends a line unseen
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+_LINE_ENDS = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]\s*")
 
 
 def printable(text: str) -> str:
-    r"""The text with its control characters written out, so that a terminal obeys none of them.
+    r"""The text in one line, its control characters written out: a terminal obeys none of them.
 
-    >>> printable("\x1b]0;title\x07 cat")
-    '\\x1b]0;title\\x07 cat'
+    A line of its own would look like one of cuescope's.
+
+    >>> printable("\x1b]0;title\x07 cat\nnext: rm")
+    '\\x1b]0;title\\x07 cat\\nnext: rm'
     """
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def printable_json(text: str) -> str:
     """The same for JSON, which stays the same JSON: such characters stand in its strings only."""
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+    def escaped(found: re.Match[str]) -> str:
+        # between its strings a line ends as it likes
+        return "\n" if found[0] == "\n" else f"\\u{ord(found[0]):04x}"
+
+    return _HIDDEN.sub(escaped, text)
+
+
+def one_line(text: str) -> str:
+    r"""The text with blanks for its line ends, for sentences: they are read all the same.
+
+    >>> one_line("a cat\n\nNext:  rm")
+    'a cat Next:  rm'
+    """
+    return _LINE_ENDS.sub(" ", text)

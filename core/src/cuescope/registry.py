@@ -42,6 +42,7 @@ from cuescope.installing import (
 from cuescope.package_metadata import Package, place_of, read_package
 from cuescope.plugin_index import dists_of
 
+IN_MEMORY = "in memory"  # the package of an object of a caller in Python
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 GROUPS = {  # of entry points, with the kind of plugin that each lists
     "cuescope.methods": "method",
@@ -220,10 +221,17 @@ class Registry:
         except UserError:  # such a line says it all already
             raise
         except Exception as error:
+            where = f"{entry.kind} '{entry.name}'"
+            remedy = "`--debug` shows the traceback"
+            # an object of a caller in Python, who has no option and sees the traceback
+            if entry.dist == IN_MEMORY:
+                remedy = "Its own error stands above this one"
+            else:
+                where += f" of {entry.dist} {entry.version}"
             raise PluginError(
-                f"{entry.kind} '{entry.name}' of {entry.dist} {entry.version} failed",
+                f"{where} failed",
                 got=f"{type(error).__name__}: {_one_line(error)}",
-                remedy="`--debug` shows the traceback",
+                remedy=remedy,
             ) from error
 
 

@@ -89,6 +89,8 @@ class Runner:
         # a method that counts otherwise has attached its own
         if report.accuracy is None:
             report = report.model_copy(update={"accuracy": tally.accuracy})
+        # another thread or process may have come first: its report is not written over
+        refuse_another_audit(self.folder(request).path, request)
         # before it is kept with the digests of these files
         answers.finish(session.audit, report)
         self.keep(request, report, session.audit.samples)
@@ -128,7 +130,7 @@ class Runner:
             return None
         try:
             # without a seal it may be what anybody printed or wrote
-            stored = load_report(file, sealed=True)
+            stored = load_report(file, sealed=True, cache=self.context.cache)
             if not source_of(file, self.context.cache).typed_before:
                 raise UserError(f"{file} was {ELSEWHERE}")
         except UserError as error:

@@ -5,10 +5,12 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from cuescope.conclusions import SCHEMA_VERSION, Occurrence, Report
+from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.trust.maker import is_signed, sign
@@ -131,14 +133,33 @@ class RunFolder:
         return self.path / "pictures" / f"{digest(key)}.jpg"
 
 
-def load_report(path: Path, *, sealed: bool = False) -> Report:
+def load_report(
+    path: Path, *, sealed: bool = False, cache: Path | None = None
+) -> Report:
     """From a run folder or a report.json; raises UserError where it is none, or was changed.
 
-    What `--json` printed has no seal, and is taken unless `sealed` asks for one.
+    What `--json` printed has no seal, and is taken unless `sealed` asks for one. `cache` is the
+    cache folder, by default this user's. A run that was made elsewhere has no command.
     """
     stored = _read_report(path, sealed=sealed)
     # a copy that is changed and printed would be refused with its old seal
-    return stored.model_copy(update={"seal": None, "signature": None, "files": {}})
+    changes: dict[str, Any] = {"seal": None, "signature": None, "files": {}}
+    if not _is_own(stored, cache or cache_folder()):
+        # else a person would copy what a stranger wrote (SECURITY.md, rule 6)
+        changes["provenance"] = stored.provenance.model_copy(update={"command": ""})
+    return stored.model_copy(update=changes)
+
+
+def stored_command(path: Path) -> str:
+    """The command that a report says it was made by, whoever wrote it: to compare, not to show."""
+    return _read_report(path).provenance.command
+
+
+def _is_own(stored: Report, cache: Path) -> bool:
+    """Whether this user made a run, whose report is as it was read."""
+    # the seal was compared with the content just now: a signature of it is of both
+    # with the cache folder: one of somebody else brings no trust along (docs/adr/0021)
+    return stored.seal is not None and is_signed(stored.seal, stored.signature, cache)
 
 
 def run_around(path: Path) -> Path | None:
@@ -182,13 +203,9 @@ def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
     """
     # not `load_report`, which drops the seal
     report = _read_report(run)
-    # the seal was compared with the content just now: a signature of it is of both
-    # with the cache folder: one of somebody else brings no trust along (docs/adr/0021)
-    sealed = report.seal is not None and is_signed(
-        report.seal, report.signature, answers
-    )
+    is_own = _is_own(report, answers)
     folder = run if run.is_dir() else run.parent
-    return Source(f"the run {run}", folder, frozenset(allow), typed_before=sealed)
+    return Source(f"the run {run}", folder, frozenset(allow), typed_before=is_own)
 
 
 def _read_report(path: Path, *, sealed: bool = False) -> Report:

@@ -1,5 +1,6 @@
 """A run as it is stored: its report, its answers, and the data that it was about."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from cuescope.objects import IN_MEMORY
 from cuescope.parts import select_part
 from cuescope.runs import load_report, source_of
 from cuescope.spec import Spec
+from cuescope.trust.paths import inside
 from cuescope.trust.source import ELSEWHERE
 
 if TYPE_CHECKING:
@@ -37,10 +39,27 @@ class StoredRun:
         """Where it is stored."""
         return self.path if self.path.is_dir() else self.path.parent
 
+    def place(self, name: str) -> Path:
+        """A file or folder of the run that is to be written, by its name.
+
+        Raises UserError where a link in it leads out of the run: a stranger may have put it there.
+        """
+        place = self.folder / name
+        below = [
+            Path(folder, each)
+            for folder, folders, files in os.walk(place)
+            for each in (*folders, *files)
+        ]
+        for path in (place, *below):
+            if path.is_symlink():
+                remedy = "Delete the link, or name another place: --out"
+                inside(self.folder, path.absolute(), str(path), remedy)
+        return place
+
     @cached_property
     def report(self) -> "Report":
         """What was found."""
-        return load_report(self.path)
+        return load_report(self.path, cache=self.context.cache)
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:

@@ -81,7 +81,7 @@ class Tested:
         with suppress(UserError):
             origin = load_report(self.run).provenance
             # what looked at no half was tested in samples that a person named
-            if origin.seed != 0 or origin.part is None:
+            if origin.seed != 0 or origin.part is None or not origin.command:
                 return None
             name = self.run.parent.name.removesuffix("-confirmed")
             found = str(self.run.parent.with_name(f"{name}-seed-1"))

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, and read only up to a size."""
 
+import errno
 import os
 import time
 from contextlib import suppress
@@ -110,6 +111,20 @@ def require_path(name: str, path: str | Path) -> None:
             got=repr(str(path)),
             remedy="Is a variable of your shell not set?",
         )
+    try:
+        os.lstat(path)
+    except ValueError as error:  # a null, half a character
+        raise UserError(
+            f"{name} can name no file", expected="a file or folder", got=repr(str(path))
+        ) from error
+    except OSError as error:
+        # one that is not there yet is made
+        if error.errno == errno.ENAMETOOLONG:
+            raise UserError(
+                f"{name} can name no file",
+                expected="a file or folder",
+                got=f"a name of {len(str(path)):,} letters",
+            ) from error
 
 
 def require_folder(path: Path) -> None:
@@ -154,7 +169,8 @@ def read_whole(path: Path, *, most: int) -> bytes:
                 expected=f"at most {most:,} bytes",
                 got=f"{facts.st_size:,}",
             )
-        return file.read(most)
+        # not `most`: as much memory would be asked for
+        return file.read(facts.st_size)
 
 
 # ---------------------------------------------------------------------------------------- drafts

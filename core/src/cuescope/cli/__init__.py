@@ -178,7 +178,10 @@ def _print_error(error: Exception, *, debug: bool) -> int:
         error = failed
         mendable = True
     if debug:
-        LOG.write(traceback.format_exc(), level="error", prefixed=False)
+        shown = traceback.format_exc()
+        # a line of words holds no other; an object of JSON holds them all
+        for part in [shown] if LOG.as_json else shown.splitlines():
+            LOG.write(part, level="error", prefixed=False)
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:

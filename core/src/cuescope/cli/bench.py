@@ -56,16 +56,15 @@ def bench(
 
     The bench's own options follow as --option value; `cuescope plugins info NAME` lists them.
     """
-    from rich.text import Text
-
     from cuescope.cli.outputs import BenchResult
     from cuescope.cli.progress import Bars
     from cuescope.cli.terminal import stdout
     from cuescope.conclusions import Table
     from cuescope.context import Context, ignore
     from cuescope.report import bench_page
+    from cuescope.report.own_pages import write_page
     from cuescope.report.tables import render_table
-    from cuescope.runs import write_atomically
+    from cuescope.report.words import Words
 
     context = Context(
         seed=seed,
@@ -81,11 +80,11 @@ def bench(
         if as_json:
             continue
         if isinstance(item, Table):
-            stdout().print(Text(item.title, "bold"), render_table(item))
+            stdout().print(Words(item.title, "bold"), render_table(item))
         elif html is None:
             stdout().print(
-                Text(item.title, "bold"),
-                Text("--html FILE.html shows this picture.", "dim"),
+                Words(item.title, "bold"),
+                Words("--html FILE.html shows this picture.", "dim"),
             )
     if as_json:
         tables = [item for item in items if isinstance(item, Table)]
@@ -96,9 +95,9 @@ def bench(
         command = shlex.join(
             ["cuescope", "bench", name, "--seed", str(seed), *ctx.args]
         )
-        write_atomically(html, bench_page.render(name, items, command))
+        write_page(html, bench_page.render(name, items, command))
         if not as_json:
-            stdout().print(Text(f"wrote {html}", "dim"))
+            stdout().print(Words(f"wrote {html}", "dim"))
 
 
 def free_options(words: Sequence[str]) -> dict[str, str]:

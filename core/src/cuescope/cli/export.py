@@ -127,7 +127,7 @@ def _export_as(
             remedy=nearest(name, known) or how_to_install("cuescope-exporters"),
         )
     exporter = run.context.build("exporter", name, options)
-    folder = out or run.folder / f"export-{name}"
+    folder = out or run.place(f"export-{name}")
     folder.mkdir(parents=True, exist_ok=True)
     for path in exporter.export(run, folder):
         echo(f"wrote {path}")
@@ -190,6 +190,8 @@ def _export_affected(
         )
     samples = {key: run.samples[key] for key in answers}
     manifest = out or run.folder / f"affected-{number}.{form.value}"
+    if out is None:
+        run.place(f"{manifest.stem}-files")
     # `folder` tells a manifest by its ending
     require_ending("--out", manifest, (f".{form.value}",))
     written, drawn = manifest_rows(samples, answers, manifest)
@@ -212,7 +214,9 @@ def _export_affected(
     if drawn:
         files = manifest.with_name(f"{manifest.stem}-files")
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
-    echo(f"next: {_audit_command(run, manifest, samples)}")
+    # a stranger's run has no command
+    if report.provenance.command:
+        echo(f"next: {_audit_command(run, manifest, samples)}")
 
 
 def _audit_command(

@@ -134,7 +134,8 @@ def list_(
     for title, problem in faults:
         # what packages say of themselves may hold codes that a terminal obeys (SECURITY.md)
         typer.secho(printable(f"broken: {title}"), fg="red")
-        echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
+        echo(f"  reason: {problem.reason}")
+        echo(f"  remedy: {problem.remedy}")
     for entry, remark in registry.remarks.items():
         if entry in listed:
             echo(f"remark: {_title(entry)}: {remark}; tell the authors of {entry.dist}")

@@ -32,8 +32,9 @@ def report(
     from cuescope.cli.terminal import stdout
     from cuescope.given_names import give_names, read_names, renamed
     from cuescope.report.html import render
+    from cuescope.report.own_pages import write_page
     from cuescope.report.terminal import show
-    from cuescope.runs import RunFolder, load_report, run_around, write_atomically
+    from cuescope.runs import RunFolder, load_report, run_around
     from cuescope.spec import pairs
 
     stored = load_report(run)
@@ -41,17 +42,12 @@ def report(
     if name:
         give_names(folder.path, stored, pairs("--name", name))
     stored = renamed(stored, read_names(folder.path))
-    if not is_made_here(run):
-        # a stranger's words
-        asked = stored.provenance.model_copy(update={"command": ""})
-        stored = stored.model_copy(update={"provenance": asked})
+    is_made_here(run)  # says so where it is not
     if html is not None:
         around = run_around(html)
         if around is not None and not around.samefile(folder.path):
             raise file_of_run("--html", html, around)
-        write_atomically(
-            html, render(stored, folder.pictures(stored), str(folder.path))
-        )
+        write_page(html, render(stored, folder.pictures(stored), str(folder.path)))
         echo(f"wrote {html}")
     elif as_json:
         echo_json(stored.model_dump_json(indent=1))

@@ -1,6 +1,5 @@
 """`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +9,6 @@ from cuescope.cli.echo import echo
 from cuescope.cli.options import RUNS, PrintsJson
 from cuescope.cli.printing import prints
 from cuescope.errors import UserError, nearest
-
-# in the head of every page of ours
-PAGE_MARK = b'<meta name="generator" content="cuescope">'
-HEAD_BYTES = 4096  # the mark stands before style and data
 
 
 @prints("cuescope.cli.outputs:RunList")
@@ -92,6 +87,8 @@ def find_page(run: Path) -> Path:
 
     Raises UserError for a page of anybody else: a browser runs what it says.
     """
+    from cuescope.report.own_pages import command_for_page, require_own_page
+
     for path in (run, RUNS / run):
         has_report = (path / "report.json").is_file()
         page = path / "report.html" if path.is_dir() else path
@@ -103,13 +100,11 @@ def find_page(run: Path) -> Path:
                     got="a page without its report",
                 )
             require_own_page(page)
-            if path.is_dir():
-                _require_true_page(path)
             return page
         if has_report:
             raise UserError(
                 f"{path} has no page",
-                remedy=f"`{_written(path, path / 'report.html')}` writes it",
+                remedy=f"`{command_for_page(path, path / 'report.html')}` writes it",
             )
     from cuescope.report.listing import report_files
 
@@ -120,43 +115,3 @@ def find_page(run: Path) -> Path:
         remedy=nearest(str(run), [*known, *(Path(name).name for name in known)])
         or "`cuescope runs` lists them",
     )
-
-
-def _written(run: Path, page: str | Path) -> str:
-    """The command that writes the page of a run."""
-    return shlex.join(["cuescope", "report", str(run), "--html", str(page)])
-
-
-def _require_true_page(run: Path) -> None:
-    """Raise UserError for the page of a run that was made elsewhere, or that was changed."""
-    from cuescope.context import cache_folder
-    from cuescope.runs import RunFolder, source_of
-    from cuescope.trust.source import ELSEWHERE
-
-    if not source_of(run, cache_folder()).typed_before:
-        raise UserError(
-            f"{run} was {ELSEWHERE}",
-            got="a page that may hold anything",
-            remedy=f"`{_written(run, 'FILE.html')}` writes one from what its report says",
-        )
-    # raises where the page is not the one that the report has the digest of
-    RunFolder(run).read("report.html")
-
-
-def require_own_page(page: Path) -> None:
-    """Raise UserError for a page that no command of cuescope wrote.
-
-    The mark says what a page is, not whose it is.
-    """
-    try:
-        with page.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-    except OSError as error:
-        raise UserError(f"{page} cannot be read", got=error.strerror) from error
-    if PAGE_MARK not in head:
-        raise UserError(
-            f"{page} was not opened",
-            expected="a page that cuescope wrote",
-            got="a page from elsewhere, which may do anything in a browser",
-            remedy="If you trust whom it is from, open it in a browser yourself",
-        )

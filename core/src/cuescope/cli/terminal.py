@@ -13,9 +13,9 @@ from rich.console import (
 from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
-from rich.text import Text
 
 from cuescope.printable import printable
+from cuescope.report.words import Words
 
 
 def stdout() -> Console:
@@ -42,7 +42,7 @@ def print_table(
     for column in columns:
         table.add_column(column, overflow=overflow)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*map(Words, row))
     stdout().print(table)
 
 

@@ -13,6 +13,7 @@ from cuescope.capabilities import Capabilities
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 from cuescope.objects import name_of
+from cuescope.python.texts import require_text
 from cuescope.respond import out_of_memory
 from cuescope.types import Frame, Options, Response, Sample, Trial
 
@@ -41,6 +42,8 @@ class OfFunction:
                 f"{type(self).__name__} of a {type(function).__name__}",
                 expected="a function",
             )
+        if name is not None:
+            require_text("name", name)
         self.function = function
         # a partial has no name of its own
         self.title = name or str(getattr(function, "__name__", type(function).__name__))
@@ -244,8 +247,9 @@ class Classifier(OfFunction):
 
     def _rows(self, shown: Sequence[Any]) -> np.ndarray:
         """What the function says of images or clips, checked."""
-        rows = _array(self._call(self.function, list(shown)), self.title)
         labels = self.labels or ()
+        said = self._call(self.function, list(shown))
+        rows = _array(_in_order(said, labels, self.title), self.title)
         shape = (len(shown), len(labels))
         if rows.shape != shape:
             raise UserError(
@@ -260,6 +264,7 @@ class Classifier(OfFunction):
                 f"the function '{self.title}'",
                 expected="finite numbers",
                 got=_describe(rows),
+                remedy="Look at what it says of these images: they are the batch it was given",
             )
         # logits that are called probabilities would give wrong answers without an error
         if self.outputs == "probabilities":
@@ -336,12 +341,33 @@ def _load(frames: Sequence[Frame]) -> Pictures:
     return [frame.load() for frame in frames]
 
 
+def _in_order(said: Any, labels: Sequence[str], title: str) -> Any:
+    """A table with named columns (pandas, polars) in the order of the labels; all else as it is."""
+    columns = getattr(said, "columns", None)
+    if columns is None:
+        return said
+    names = list(map(str, columns))
+    # columns that were never named are numbered
+    if names == list(map(str, range(len(names)))):
+        return said
+    if sorted(names) != sorted(labels):
+        raise UserError(
+            f"the function '{title}'",
+            expected=f"columns named {', '.join(labels[:TOLD_LABELS])}",
+            got=", ".join(names[:TOLD_LABELS]),
+            remedy="Name them as the data names its labels, or give an array",
+        )
+    return np.asarray(said)[:, [names.index(label) for label in labels]]
+
+
 def _array(value: Any, title: str) -> np.ndarray:
-    """Numbers of a list, of numpy or of a tensor, wherever it lies."""
+    """Real numbers of a list, of numpy or of a tensor, wherever it lies."""
     # a tensor, perhaps with gradients, on a device, in bfloat16
     if hasattr(value, "detach"):
         value = value.detach().float().cpu()
     try:
+        if np.iscomplexobj(value):
+            raise TypeError("complex numbers")
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UserError(

@@ -8,9 +8,10 @@ import numpy as np
 
 from cuescope.context import Progress, silent
 from cuescope.digest import digest
-from cuescope.errors import UserError, nearest
+from cuescope.errors import UserError, nearest, reason_of
 from cuescope.objects import name_of
 from cuescope.python.pixels import as_image, frame_of, late_frame, rgb
+from cuescope.python.texts import require_text
 from cuescope.types import Frame, Options, Sample
 
 FOREGROUND = "foreground"  # the annotation that methods read masks from
@@ -45,8 +46,7 @@ class Images:
         progress: Progress = silent,
     ) -> None:
         self.name = name_of(name)
-        # a generator has no length, and is read once
-        images, labels = list(images), list(labels)
+        images, labels = _read_all(images, "image"), _read_all(labels, "label")
         columns = {
             "labels": labels,
             "groups": groups,
@@ -59,6 +59,10 @@ class Images:
         words, self.labels = name_labels(labels, classes)
         # reports and pictures go by key
         keys = _unique(_keys_of(images) if keys is None else list(map(str, keys)))
+        for row, key in enumerate(keys):
+            require_text(f"the key of image {row}", key)
+        for label in self.labels:
+            require_text("a label", label)
         samples = []
         with progress("reading the images", len(images)) as advance:
             for row, key in enumerate(keys):
@@ -108,6 +112,20 @@ def name_labels(
     names = tuple(map(str, classes))
     words = [_name_in(names, label, row) for row, label in enumerate(plain)]
     return words, names
+
+
+def _read_all(column: Sequence[Any], what: str) -> list[Any]:
+    """The items; raises UserError that names the one that cannot be read."""
+    items: list[Any] = []
+    try:
+        # a generator has no length, and is read once
+        for item in column:
+            items.append(item)  # noqa: PERF402 - how many were read is told
+    except Exception as error:
+        raise UserError(
+            f"{what} {len(items)} cannot be read", got=reason_of(error)
+        ) from error
+    return items
 
 
 def _name_in(names: tuple[str, ...], label: str | int, row: int) -> str:

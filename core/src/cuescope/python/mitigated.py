@@ -10,6 +10,7 @@ from cuescope.errors import UserError
 from cuescope.mitigated import MitigationStamp, read_stamp
 from cuescope.objects import Held
 from cuescope.python.stored import StoredReport
+from cuescope.whole_files import require_path
 
 
 class Mitigated:
@@ -23,6 +24,7 @@ class Mitigated:
     def __init__(self, model: Any, learned: str | Path | StoredReport) -> None:
         if isinstance(learned, StoredReport):
             learned = learned.folder / "mitigated"
+        require_path("learned", learned)
         self.model = model
         self.folder = Path(learned)
         if isinstance(model, str):

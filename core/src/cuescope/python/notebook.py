@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
-from PIL import Image
-
 from cuescope.conclusions import Report, Score
+from cuescope.errors import BadDataError
 from cuescope.report.html import data_uri, environment
+from cuescope.report.pictures import stored_picture
 from cuescope.runs import exhibit_key, picture_key
 
 CARDS = 5  # few: a cell is looked at, the page is read
@@ -85,11 +85,11 @@ def _contrast(
 def _small(picture: bytes | None) -> str | None:
     """A picture of at most `SIDE` pixels a side as a data: URI; None where there is none."""
     try:
-        with Image.open(BytesIO(picture or b"")) as image:
+        with stored_picture(picture or b"") as image:
             if max(image.size) <= SIDE:
                 return data_uri(picture or b"")
             small = image.convert("RGB")
-    except OSError:  # the cell must come out, whatever a picture is
+    except BadDataError:  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
     file = BytesIO()

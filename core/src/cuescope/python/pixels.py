@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, UserError
@@ -33,16 +33,19 @@ def late_frame(load: Callable[[], Any], where: str) -> Frame:
 
 
 def as_image(item: Any, where: str) -> Image.Image:
-    """The item as a PIL image, in any mode."""
-    if isinstance(item, Image.Image):
+    """The item as a PIL image, in any mode, of a pixel at least."""
+    if isinstance(item, Image.Image) and item.width and item.height:
         return item
-    if isinstance(item, np.ndarray) and item.dtype == np.uint8 and item.ndim in (2, 3):
+    is_pixels = isinstance(item, np.ndarray) and item.dtype == np.uint8 and item.size
+    if is_pixels and item.ndim in (2, 3):
         pixels = item[..., 0] if item.ndim == 3 and item.shape[2] == 1 else item
         if pixels.ndim == 2 or pixels.shape[2] in (3, 4):
             return Image.fromarray(pixels)
-    got = (
-        f"{item.dtype} of shape {item.shape}" if isinstance(item, np.ndarray) else None
-    )
+    got = None
+    if isinstance(item, np.ndarray):
+        got = f"{item.dtype} of shape {item.shape}"
+    elif isinstance(item, Image.Image):
+        got = f"one of {item.width} x {item.height} pixels"
     raise UserError(
         f"{where} is no image",
         expected=KINDS,
@@ -67,6 +70,11 @@ def _from_file(path: Path, where: str) -> Frame:
     try:
         frame = Frame.from_file(path)
         frame.load()  # a damaged file is told now, not after an hour
+    except UnidentifiedImageError as error:
+        raise UserError(
+            f"{where}: {path} cannot be read as an image",
+            got="a format that is none of Pillow's",
+        ) from error
     except (OSError, SyntaxError, BadDataError, Image.DecompressionBombError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise UserError(

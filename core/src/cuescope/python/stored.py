@@ -10,6 +10,8 @@ from pydantic import PrivateAttr
 from cuescope.conclusions import Report
 from cuescope.errors import UserError
 from cuescope.installing import how_to_install
+from cuescope.printable import one_line, printable
+from cuescope.report.own_pages import require_own_page
 from cuescope.runs import RunFolder, load_report
 
 if TYPE_CHECKING:
@@ -69,7 +71,8 @@ class StoredReport(Report):
         return self._folder / "report.html"
 
     def open(self) -> None:
-        """Show the page in a browser."""
+        """Show the page in a browser; raises UserError for one that another user made."""
+        require_own_page(self.page)
         webbrowser.open(self.page.absolute().as_uri())
 
     def to_pandas(self) -> "pandas.DataFrame":
@@ -125,7 +128,8 @@ class StoredReport(Report):
         lines += [f"- {sentence}" for sentence in sentences[:SHOWN]]
         if (more := len(sentences) - SHOWN) > 0:
             lines.append(f"- and {more} more")
-        return "\n".join([*lines, f"page: {self.page}"])
+        lines.append(f"page: {self.page}")
+        return "\n".join(printable(one_line(line)) for line in lines)
 
     # a prompt shows what `print` does, and not every score
     __repr__ = __str__

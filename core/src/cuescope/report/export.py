@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def encode(table: "pa.Table", form: Format) -> bytes:
     if form == "jsonl":
         for row in table.to_pylist():
             # NaN is no JSON: other readers refuse the whole file
+            row = {name: _finite(value) for name, value in row.items()}
             text.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         writer = csv.writer(text, lineterminator="\r\n")
@@ -45,6 +47,11 @@ def encode(table: "pa.Table", form: Format) -> bytes:
         for row in table.to_pylist():
             writer.writerow(map(_cell, row.values()))
     return text.getvalue().encode()
+
+
+def _finite(value: Any) -> Any:
+    """None in place of a number that is none, as where it is missing."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _cell(value: Any) -> Any:

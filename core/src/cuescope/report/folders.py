@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cuescope.errors import UserError
 from cuescope.request import Request
-from cuescope.runs import load_report
+from cuescope.runs import load_report, stored_command
 from cuescope.typed import words_without
 
 # they change the way, not the answer
@@ -30,13 +30,18 @@ def refuse_another_audit(folder: Path, request: Request) -> None:
     if not (folder / "report.json").exists():
         return
     try:
-        before = load_report(folder).provenance.command
+        before = stored_command(folder)
     except UserError:  # what nobody can read is nobody's work
         return
     if words_without(before, _WAY) != words_without(request.command, _WAY):
         raise UserError(
             f"{folder} holds the report of another audit",
             expected="an empty folder, or one of this audit",
-            got=f"`{before}`",
+            got=_asked_by(folder),
             remedy="Choose another folder with --out, or delete this one",
         )
+
+
+def _asked_by(folder: Path) -> str:
+    command = load_report(folder).provenance.command
+    return f"`{command}`" if command else "one that was made elsewhere"

@@ -4,16 +4,16 @@ from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
-from io import BytesIO
 from itertools import islice
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image
 
 from cuescope.conclusions import Contrast, Exhibit, Occurrence, Portrait, Report, Score
+from cuescope.errors import BadDataError
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.outlines import path_around
+from cuescope.report.pictures import stored_picture
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
@@ -224,9 +224,9 @@ def _picture(
     }
     try:
         # this reads the header alone: for its size no picture is decoded
-        with Image.open(BytesIO(picture)) as image:
+        with stored_picture(picture) as image:
             width, height = image.size
-    except OSError:  # the page must come out, whatever a picture is
+    except BadDataError:  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
     outline = portrait and portrait.outline_of(occurrence)
     if outline:
@@ -246,9 +246,9 @@ def _is_chart(picture: bytes) -> bool:
     A dark page shows charts with dark paper; photos and maps keep their colours.
     """
     try:
-        with Image.open(BytesIO(picture)) as image:
+        with stored_picture(picture) as image:
             return image.format == "PNG" and image.mode == "P"
-    except OSError:
+    except BadDataError:
         return False
 
 

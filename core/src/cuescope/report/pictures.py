@@ -3,7 +3,8 @@
 import io
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from PIL import Image, ImageDraw
 
@@ -19,6 +20,23 @@ EXHIBIT_SIDE = 512
 # for those who enlarge them
 EXHIBIT_BYTES = 1_000_000  # of all contrasts of a report
 LEAST_EXHIBIT_SIDE = 2 * PICTURE_SIDE
+MOST_PIXELS = 50_000_000  # of a stored picture: a stranger's may claim any size
+
+
+@contextmanager
+def stored_picture(content: bytes) -> Iterator[Image.Image]:
+    """A picture of a run, which may be a stranger's: JPEG or PNG; other formats run programs.
+
+    Raises BadDataError for one that cannot be shown, also where it is decoded within.
+    """
+    try:
+        with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise BadDataError("the picture is too large to be shown")
+            yield image
+    # Pillow raises SyntaxError for a broken PNG
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise BadDataError("the picture cannot be read", got=str(error)) from error
 
 
 def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:

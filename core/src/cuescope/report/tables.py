@@ -11,7 +11,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cuescope.conclusions import Cell, Table
+from cuescope.printable import one_line
 from cuescope.report.bars import short_p_value
+from cuescope.report.words import Words
 from cuescope.signs import with_sign
 
 Row = tuple[str, list[tuple[str, str]]]
@@ -22,7 +24,7 @@ LONG_NAME = 16  # a longer one is broken into lines, a longer cell is words
 
 def render_table(table: Table) -> Group:
     """For a terminal; the notes follow, and stand alone where there is no row."""
-    notes = [Text(note, "dim") for note in table.notes]
+    notes = [Words(note, "dim") for note in table.notes]
     if not (table.rows or table.paper):
         return Group(*notes)
     rows = list(beside(table))
@@ -35,11 +37,11 @@ def render_table(table: Table) -> Group:
             grid = _grid(table, table.columns[1:])
             for _, cells in of_name:
                 grid.add_row(*starmap(_beside, cells))
-            shown += [Text(name, "bold"), grid]
+            shown += [Words(name, "bold"), grid]
         return Group(*shown, *notes)
     grid = _grid(table, table.columns)
     for name, cells in rows:
-        grid.add_row(Text(name), *starmap(_beside, cells))
+        grid.add_row(Words(name), *starmap(_beside, cells))
     return Group(grid, *notes)
 
 
@@ -51,9 +53,9 @@ def _grid(table: Table, columns: Sequence[str]) -> Grid:
     whole = all(
         len(str(row.get(first, ""))) <= LONG_NAME for row in (*table.rows, *table.paper)
     )
-    grid.add_column(Text(first), overflow="fold", no_wrap=whole)
+    grid.add_column(Words(first), overflow="fold", no_wrap=whole)
     for column in others:
-        grid.add_column(Text(column), justify=side(table, column), overflow="fold")
+        grid.add_column(Words(column), justify=side(table, column), overflow="fold")
     return grid
 
 
@@ -98,8 +100,8 @@ def _row(table: Table, ours: Mapping[str, Cell], paper: Mapping[str, Cell]) -> R
 
 
 def _beside(ours: str, paper: str) -> Text:
-    text = Text(ours if ours or paper else "-")
-    return text.append(f" ({paper})", "dim") if paper else text
+    text = Words(ours if ours or paper else "-")
+    return text.append(one_line(f" ({paper})"), "dim") if paper else text
 
 
 def _words(value: Cell, column: str, decimals: int) -> str:

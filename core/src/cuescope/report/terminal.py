@@ -23,6 +23,7 @@ from cuescope.conclusions import (
 from cuescope.report.bars import FINE, figure, short_p_value, with_ends
 from cuescope.report.steps import OWN_STEP, Step, next_steps
 from cuescope.report.tables import render_table
+from cuescope.report.words import Words
 from cuescope.typed import command_words, typed
 
 MAX_ROWS = 10
@@ -46,9 +47,9 @@ def show(
     """
     origin = report.provenance
     title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}"
-    console.print(Rule(Text(title, "bold")))
+    console.print(Rule(Words(title, "bold")))
     for head, body in _sections(report, console.width):
-        console.print(Text(head, "bold cyan"))
+        console.print(Words(head, "bold cyan"))
         # a wide table needs the width
         indent = 0 if isinstance(body, Table) and body.box else 2
         console.print(Padding(body, (0, 0, 1, indent)))
@@ -57,7 +58,7 @@ def show(
     if origin.command:
         again = typed(origin.command).again()
         _print_steps("Run it again", [("", again)], console, program)
-    console.print(Text(f"report {report.hash}", "dim"))
+    console.print(Words(f"report {report.hash}", "dim"))
 
 
 def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]]:
@@ -75,7 +76,7 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
     yield "Checks", _checks(report.evidence)
     yield "How to read the table", _legend(report)
     yield "Looked at", _facts(report)
-    yield "Cost", Text(_cost(report.cost))
+    yield "Cost", Words(_cost(report.cost))
 
 
 def _print_steps(
@@ -85,14 +86,14 @@ def _print_steps(
     program: str,
 ) -> None:
     """Words as they are; commands begin with `program`, and can be copied."""
-    console.print(Text(head, "bold cyan"))
+    console.print(Words(head, "bold cyan"))
     for words, step in steps:
         if words:
-            console.print(Padding(Text(words), (0, 0, 0, 2)))
+            console.print(Padding(Words(words), (0, 0, 0, 2)))
         if step:
             for line in _lines_of(step, program, console.width - 4):
                 # rich would break it where no shell reads on
-                console.print(Text(f"    {line}", "bold"), soft_wrap=True)
+                console.print(Words(f"    {line}", "bold"), soft_wrap=True)
     console.print()
 
 
@@ -134,12 +135,12 @@ def _head(report: Report) -> str:
 
 def _finding(report: Report) -> RenderableType:
     # Text: rich would read [brackets] as markup
-    statements = list(map(Text, report.statements or [_nothing(report)]))
+    statements = list(map(Words, report.statements or [_nothing(report)]))
     statements[0].stylize("bold")
     lines = statements[:MAX_STATEMENTS]
     more = len(statements) - len(lines)
     if more:
-        lines.append(Text(f"and {more} more, in the table.", "dim"))
+        lines.append(Words(f"and {more} more, in the table.", "dim"))
     if report.accuracy is not None:
         lines.append(_accuracy(report.accuracy))
     return Group(*lines)
@@ -161,12 +162,12 @@ def _accuracy(accuracy: Accuracy) -> Text:
         f"({accuracy.share:.1%}); {accuracy.guessing}."
     )
     if not accuracy.looks_guessed:
-        return Text(words, "dim")
+        return Words(words, "dim")
     why = (
         " On these samples it is not clearly better than guessing: either it has not learned the "
         "task, or what it relies on misleads it here."
     )
-    return Text(words + why, "yellow")
+    return Words(words + why, "yellow")
 
 
 def _contrast_title(report: Report, contrast: Contrast) -> str:
@@ -180,10 +181,10 @@ def _contrast(contrast: Contrast) -> RenderableType:
     """Both sides, a sample a line."""
     table = Table.grid(padding=(0, 2))
     for side in contrast.sides:
-        table.add_row(Text(side.title, "bold"))
+        table.add_row(Words(side.title, "bold"))
         for exhibit in side.exhibits:
-            table.add_row(Text(_exhibit(exhibit)))
-    return Group(table, Text(contrast.rule, "dim"))
+            table.add_row(Words(_exhibit(exhibit)))
+    return Group(table, Words(contrast.rule, "dim"))
 
 
 def _portraits(report: Report) -> RenderableType:
@@ -200,8 +201,8 @@ def _portraits(report: Report) -> RenderableType:
             # findings say the name, tables and commands the key
             name += f" ({portrait.feature})"
         table.add_row(
-            Text(name, "bold"),
-            Text(guess + portrait.sentence),
+            Words(name, "bold"),
+            Words(guess + portrait.sentence),
         )
     return table
 
@@ -240,7 +241,7 @@ def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     # a long path goes on in the next line, and loses nothing
     table.add_column(overflow="fold")
     for key, words in rows:
-        table.add_row(Text(key, "dim"), Text(words))
+        table.add_row(Words(key, "dim"), Words(words))
     return table
 
 
@@ -255,7 +256,7 @@ def _ranking_title(report: Report) -> str:
 
 def _ranking(report: Report, width: int) -> RenderableType:
     if not report.scores:
-        return Text("nothing to rank")
+        return Words("nothing to rank")
     # of a narrow screen the headline has all
     metrics = report.metrics if width >= NARROW else report.metrics[:1]
     # the room between columns goes first, then the intervals
@@ -308,8 +309,8 @@ def _table(
         ]
         table.add_row(
             "?" if headline.doubt else "*" if headline.finding else "",
-            Text(names[headline.feature]),
-            Text(headline.label or "all"),
+            Words(names[headline.feature]),
+            Words(headline.label or "all"),
             *[_value(score, with_intervals, largest) for score in row],
             *_n_and_q(row),
             style="bold" if headline.finding else "dim",
@@ -355,11 +356,11 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     for check in evidence:
         table.add_row(
-            Text(check.verdict, VERDICT_STYLE[check.verdict]),
-            Text(check.check),
-            Text(check.detail),
+            Words(check.verdict, VERDICT_STYLE[check.verdict]),
+            Words(check.check),
+            Words(check.detail),
         )
-    return table if table.row_count else Text("none was made")
+    return table if table.row_count else Words("none was made")
 
 
 def _legend(report: Report) -> RenderableType:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from cuescope.plain_json import SHOWN, parse_json as parse_json, require_object
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.data._own_files import READ_FLAGS
@@ -21,7 +22,6 @@ MOST_UNPACKED = 500
 ALWAYS_UNPACKED = 2**28
 BATCH_ROWS = 256  # of Parquet that are unfolded at once
 BATCH_BYTES = 2**29
-SHOWN = 60  # characters of a bad value
 
 
 @contextmanager
@@ -44,35 +44,12 @@ def open_file(path: Path, title: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def parse_json(text: str | bytes, place: str) -> Any:
-    """What JSON says; raises UserError that begins with `place` for what is none."""
-    try:
-        return json.loads(text)
-    # numbers of thousands of digits are ValueErrors, brackets by the thousand exhaust the stack
-    except (ValueError, RecursionError) as error:
-        got = "too deep a nesting"
-        if isinstance(error, json.JSONDecodeError):
-            got = f"{error.msg} at character {error.pos + 1:,}"
-        elif isinstance(error, UnicodeDecodeError):
-            got = "text that is not UTF-8"
-        elif isinstance(error, ValueError):
-            got = str(error)[:SHOWN]
-        raise UserError(f"{place} is no JSON", got=got) from None
-
-
 def _refuse_twins(place: str, pairs: list[tuple[str, Any]]) -> None:
     names: set[str] = set()
     for name, _ in pairs:
         if name in names:
             raise UserError(f"{place}: '{name[:SHOWN]}' stands there twice")
         names.add(name)
-
-
-def require_object(value: Any, place: str) -> dict[str, Any]:
-    """A JSON object; raises UserError for any other value."""
-    if not isinstance(value, dict):
-        raise UserError(place, expected="a JSON object", got=f"{value!r:.{SHOWN}}")
-    return value
 
 
 def largest_group(metadata: Any, name: str) -> int:

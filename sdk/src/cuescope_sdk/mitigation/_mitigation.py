@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import numpy as np
-from jaxtyping import jaxtyped
+from jaxtyping import Float, jaxtyped
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from cuescope.errors import UserError
@@ -19,6 +19,7 @@ from cuescope_sdk.mitigation._arrays import read_arrays
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 
 ARRAYS = "arrays.npz"
+_PerLabel = Float[np.ndarray, " label"]
 
 
 class Mitigation(ABC):
@@ -162,6 +163,10 @@ def _build(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
                 given[field.name] = _check(name, stored[name], hint)
             else:
                 raise ValueError(f"nothing for '{name}'")
+        labels = given.get("labels")
+        # the arrays that have a row a label name this dimension
+        if labels is not None and not isinstance(np.ones(len(labels)), _PerLabel):
+            raise ValueError(f"'{prefix}labels': {len(labels)}, and arrays of others")
     return kind(**given)
 
 

@@ -41,6 +41,11 @@ class CueRouter:
     centroids: Float[np.ndarray, "cluster dim"]
     cues: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a cue that no centroid is of."""
+        if not set(self.cues) <= set(range(len(self.centroids))):
+            raise ValueError(f"cues {self.cues} of {len(self.centroids)} centroids")
+
     @classmethod
     def of(
         cls,

@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from cuescope_sdk import Feature, Occurrence, Options, UserError
+from cuescope_sdk.logs import parse_json
 
 
 class StatedFinding(Options):
@@ -77,12 +78,9 @@ class Stated(Options):
 def read_findings(path: Path) -> Stated:
     """The findings of a file; raises UserError that says where it is wrong."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_bytes(), str(path))
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror) from error
-    # bytes that are no UTF-8 end here, too
-    except ValueError as error:
-        raise UserError(f"{path} is no JSON", got=str(error)) from error
     try:
         return Stated.model_validate(content)
     except ValidationError as error:

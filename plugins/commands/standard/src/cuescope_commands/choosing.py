@@ -51,7 +51,8 @@ def methods(
     from cuescope_sdk.choosing import Question
 
     if cite:
-        echo("\n\n".join(citations(names or [], Registry())))
+        for line in "\n\n".join(citations(names or [], Registry())).splitlines():
+            echo(line)
         return
     if names:
         raise UserError(

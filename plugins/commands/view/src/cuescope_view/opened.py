@@ -1,6 +1,5 @@
 """One run as the page shows it: report, answers, pictures, the names that a person gave."""
 
-import json
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,37 +8,27 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
-from PIL import Image
-
 from cuescope.application import (
     RunFolder,
     cache_folder,
     draw_occurrence,
     exhibit_key,
+    give_names,
     next_steps,
     open_context,
     picture_key,
+    read_names,
     root,
     source_of,
+    stored_picture,
 )
-from cuescope_sdk import (
-    BadDataError,
-    Occurrence,
-    Report,
-    StoredRun,
-    UserError,
-    inside,
-    read_sealed,
-    write_sealed,
-)
+from cuescope_sdk import BadDataError, Occurrence, Report, StoredRun, UserError, inside
 from cuescope_view.samples import SampleTable
 from cuescope_view.sheet import Sheet
 
 NAMES = "names.json"
-MOST_NAME = 200  # characters
 SMALL = 192  # pixels a side: twice what the page shows, for dense screens
 LARGE = 768
-MOST_PIXELS = 50_000_000  # of a stored picture: a stranger's may claim any size
 
 
 @dataclass(frozen=True)
@@ -59,7 +48,8 @@ class OpenRun:
         if pictures.is_dir():
             names += [f"pictures/{file.name}" for file in pictures.iterdir()]
         for name in names:
-            inside(home, path / name)
+            # of a relative path: `inside` takes names in `home`
+            inside(home, (path / name).absolute())
         made_here = source_of(path, cache_folder()).typed_before
         # a stranger's report could name any data on this computer
         return cls(path, made_here, opens_data and made_here, Lock())
@@ -71,12 +61,8 @@ class OpenRun:
 
     @cached_property
     def report(self) -> Report:
-        """What it says; the command of a stranger is left out, as everywhere."""
-        report = self.stored.report
-        if self.made_here:
-            return report
-        origin = report.provenance.model_copy(update={"command": ""})
-        return report.model_copy(update={"provenance": origin})
+        """What it says."""
+        return self.stored.report
 
     @cached_property
     def table(self) -> SampleTable:
@@ -98,26 +84,13 @@ class OpenRun:
     @property
     def names(self) -> dict[str, str]:
         """The names that a person gave to cues, by key."""
-        try:
-            given = json.loads(read_sealed(self.path / NAMES))
-        # without the file, or with one that was changed, the report's own names stand
-        except (FileNotFoundError, UserError, ValueError):
-            return {}
-        return {str(key): str(name) for key, name in dict(given).items()}
+        return read_names(self.path)
 
     def rename(self, feature: str, name: str) -> None:
         """Keep a name for a cue; an empty one takes it back. Raises UserError for no cue of it."""
-        if feature not in self.report.names:
-            raise UserError(f"no cue {feature!r} in {self.path}")
-        if len(name) > MOST_NAME:
-            raise UserError("the name is too long", expected=f"{MOST_NAME} characters")
         # two requests must not overwrite each other's names
         with self._lock:
-            names = self.names
-            names.pop(feature, None)
-            if name.strip():
-                names[feature] = name.strip()
-            write_sealed(self.path / NAMES, json.dumps(names, indent=1).encode())
+            give_names(self.path, self.report, {feature: name})
 
     # ------------------------------------------------------------------------------- pictures
 
@@ -197,14 +170,8 @@ def shrink(picture: bytes, side: int) -> bytes:
 
     It is drawn anew: what else a stranger's file holds does not reach the browser.
     """
-    try:
-        with Image.open(BytesIO(picture), formats=("JPEG", "PNG")) as image:
-            if image.width * image.height > MOST_PIXELS:
-                raise UserError("the picture is too large to be shown")
-            small = image.convert("RGB")
-    # Pillow raises SyntaxError for a broken PNG
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise UserError("the picture cannot be read", got=str(error)) from error
+    with stored_picture(picture) as image:
+        small = image.convert("RGB")
     small.thumbnail((side, side))
     file = BytesIO()
     small.save(file, "JPEG", quality=80)

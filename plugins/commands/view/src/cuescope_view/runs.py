@@ -92,7 +92,7 @@ class RunsFolder:
         found = {}
         for file in report_files(self.folder):
             try:
-                inside(self.folder, file)
+                inside(self.folder, file.absolute())
                 found[file] = _stamp(file)
             except (OSError, UserError):  # a link that leads elsewhere; gone by now
                 continue

@@ -84,7 +84,7 @@ class TokenGuard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        given = scope["path"].split("/")[1]
+        given = scope["path"].removeprefix("/").partition("/")[0]
         app: ASGIApp = self.app
         # its time tells nothing of the token; as bytes, for of texts it takes ASCII alone
         if not compare_digest(given.encode(), self.token.encode()):

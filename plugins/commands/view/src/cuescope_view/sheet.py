@@ -1,7 +1,6 @@
 """The sheet of `cuescope label`, filled in on the page: what `cuescope label --read` reads."""
 
 import csv
-import json
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from cuescope.application import read_whole, write_csv
 from cuescope_sdk import UserError, inside, read_sealed
+from cuescope_sdk.logs import parse_json
 
 # bytes that are read of a sheet and of a picture: a stranger may have mailed them
 MOST_BYTES = 2**26
@@ -90,13 +90,16 @@ class Sheet:
             # DictReader keeps surplus cells under None, and fills missing ones with None
             if any(None in row or None in map(row.get, columns) for row in rows):
                 raise ValueError("a line has more or fewer cells than columns")
+            if not all(row["number"].isdecimal() for row in rows):
+                raise ValueError("the number of a question is none")
         except (ValueError, csv.Error) as error:
             raise UserError(f"{file} cannot be read", got=str(error)) from error
         return rows
 
     def _choices(self) -> dict[str, list[str]]:
         try:
-            key = json.loads(read_sealed(inside(self.folder, "key.json")))
+            sealed = read_sealed(inside(self.folder, "key.json"))
+            key = parse_json(sealed, "key.json")
             choices = {}
             for item in key["items"]:
                 choices[str(item["number"])] = [str(word) for word in item["answers"]]

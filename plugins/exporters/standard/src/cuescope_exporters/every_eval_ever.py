@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from cuescope_sdk import Options, Report, Score, StoredRun, Words, printable
+from cuescope_sdk import Options, Report, Score, StoredRun, UserError, Words, printable
 from cuescope_sdk.exporting import Exporter, PlainAnswer, plain_answers
 
 SCHEMA = "0.3.0"
@@ -87,7 +87,14 @@ class EveryEvalEver(Exporter):
         self, report: Report, model: str, answers: list[PlainAnswer]
     ) -> dict[str, Any]:
         origin = report.provenance
-        started = datetime.fromisoformat(origin.started)
+        try:
+            started = datetime.fromisoformat(origin.started)
+        except ValueError as error:
+            raise UserError(
+                "every-eval-ever: the report does not say when it was made",
+                expected="a time in ISO 8601",
+                got=repr(origin.started),
+            ) from error
         return {
             # not the clock: the same run gives the same file
             "retrieved_timestamp": str(started.timestamp()),

@@ -62,9 +62,7 @@ def compare(
     Samples are paired by their keys, and must show the same pictures. Intervals and p-values are
     those of paired answers, and count groups of samples as drawn together.
     """
-    from rich.text import Text
-
-    from cuescope.application import bench_page, render_table, stdout, write_atomically
+    from cuescope.application import Words, bench_page, render_table, stdout, write_page
     from cuescope_commands.comparing._runs import load_runs
     from cuescope_commands.outputs import Comparison
     from cuescope_sdk import Table
@@ -92,15 +90,15 @@ def compare(
         Comparison(tables=tuple(tables)).show()
     else:
         for table in tables:
-            stdout().print(Text(table.title, "bold"), render_table(table))
+            stdout().print(Words(table.title, "bold"), render_table(table))
     if html is not None:
         # the page says by which words it was made
         flag = ["--consensus"] if consensus else []
         line = shlex.join(["cuescope", "compare", *flag, *map(str, runs)])
-        write_atomically(html, bench_page.render("comparison of runs", items, line))
+        write_page(html, bench_page.render("comparison of runs", items, line))
         # standard output is JSON alone then
         if not as_json:
-            stdout().print(Text(f"wrote {html}", "dim"))
+            stdout().print(Words(f"wrote {html}", "dim"))
 
 
 def _items(

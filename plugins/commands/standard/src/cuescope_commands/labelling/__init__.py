@@ -72,7 +72,7 @@ def label(
     report = stored.report
     # labels of a stranger's run are a stranger's word: this says so, and goes on
     is_made_here(run)
-    folder = out or stored.folder / "labels"
+    folder = out or stored.place("labels")
     method = _method(report)
     if read is not None:
         items = read_sheet(read, folder, report)
@@ -80,7 +80,9 @@ def label(
             echo(line)
         file = write_labels(items, folder)
         echo(f"wrote {file}: {len(select_answered(items)):,} labels")
-        echo(f"next: {_audit_command(report, method.labels_option, file)}")
+        # a stranger's run has no command
+        if report.provenance.command:
+            echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
     # only now with the data: a sheet needs its pictures
     stored = StoredRun(run, open_context(data, data_option, allow))

@@ -1,6 +1,5 @@
 """A sheet that is filled in: checked line by line, compared with the run, written as labels."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import BaseModel, PositiveInt
 from cuescope.application import write_csv
 from cuescope_sdk import UserError, read_sealed
 from cuescope_sdk.data import TextFile
+from cuescope_sdk.logs import parse_json
 from cuescope_sdk.report import interval
 from cuescope_sdk.statistics import Groups, cohen_kappa, mean_interval
 
@@ -72,7 +72,7 @@ def select_answered(items: Iterable[Item]) -> list[Item]:
 def _items(folder: Path, report: "Report") -> dict[int, Item]:
     try:
         # sealed: a changed key would change what answers are compared with
-        key = json.loads(read_sealed(folder / "key.json", remedy=REMEDY))
+        key = parse_json(read_sealed(folder / "key.json", remedy=REMEDY), "key.json")
         items = {int(item["number"]): item for item in key["items"]}
         of_report = key["report"]
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,0 +1,82 @@
+"""Parquet files that may be a stranger's: a few bytes in one may stand for all of the memory."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# of a file of somebody else
+MOST_ROWS = 5_000_000
+MOST_BYTES = 2**30  # of its cells
+BATCH_ROWS = 65_536
+
+
+def read_parquet(
+    content: bytes,
+    title: str,
+    columns: Collection[str] | None = None,
+    *,
+    most_rows: int | None = MOST_ROWS,
+    most_bytes: int | None = MOST_BYTES,
+) -> "pa.Table":
+    """The rows, with those of `columns` that are there; None takes all, and no limit.
+
+    Raises UserError, which begins with `title`, for what is no Parquet file, and for one that is
+    larger than the limits once it is unpacked.
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    rows = size = 0
+    batches = []
+    try:
+        schema = ParquetFile(pa.BufferReader(content)).schema_arrow
+        names = [name for name in schema.names if columns is None or name in columns]
+        texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
+        # a text that stands in each row is kept once, until it is known how large all of them are
+        file = ParquetFile(pa.BufferReader(content), read_dictionary=texts)
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
+            rows += batch.num_rows
+            size += sum(map(_unpacked, batch.columns))
+            if rows > (most_rows or rows) or size > (most_bytes or size):
+                raise UserError(
+                    f"{title} is too large",
+                    expected=f"at most {most_rows:,} rows and {most_bytes:,} bytes, unpacked",
+                    got="more: it may be a bomb",
+                )
+            batches.append(batch)
+        # without what others left beside it: pandas would read an index there
+        plain = pa.schema([schema.field(name) for name in names], _own_words(schema))
+        return pa.Table.from_batches(batches, _with_texts(plain, texts)).cast(plain)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        # Arrow's errors have several lines
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{title} cannot be read", got=reason) from error
+
+
+def _unpacked(column: "pa.Array") -> int:
+    """The bytes of a column whose texts are written out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths).as_py() or 0) + int(column.indices.nbytes)
+
+
+def _own_words(schema: "pa.Schema") -> dict[bytes, bytes]:
+    words = schema.metadata or {}
+    return {key: value for key, value in words.items() if key != b"pandas"}
+
+
+def _with_texts(schema: "pa.Schema", texts: Collection[str]) -> "pa.Schema":
+    """The schema with these columns as the reader gives them."""
+    import pyarrow as pa
+
+    kind = pa.dictionary(pa.int32(), pa.string())
+    fields = [f.with_type(kind) if f.name in texts else f for f in schema]
+    return pa.schema(fields, schema.metadata)
