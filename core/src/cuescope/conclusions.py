@@ -123,7 +123,7 @@ class Table(Value):
     rows: tuple[dict[str, Cell], ...]
     paper: tuple[dict[str, Cell], ...] = ()
     notes: tuple[str, ...] = ()
-    decimals: Whole = 1
+    decimals: Annotated[int, Field(ge=0, le=15)] = 1
 
     @model_validator(mode="after")
     def _rows_have_names(self) -> Self:
@@ -298,9 +298,9 @@ class Accuracy(Value):
     `p_value` is the method's own test that the model does no better, None where it has none.
     """
 
-    correct: Whole
+    correct: Annotated[Whole, Field(ge=0)]
     answered: Annotated[Whole, Field(gt=0)]
-    chance: FiniteFloat
+    chance: Annotated[FiniteFloat, Field(ge=0)]
     p_value: FiniteFloat | None = None
 
     @property
