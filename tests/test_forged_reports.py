@@ -78,6 +78,28 @@ def test_no_forged_value_ends_in_an_internal_error(
             assert not [line for line in shown if line.lstrip().startswith(FORGED)]
 
 
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("export-every-eval-ever", ["export", "run", "--to", "every-eval-ever"]),
+        ("labels", ["label", "run"]),
+    ],
+)
+def test_nothing_is_written_through_a_link_of_a_stranger(
+    place: str,
+    words: list[str],
+    made: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = mailed_run(made, tmp_path / "run", None, "resealed")
+    (tmp_path / "outside").mkdir()
+    (run / place).symlink_to(tmp_path / "outside")
+    monkeypatch.chdir(tmp_path)
+    assert _code(words) == 2
+    assert not list((tmp_path / "outside").iterdir())
+
+
 def _code(*words: Any) -> int:
     line: list[str] = []
     for word in words:

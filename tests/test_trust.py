@@ -256,14 +256,20 @@ def test_a_run_that_was_mailed(
     attack: Attack,
     tmp_path: Path,
     made: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every command that takes a path, with runs whose stamps have traps."""
+    """Every command that takes a path, with runs whose stamps have traps.
+
+    None repeats the command that the stranger wrote, for people copy what is printed.
+    """
     chosen = traps if WHOLE else some_of(traps, words)
     for number, trap in enumerate(chosen):
         seal = SEALS[number % len(SEALS)]
         mail = mailed_run(made, tmp_path / f"mail-{number}", trap, seal)
         line = line_of(words, parameter, mail, tmp_path / f"out-{number}")
         attack(*line)
+        said = capsys.readouterr()
+        assert "; touch" not in said.out + said.err
 
 
 @pytest.mark.parametrize("command", ["confirm", "mitigate"])

@@ -263,6 +263,49 @@ def test_columns_have_names_of_their_own(labels: Any, words: str) -> None:
         cuescope.Classifier(red_is_right, labels=labels)
 
 
+def test_a_table_is_read_by_the_names_of_its_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def turned(images: Sequence[Image.Image]) -> Any:
+        return pandas.DataFrame(red_is_right(images)[:, ::-1], columns=LABELS[::-1])
+
+    def unnamed(images: Sequence[Image.Image]) -> Any:
+        return pandas.DataFrame(red_is_right(images))
+
+    def misnamed(images: Sequence[Image.Image]) -> Any:
+        return pandas.DataFrame(red_is_right(images), columns=("up", "down"))
+
+    plain = [score.value for score in audit().scores]
+    for predict in (turned, unnamed):
+        assert [score.value for score in audit(predict).scores] == plain
+    with pytest.raises(UserError, match="columns named left, right, got up, down"):
+        audit(misnamed)
+
+
+@pytest.mark.parametrize("name", [5, "a\ud800", "a" * 10**5])
+def test_a_name_is_a_text_that_files_can_hold(name: Any) -> None:
+    with pytest.raises(UserError, match=r"^name: expected"):
+        cuescope.Classifier(red_is_right, name=name)
+
+
+def test_what_a_mitigator_learned_is_a_folder() -> None:
+    with pytest.raises(UserError, match="learned is a NoneType"):
+        cuescope.Mitigated(red_is_right, None)  # type: ignore[arg-type]
+
+
+def test_whoever_comes_second_writes_over_nobody(tmp_path: Path) -> None:
+    """Two audits with one folder, of which one ends while the other asks."""
+
+    def slow(images: Sequence[Image.Image]) -> np.ndarray:
+        if not (tmp_path / "one" / "report.json").exists():
+            audit(out="one", seed=1)
+        return red_is_right(images)
+
+    with pytest.raises(UserError, match="one holds the report of another audit"):
+        audit(slow, out="one")
+    assert cuescope.load("one").provenance.seed == 1
+
+
 def test_vectors_are_as_long_in_each_batch() -> None:
     def embed(images: list[Image.Image]) -> np.ndarray:
         return np.ones((len(images), len(images)))
@@ -368,6 +411,18 @@ def over(value: float, shape: tuple[int, ...] | None = None) -> Predict:
 IMAGES, WORDS = pictures(4)
 
 
+class Broken(Sequence[Image.Image]):
+    """Pictures of which the third is on a disk that is gone."""
+
+    def __len__(self) -> int:
+        return len(IMAGES)
+
+    def __getitem__(self, index: Any) -> Any:
+        if index == 2:
+            raise OSError("disk gone")
+        return IMAGES[index]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -416,6 +471,14 @@ IMAGES, WORDS = pictures(4)
         ({"executor": "threads"}, "executor with an object in memory"),
         ({"device": "cuda"}, "Move the object itself"),
         ({"model_options": {"a": 1}}, "model_options with a model in memory"),
+        ({"model": over(0.5 + 0j)}, "array of numbers, got .*complex"),
+        ({"data": (IMAGES, ["\ud800", *WORDS[1:]])}, "a label: expected letters"),
+        ({"data": (IMAGES, ["a" * 10**5, *WORDS[1:]])}, "at most 1,000 letters"),
+        ({"data": (np.zeros((4, 0, 0, 3), np.uint8), WORDS)}, "image 0 is no image"),
+        ({"data": (Broken(), WORDS)}, "image 2 cannot be read: got OSError: disk gone"),
+        ({"data": ([__file__] * 4, WORDS)}, "a format that is none of Pillow's"),
+        ({"out": "a\0b"}, "out can name no file"),
+        ({"out": "a" * 5000}, "out can name no file.* a name of 5,000 letters"),
     ],
 )
 def test_a_mistake_is_one_clear_error(changes: dict[str, Any], words: str) -> None:
@@ -477,6 +540,24 @@ def test_strangers_words_are_text(tmp_path: Path) -> None:
     html = audit(data=(images, names))._repr_html_()
     assert "<b>left" not in html
     assert "&lt;b&gt;left" in html
+    names = [label.replace("left", "\x1b[31m\nnext: rm") for label in labels]
+    shown = str(audit(data=(images, names)))
+    assert "\x1b" not in shown
+    assert not [line for line in shown.splitlines() if line.startswith("next")]
+
+
+def test_the_page_of_somebody_else_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    report = audit(out="one")
+    report.open()
+    assert opened == [(tmp_path / "one" / "report.html").as_uri()]
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "another"))
+    with pytest.raises(UserError, match="made elsewhere"):
+        cuescope.load("one").open()
+    assert len(opened) == 1
 
 
 def test_pandas_and_matplotlib_are_named_where_they_are_missing(

@@ -132,6 +132,10 @@ def test_a_changed_folder_is_one_line(
         ({"everywhere": 1}, "'everywhere': Input should be a valid boolean"),
         ({"router.cues": None}, "'router.cues': Input should be a valid array"),
         ({"bias": [1.0, 2.0]}, "'bias': Input should be an array of numbers"),
+        ({"labels": ["top"]}, "'labels': 1, and arrays of others"),
+        ({"labels": ["top", "bottom", "left"]}, "'labels': 3, and arrays of others"),
+        ({"router.cues": [0, 3]}, "cues (0, 3) of 3 centroids"),
+        ({"router.cues": [-1]}, "cues (-1,) of 3 centroids"),
     ],
 )
 def test_a_value_of_another_type_is_one_line(

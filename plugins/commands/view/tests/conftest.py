@@ -129,7 +129,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def client(home: Path) -> TestClient:
     """Asks for addresses behind the token."""
-    runs = RunsFolder(home)
+    return client_of(home)
+
+
+def client_of(folder: Path) -> TestClient:
+    """The same of any folder of runs."""
+    runs = RunsFolder(folder)
     runs.refresh()
     runs.wait()
     app = make_app(runs, TOKEN)

@@ -1,5 +1,6 @@
 """What the page is told, what is written for it, and what it is refused."""
 
+import asyncio
 import csv
 import json
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cuescope_sdk import write_sealed
+from cuescope_view.server import TokenGuard
 
-from .conftest import EVIL, SAMPLES, TOKEN, write_run
+from .conftest import EVIL, SAMPLES, TOKEN, client_of, write_run
 
 Rows = list[dict[str, str]]
 
@@ -151,6 +153,26 @@ def test_the_sheet_of_label_is_filled_in(client: TestClient, home: Path) -> None
 # ---------------------------------------------------------------------------------- refusals
 
 
+@pytest.mark.parametrize("method", ["OPTIONS", "CONNECT"])
+@pytest.mark.parametrize("path", ["*", "evil:1", ""])
+def test_an_address_without_a_slash_has_no_token(method: str, path: str) -> None:
+    """As HTTP has it of these two methods; no server library turns it into one."""
+    sent = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    async def app(*_: Any) -> None:
+        pytest.fail("it was let through")
+
+    scope = {"type": "http", "method": method, "path": path, "headers": []}
+    asyncio.run(TokenGuard(app, TOKEN)(scope, receive, send))
+    assert sent[0]["status"] == 403
+
+
 @pytest.mark.parametrize("path", ["/", "/api/runs", "/page/view.js"])
 def test_nothing_is_told_without_the_token(client: TestClient, path: str) -> None:
     """Of another host neither: a stranger's name may lead to this computer."""
@@ -184,19 +206,27 @@ def test_paths_lead_nowhere(client: TestClient, path: str) -> None:
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize("is_relative", [False, True])
 def test_a_run_that_reaches_out_of_the_folder_is_refused(
-    client: TestClient, home: Path, tmp_path: Path
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_relative: bool
 ) -> None:
-    """By a link to a report, to answers or to a picture: none of them is read."""
+    """By a link to a report, to answers or to a sheet: none of them is read."""
     outside = write_run(tmp_path / "outside")
+    (outside / "labels").mkdir()
     (home / "linked").mkdir()
     (home / "linked" / "report.json").symlink_to(outside / "report.json")
-    assert "linked" not in ids(client)
-    run = ids(client)["first"]
     answers = home / "first" / "answers.parquet"
     answers.unlink()
     answers.symlink_to(outside / "answers.parquet")
-    assert "leads out of" in told(client, "samples", 400, id=run)["error"]
+    (home / "deep" / "second" / "labels").symlink_to(outside / "labels")
+    # as the command gives it: `runs` where nothing is typed
+    monkeypatch.chdir(tmp_path)
+    client = client_of(home.relative_to(tmp_path) if is_relative else home)
+    runs = ids(client)
+    assert "linked" not in runs
+    for run, what in (("first", "samples"), ("second", "sheet")):
+        error = told(client, what, 400, id=runs[run])["error"]
+        assert "leads out of" in error
 
 
 def test_of_a_run_of_somebody_else_nothing_is_run(

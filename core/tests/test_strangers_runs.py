@@ -1,0 +1,96 @@
+"""The folder of a run that came by mail: links that lead out of it, and pictures of any kind."""
+
+import io
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from cuescope.errors import BadDataError, UserError
+from cuescope.report.pictures import MOST_PIXELS, stored_picture
+from cuescope.runs import RunFolder
+from cuescope.stored_run import StoredRun
+
+from .conftest import Line
+from .reports import make_pictures, make_report
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """One without a signature, with a folder of somebody else beside it."""
+    (tmp_path / "outside").mkdir()
+    folder = RunFolder(tmp_path / "run")
+    folder.prepare()
+    folder.save(make_report(), make_pictures(make_report()))
+    return folder.path
+
+
+@pytest.mark.parametrize("link", ["export-a", "export-a/data", "export-a/b/data"])
+def test_a_place_in_a_run_leads_nowhere_else(run: Path, link: str) -> None:
+    assert StoredRun(run).place("export-a") == run / "export-a"
+    (run / link).parent.mkdir(parents=True, exist_ok=True)
+    (run / link).symlink_to(run.parent / "outside")
+    with pytest.raises(UserError, match=f"{link} leads out of .*name another place"):
+        StoredRun(run).place("export-a")
+    # within the run a link may lead where it likes
+    (run / link).unlink()
+    (run / "own").mkdir()
+    (run / link).symlink_to(run / "own")
+    assert StoredRun(run).place("export-a") == run / "export-a"
+
+
+def drawn(kind: str, size: tuple[int, int] = (8, 8)) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size, "red").save(file, kind)
+    return file.getvalue()
+
+
+def claiming(width: int, height: int) -> bytes:
+    """A PNG of a few bytes whose header claims any size."""
+    chunk = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    length, check = struct.pack(">I", 13), struct.pack(">I", zlib.crc32(chunk))
+    return b"\x89PNG\r\n\x1a\n" + length + chunk + check
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # Pillow hands it to a program
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EOF\n",
+        drawn("TIFF"),
+        drawn("GIF"),
+        claiming(60_000, 60_000),
+        claiming(2**31 - 1, 2**31 - 1),
+        claiming(MOST_PIXELS + 1, 1),
+        b"<script>",
+        b"",
+    ],
+)
+def test_a_picture_that_is_none_of_ours_is_left_out(
+    line: Line, run: Path, content: bytes
+) -> None:
+    with (
+        pytest.raises(BadDataError, match="the picture"),
+        stored_picture(content) as image,
+    ):
+        image.load()
+    report = make_report()
+    RunFolder(run).save(report, dict.fromkeys(make_pictures(report), content))
+    line("report", run, "--html", run.parent / "page.html")
+    assert "data:image" not in (run.parent / "page.html").read_text()
+
+
+def test_a_picture_that_ends_early_is_told_where_it_is_decoded() -> None:
+    with (
+        pytest.raises(BadDataError, match="cannot be read"),
+        stored_picture(drawn("PNG")[:48]) as image,
+    ):
+        image.load()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_our_own_pictures_are_shown(kind: str) -> None:
+    with stored_picture(drawn(kind)) as image:
+        assert image.convert("RGB").size == (8, 8)
