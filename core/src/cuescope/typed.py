@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 # `PythonRequest.command` writes the name of an object so, which no Python reads
@@ -177,6 +178,24 @@ def command_words(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:  # a stranger's report says what it likes
         return command.split()
+
+
+def data_words(command: str) -> str | None:
+    """The data with their options, as a command has them; None where they were an object in Python.
+
+    >>> data_words("cuescope audit trove --data folder:a -D frames=4 --model toy")
+    'folder:a -D frames=4'
+    """
+    words = command_words(command)
+    if words[:1] != ["cuescope"] or "--data" not in words:
+        return None
+    given: list[str] = []
+    for option, value in pairwise(words):
+        if option == "--data":
+            given.insert(0, shlex.quote(value))
+        elif option == "-D":
+            given.append(f"-D {shlex.quote(value)}")
+    return " ".join(given)
 
 
 def words_without(command: str, options: Collection[str]) -> list[str]:

@@ -2,10 +2,9 @@
 
 import re
 import shlex
-from itertools import pairwise
 
 from cuescope.conclusions import Report
-from cuescope.typed import Typed, command_words, typed
+from cuescope.typed import Typed, data_words, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -23,76 +22,82 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         ]
     # it tested another run's findings, and knows what is next
     if "run" in asked.method.options:
-        own = _own_steps(report, run)
-        # the method may know the command
-        if any(step and "--seed " in step for _, step in own):
-            return own
-        words = (
-            "See that another seed says the same: type the command that you typed again, with "
-            "--seed 1 and another --out."
-        )
-        return [*own, (words, None)]
+        return _after_a_test(report, run)
     if not any(score.value is not None for score in report.headlines):
-        return [
-            (
-                "Nothing could be tested. The notes under the settings say what is missing.",
-                None,
-            ),
-            (
-                f"See what {asked.method.spec} needs:",
-                f"cuescope plugins info {asked.method.spec.partition(':')[0]}",
-            ),
-        ]
-    steps: list[Step] = []
+        return _after_nothing(asked.method.spec)
     following = typed(asked.command)
-    other = following.of_other_model()
-    compare = (
-        "and set the two side by side:",
-        f"cuescope compare {shlex.quote(run)} OTHER_RUN",
-    )
-    own = _own_steps(report, run)  # the method knows better
-    if report.doubts and not report.findings:
-        words = "Do what the refuted checks above say, and run it again:"
-        steps.append((words, following.again()))
-    elif own:
-        steps += own
-        # a method that asked none of the model has nothing to learn from another
-        if report.cost.trials or report.cost.model_calls or report.cost.cache_hits:
-            steps += [("See what another model does:", other), compare]
-    elif report.findings:
-        # without places there is nothing to look at, take out or save
-        if _samples_with_first(report):
-            words = "Look at the samples first: is the cue really what its name says?"
-            steps.append(
-                (f"{words} A finding is an association, not yet a cause.", None)
-            )
-            steps.append(_test_step(report, run, following))
-            export = following.export(run)
-            # of a method that asked nothing there are no answers to save
-            if report.cost.trials and export is not None:
-                words = (
-                    "Save the samples that the first cue hurts, to look at them and to ask "
-                    "another model about them:"
-                )
-                steps.append((words, export))
-        steps += [
-            ("See whether another model leans on it too:", other),
-            compare,
-        ]
-    else:
-        steps += [
-            (
-                "See which effects would have been found with this data:",
-                following.plan(),
-            ),
-            (
-                "More samples find smaller effects: leave --limit out, or add data.",
-                None,
-            ),
-        ]
+    steps = _after_what_was_found(report, run, following)
     # else the command would have two seeds
     if asked.seed == 0:
         steps.append(("See that another seed says the same:", following.again(seed=1)))
+    return steps
+
+
+def _after_a_test(report: Report, run: str) -> list[Step]:
+    own = _own_steps(report, run)
+    # the method may know the command
+    if any(step and "--seed " in step for _, step in own):
+        return own
+    words = (
+        "See that another seed says the same: type the command that you typed again, with "
+        "--seed 1 and another --out."
+    )
+    return [*own, (words, None)]
+
+
+def _after_nothing(method: str) -> list[Step]:
+    """Where no candidate could be tested."""
+    words = "Nothing could be tested. The notes under the settings say what is missing."
+    needs = f"cuescope plugins info {method.partition(':')[0]}"
+    return [(words, None), (f"See what {method} needs:", needs)]
+
+
+def _after_what_was_found(report: Report, run: str, following: Typed) -> list[Step]:
+    """By a method that looks for cues: findings, doubts, or neither."""
+    if report.doubts and not report.findings:
+        words = "Do what the refuted checks above say, and run it again:"
+        return [(words, following.again())]
+    own = _own_steps(report, run)  # the method knows better
+    if own:
+        # a method that asked none of the model has nothing to learn from another
+        cost = report.cost
+        if not (cost.trials or cost.model_calls or cost.cache_hits):
+            return own
+        return [*own, *_beside_another("See what another model does:", run, following)]
+    if report.findings:
+        words = "See whether another model leans on it too:"
+        of_samples = _with_samples(report, run, following)
+        return [*of_samples, *_beside_another(words, run, following)]
+    more = "More samples find smaller effects: leave --limit out, or add data."
+    plan = "See which effects would have been found with this data:"
+    return [(plan, following.plan()), (more, None)]
+
+
+def _beside_another(words: str, run: str, following: Typed) -> list[Step]:
+    compare = f"cuescope compare {shlex.quote(run)} OTHER_RUN"
+    return [
+        (words, following.of_other_model()),
+        ("and set the two side by side:", compare),
+    ]
+
+
+def _with_samples(report: Report, run: str, following: Typed) -> list[Step]:
+    """Look at the first finding's samples, test it, save them; of one without places, nothing."""
+    if not _samples_with_first(report):
+        return []
+    words = (
+        "Look at the samples first: is the cue really what its name says? A finding is an "
+        "association, not yet a cause."
+    )
+    steps = [(words, None), _test_step(report, run, following)]
+    export = following.export(run)
+    # of a method that asked nothing there are no answers to save
+    if report.cost.trials and export is not None:
+        words = (
+            "Save the samples that the first cue hurts, to look at them and to ask "
+            "another model about them:"
+        )
+        steps.append((words, export))
     return steps
 
 
@@ -104,7 +109,7 @@ def _own_steps(report: Report, run: str) -> list[Step]:
     A command stands apart from the sentence: a screen would break it where a line ends.
     """
     own = re.sub(r"\bRUN\b", lambda _: shlex.quote(run), report.notes.get(OWN_STEP, ""))
-    data = _data_as_typed(report)
+    data = data_words(report.provenance.command)
     if data is not None:
         own = re.sub(r"\bDATA\b", lambda _: data, own)
     steps: list[Step] = []
@@ -115,20 +120,6 @@ def _own_steps(report: Report, run: str) -> list[Step]:
         else:
             words = part.strip()
     return [*steps, (words, None)] if words else steps
-
-
-def _data_as_typed(report: Report) -> str | None:
-    """The data with its options, as a command has them; None where it was an object in Python."""
-    words = command_words(report.provenance.command)
-    if words[:1] != ["cuescope"] or "--data" not in words:
-        return None
-    typed_options: list[str] = []
-    for option, value in pairwise(words):
-        if option == "--data":
-            typed_options.insert(0, shlex.quote(value))
-        elif option == "-D":
-            typed_options.append(f"-D {shlex.quote(value)}")
-    return " ".join(typed_options)
 
 
 def _test_step(report: Report, run: str, following: Typed) -> Step:

@@ -12,8 +12,8 @@ from cuescope.trust.risks import Refusal, risks_of
 from cuescope.types import Options
 
 ELSEWHERE = (
-    "made elsewhere: nothing of it was run (your own runs are known by your key and their cache "
-    "folder; for one of yours, set CUESCOPE_CACHE to the folder that it had)"
+    "made elsewhere: nothing of it was run (if it is yours, set CUESCOPE_CACHE to the cache folder "
+    "that it was made with)"
 )
 
 
