@@ -46,9 +46,9 @@ class StoredRun:
         """
         place = self.folder / name
         below = [
-            Path(folder, each)
+            Path(folder, name)
             for folder, folders, files in os.walk(place)
-            for each in (*folders, *files)
+            for name in (*folders, *files)
         ]
         for path in (place, *below):
             if path.is_symlink():

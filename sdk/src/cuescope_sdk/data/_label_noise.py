@@ -137,12 +137,12 @@ def proof_of_labels(
     evidence: Iterable[Evidence], feature: str | None, label: str | None
 ) -> tuple[float, float] | None:
     """The p-value of `unlike_label_errors` about a finding and its threshold; None without one."""
-    for each in evidence:
-        about = each.check, each.feature, each.label
+    for check in evidence:
+        about = check.check, check.feature, check.label
         if about != (UNLIKE_CHECK, feature, label):
             continue
-        if each.value is not None and each.threshold is not None:
-            return each.value, each.threshold
+        if check.value is not None and check.threshold is not None:
+            return check.value, check.threshold
     return None
 
 

@@ -108,7 +108,7 @@ def mend_by_hiding(
     boxes = search.smallest_boxes()
     places = [search.place(row, box) for row, box in enumerate(boxes)]
     rng = audit.rng("hiding", *(still.key for still in search.stills()))
-    others = [place.elsewhere([], rng) for place in places]
+    others = [box.elsewhere([], rng) for box in places]
     rows = [row for row, other in enumerate(others) if other is not None]
     if len(rows) < FEWEST:
         return None
@@ -213,7 +213,7 @@ class _Search:
             for box in own
         ]
         gains = self.hide(asked, "blur", _soft).gains
-        ends = np.cumsum([len(own) for own in boxes])
+        ends = np.cumsum(list(map(len, boxes)))
         of_stills = np.split(gains, ends[:-1])
         best = [
             own[int(of_still.argmax())]

@@ -274,7 +274,7 @@ def is_a_part(mask: Mask, common: Mask) -> bool:
 def shared_place(places: Sequence[Mask]) -> Mask | None:
     """Where most places of several frames are; None where they have less in common than not."""
     common = np.mean(places, axis=0) >= HALF
-    shares = [overlap(place, common) for place in places]
+    shares = [overlap(mask, common) for mask in places]
     return common if np.mean(shares) >= HALF else None
 
 

@@ -80,8 +80,8 @@ def _join_places(located: Sequence[LocatedCue], least: int) -> LocatedCue | None
         without |= fold.without
         objects |= fold.objects
         likest |= fold.likest
-    placed = [place for place in places.values() if place.masks]
-    if len(placed) < min(least, len(places)):
+    placed = sum(bool(region.masks) for region in places.values())
+    if placed < min(least, len(places)):
         places = {key: replace(place, masks=()) for key, place in places.items()}
         likest = {}
     # the least sure fold speaks for all

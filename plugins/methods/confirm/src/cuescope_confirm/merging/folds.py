@@ -125,16 +125,17 @@ def _frames_of_all(cues: Iterable[Cue]) -> tuple[Occurrence, ...]:
 def _frames_of_most(study: Study, group: OfFolds) -> tuple[Occurrence, ...]:
     """What at least half of the runs list that found the cue and saw the sample."""
     lists = [
-        {(one.sample, one.frame) for one in cue.feature.occurrences}
+        {(listed.sample, listed.frame) for listed in cue.feature.occurrences}
         for cue in group.values()
     ]
     runs = [study.folds[fold].seen for fold in group]
     kept = []
-    for one in _frames_of_all(group.values()):
-        count = sum((one.sample, one.frame) in listed for listed in lists)
-        saw = sum(root(one.sample, seen) is not None for seen in runs)
+    for occurrence in _frames_of_all(group.values()):
+        sample = occurrence.sample
+        count = sum((sample, occurrence.frame) in frames for frames in lists)
+        saw = sum(root(sample, seen) is not None for seen in runs)
         if count >= saw / 2:
-            kept.append(one)
+            kept.append(occurrence)
     return tuple(kept)
 
 
@@ -164,7 +165,9 @@ def _join(study: Study, group: OfFolds, key: str) -> Cue:
     for fold, cue in group.items():
         seen = study.folds[fold].seen
         # what a run lists by chance, the others do not list
-        of_fold = tuple(one for one in listed if root(one.sample, seen) is not None)
+        of_fold = tuple(
+            frame for frame in listed if root(frame.sample, seen) is not None
+        )
         its_own = cue.feature.model_copy(update={"occurrences": of_fold})
         folds.append((fold, replace(cue, feature=its_own)))
     return replace(first, feature=feature, name=name, folds=tuple(folds))
