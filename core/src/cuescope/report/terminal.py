@@ -8,7 +8,6 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
-from rich.text import Text
 
 from cuescope.conclusions import (
     Accuracy,
@@ -155,7 +154,7 @@ def _nothing(report: Report) -> str:
     return f"No cue found. {tried} candidates were tried; none passes the rule of {method}."
 
 
-def _accuracy(accuracy: Accuracy) -> Text:
+def _accuracy(accuracy: Accuracy) -> Words:
     """How often the model is right, and a warning where that is no better than guessing."""
     words = (
         f"The model is right in {accuracy.correct:,} of {accuracy.answered:,} answers "
