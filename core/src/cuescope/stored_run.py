@@ -46,9 +46,9 @@ class StoredRun:
         """
         place = self.folder / name
         below = [
-            Path(folder, name)
+            Path(folder, entry)
             for folder, folders, files in os.walk(place)
-            for name in (*folders, *files)
+            for entry in (*folders, *files)
         ]
         for path in (place, *below):
             if path.is_symlink():

@@ -12,6 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from cuescope.parquet_files import read_parquet
+from cuescope.plain_json import parse_json
 from cuescope.sealed import read_sealed, write_sealed
 from cuescope_sdk import BadDataError, UserError, nearest
 
@@ -98,9 +100,6 @@ class CovarManifest:
         Raises UserError where there is none, DamagedFileError for one that was changed since, and
         BadDataError for one that no build wrote.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         path = folder / cls.NAME
         if not path.is_file():
             built = [file.parent.name for file in folder.parent.glob(f"*/{cls.NAME}")]
@@ -112,13 +111,13 @@ class CovarManifest:
         # a flipped bit is told, and never read as a row (docs/reliability.md)
         content = read_sealed(path, remedy=_AGAIN)
         try:
-            table = pq.read_table(pa.BufferReader(content))
-            choices = json.loads((table.schema.metadata or {}).get(b"choices", b"[]"))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
+            table = read_parquet(content, path.name)
+            words = (table.schema.metadata or {}).get(b"choices", b"[]")
+            choices = parse_json(words, path.name)
+        except UserError as error:
             raise BadDataError(
                 f"covar: {path} cannot be read",
-                got=reason,
+                got=str(error),
                 remedy=_AGAIN,
             ) from None
         rows = []
