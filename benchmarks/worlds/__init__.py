@@ -28,6 +28,7 @@ MODULES = {
     "21": "worlds.crossings",
     "22": "worlds.boats",
     "23": "worlds.chessmen",
+    "24": "worlds.trees",
 }
 
 
