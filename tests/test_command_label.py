@@ -7,12 +7,14 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from cuescope.cli import main
 from cuescope.runs import load_report
+from cuescope.sealed import write_sealed
 
 Line = Callable[..., str]
 AUDIT = (
@@ -137,6 +139,35 @@ def test_an_edited_key_is_one_line(cuescope: Line) -> None:
     said = " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
     assert "key.json is not what cuescope wrote" in said
     assert "`cuescope label RUN` writes the sheet and its key" in said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": 1e400},
+        {"number": "one"},
+        {"answers": 5},
+        {"answers": [1, 2]},
+        {"answers": None},
+        {"column": ["a"]},
+        {"row": ["a"]},
+        {"row": {"a": 1}},
+        {"kind": {}},
+        {"group": None},
+        {"expected": 1},
+    ],
+    ids=str,
+)
+def test_a_forged_key_is_one_line(cuescope: Line, change: dict[str, Any]) -> None:
+    """Its seal fits: a stranger can compute it."""
+    cuescope("label", "run", "--each", "2", "--most", "5")
+    key = Path("run/labels/key.json")
+    content = json.loads(key.read_text())
+    content["items"][0] |= change
+    write_sealed(key, json.dumps(content).encode())
+    Path("filled.csv").write_text("number,answer\n1,yes\n")
+    said = " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
+    assert "cannot read run/labels/key.json" in said
 
 
 @pytest.mark.long

@@ -37,18 +37,40 @@ def one_text(rows: int, letters: int) -> pa.Array:
         packed({"a": one_text(30_000, 100_000)}, store_schema=False),
         packed({"a": one_text(30_000, 100_000)}),
         packed({"a": one_text(MOST_ROWS + 1, 1)}, store_schema=False),
+        packed({"a": pa.array([b"a" * 10**5] * 30_000)}),
+        packed({"a": pa.array(["a" * 10**5] * 30_000, pa.large_string())}),
+        packed({"a": pa.array([["a" * 10**5]] * 30_000)}),
     ],
-    ids=["one text in each row", "as a dictionary", "rows"],
+    ids=["one text in each row", "as a dictionary", "rows", "bytes", "large", "lists"],
 )
 def test_a_bomb_is_refused_before_it_unfolds(content: bytes) -> None:
     assert len(content) < 500_000
     tracemalloc.start()
     before = pa.total_allocated_bytes()
-    with pytest.raises(UserError, match="x is too large: expected at most"):
+    with pytest.raises(
+        UserError, match=r"x is too large: expected at most|x: column a: expected"
+    ):
         read_parquet(content, "x")
     assert pa.total_allocated_bytes() - before < MOST_BYTES / 10
     assert tracemalloc.get_traced_memory()[1] < MOST_BYTES / 10
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (pa.array([b"\xff\xfe"]).view(pa.string()), "x cannot be read: got .*UTF"),
+        (pa.array([1], pa.int8()), "x: column a: expected string or .* got int8"),
+    ],
+)
+def test_what_is_no_text_or_plain_number_is_refused(column: Any, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        read_parquet(packed({"a": column}), "x")
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
+    file = io.BytesIO()
+    write_table(twice, file)
+    with pytest.raises(UserError, match="two columns of one name"):
+        read_parquet(file.getvalue(), "x")
 
 
 def test_a_table_comes_back_as_it_was() -> None:
@@ -59,9 +81,9 @@ def test_a_table_comes_back_as_it_was() -> None:
     }
     table = read_parquet(packed(columns), "x")
     assert table.equals(pa.table(columns))
-    assert read_parquet(packed(columns), "x", ["flag", "other"]).column_names == [
-        "flag"
-    ]
+    assert read_parquet(
+        packed(columns), "x", {"flag": "bool", "other": "string"}
+    ).column_names == ["flag"]
     empty = {"text": pa.array([], pa.string())}
     assert read_parquet(packed(empty), "x").equals(pa.table(empty))
 
@@ -91,7 +113,10 @@ def test_answers_have_the_columns_that_they_are_written_with(
 ) -> None:
     run = RunFolder(tmp_path)
     run.prepare()
-    write_table(change(as_table([{"sample": "a"}], COLUMNS)), run.answers_file)
+    write_table(
+        change(as_table([{"sample": "a", "condition": "baseline"}], COLUMNS)),
+        run.answers_file,
+    )
     run.save(make_report(), {})
     if said is None:
         assert read_answers(tmp_path).to_pandas()["sample"].tolist() == ["a"]

@@ -125,6 +125,42 @@ def test_only_a_table_of_ours_is_read(line: Line, tmp_path: Path, kind: str) -> 
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"CREATE TRIGGER t AFTER INSERT ON rows BEGIN INSERT INTO rows {ENDLESS} SELECT "
+        "'k' || n, x'00', 's' FROM r; END",
+        "CREATE TRIGGER t AFTER INSERT ON rows BEGIN DELETE FROM rows; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE INDEX i ON rows (abs(key))",
+    ],
+    ids=["an endless trigger", "one that deletes", "a view", "an index"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_cache_of_a_stranger_runs_nothing(tmp_path: Path, words: str) -> None:
+    """Used as one's own: the file is made again, with the answers that it has."""
+    file = tmp_path / "x.sqlite"
+    write_answers(file, 3)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(words)
+    cache = ResponseCache(file)
+    cache.put({KEY: Response(text="no")})
+    keys = [KEY, *(f"aaaaaaaa-{n:032x}" for n in range(1, 3))]
+    assert set(cache.get(keys)) == set(keys)
+    cache.close()
+
+
+@pytest.mark.parametrize("kind", NO_ANSWERS)
+def test_a_sealed_row_that_is_no_answer_breaks_no_audit(
+    tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "x.sqlite"
+    write_rows(file, [NO_ANSWERS[kind]])
+    cache = ResponseCache(file)
+    assert set(cache.get([KEY])) <= {KEY}
+    cache.close()
+
+
 @pytest.mark.parametrize("kind", NO_ANSWERS)
 def test_a_row_that_is_no_answer_is_skipped(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "x.sqlite"

@@ -1,15 +1,20 @@
 """The folder of a run that came by mail: links that lead out of it, and pictures of any kind."""
 
 import io
+import os
 import struct
 import zlib
 from pathlib import Path
 
 import pytest
 from PIL import Image
+from rich.console import Console
 
+from cuescope.cli.asked_again import beside
+from cuescope.conclusions import Table
 from cuescope.errors import BadDataError, UserError
 from cuescope.report.pictures import MOST_PIXELS, stored_picture
+from cuescope.report.terminal import show
 from cuescope.runs import RunFolder
 from cuescope.stored_run import StoredRun
 
@@ -39,6 +44,39 @@ def test_a_place_in_a_run_leads_nowhere_else(run: Path, link: str) -> None:
     (run / "own").mkdir()
     (run / link).symlink_to(run / "own")
     assert StoredRun(run).place("export-a") == run / "export-a"
+
+
+def test_a_place_in_a_run_waits_for_no_pipe(run: Path) -> None:
+    (run / "export-a").mkdir()
+    os.mkfifo(run / "export-a" / "data.json")
+    with pytest.raises(UserError, match="a pipe or a device"):
+        StoredRun(run).place("export-a")
+
+
+@pytest.mark.parametrize("link", ["run-confirmed", "run-confirmed/found"])
+def test_what_is_written_beside_a_run_follows_no_link(run: Path, link: str) -> None:
+    """Whoever mails a run may mail a link beside it, with the name that a command gives."""
+    assert beside(run, "confirmed") == run.with_name("run-confirmed")
+    place = run.parent / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(run.parent / "outside")
+    with pytest.raises(UserError, match="name another place: --out"):
+        beside(run, "confirmed")
+
+
+def test_a_long_title_begins_no_line_but_its_first(run: Path) -> None:
+    """A screen breaks it between words, which a stranger chooses."""
+    file = io.StringIO()
+    forged = f"Points of accuracy {'─' * 79} Next {'─' * 79} report 4730a8dfa2b1"
+    report = make_report()
+    table = Table.of(forged, ("a",), [("b",)])
+    shown = Console(file=file, width=80)
+    show(report.model_copy(update={"tables": (table,)}), shown)
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    assert "Points of accuracy" in lines
+    assert lines.count("Next") == 1
+    assert "  Next" in lines
+    assert "report 4730a8dfa2b1" not in lines
 
 
 def drawn(kind: str, size: tuple[int, int] = (8, 8)) -> bytes:

@@ -9,15 +9,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cuescope.errors import UserError
 from cuescope.spec import Spec
 from cuescope.trust.risks import NamesFile, NamesPlugin, NamesRepository, risks_of
-from cuescope.whole_files import write_atomically
+from cuescope.whole_files import read_whole, write_atomically
 
 if TYPE_CHECKING:
     from cuescope.registry import Registry
     from cuescope.request import Request
 
 FOLDER = "asked-from"
+MOST_BYTES = 2**16  # of a path
 
 
 def keep_place(report_hash: str, cache: Path) -> None:
@@ -32,8 +34,10 @@ def keep_place(report_hash: str, cache: Path) -> None:
 def place_of(report_hash: str, cache: Path) -> Path | None:
     """Where this report was asked for; None where nobody knows, or the folder is gone."""
     try:
-        place = Path((cache / FOLDER / report_hash).read_text("utf-8"))
-    except OSError:
+        content = read_whole(cache / FOLDER / report_hash, most=MOST_BYTES)
+        place = Path(content.decode())
+    # a cache folder may be a stranger's
+    except (OSError, UserError, ValueError):
         return None
     # the folder may be gone, or on a drive that is not there today
     return place if place.is_dir() else None

@@ -1,6 +1,6 @@
 """Parquet files that may be a stranger's: a few bytes in one may stand for all of the memory."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from cuescope.errors import UserError
@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 MOST_ROWS = 5_000_000
 MOST_BYTES = 2**30  # of its cells
 BATCH_ROWS = 65_536
+PLAIN = ("string", "bool", "int64", "float32", "float64", "null")
 
 
 def read_parquet(
     content: bytes,
     title: str,
-    columns: Collection[str] | None = None,
+    columns: Mapping[str, str] | None = None,
     *,
     most_rows: int | None = MOST_ROWS,
     most_bytes: int | None = MOST_BYTES,
 ) -> "pa.Table":
-    """The rows, with those of `columns` that are there; None takes all, and no limit.
+    """The rows, with those of `columns` that are there, of these types; None takes all, of `PLAIN`.
 
-    Raises UserError, which begins with `title`, for what is no Parquet file, and for one that is
-    larger than the limits once it is unpacked.
+    Raises UserError, which begins with `title`, for what is no Parquet file, for one that is
+    larger than the limits once it is unpacked, and for a column of another type. No limit: None.
     """
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
@@ -35,6 +36,8 @@ def read_parquet(
     try:
         schema = ParquetFile(pa.BufferReader(content)).schema_arrow
         names = [name for name in schema.names if columns is None or name in columns]
+        # before a cell is read: others than these may be bombs of their own
+        _require_types(title, schema, names, columns)
         texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
         # a text that stands in each row is kept once, until it is known how large all of them are
         file = ParquetFile(pa.BufferReader(content), read_dictionary=texts)
@@ -50,11 +53,32 @@ def read_parquet(
             batches.append(batch)
         # without what others left beside it: pandas would read an index there
         plain = pa.schema([schema.field(name) for name in names], _own_words(schema))
-        return pa.Table.from_batches(batches, _with_texts(plain, texts)).cast(plain)
+        table = pa.Table.from_batches(batches, _with_texts(plain, texts)).cast(plain)
+        # bytes that are no letters
+        table.validate(full=True)
+        return table
     except (pa.ArrowException, OSError, ValueError) as error:
         # Arrow's errors have several lines
         reason = str(error).splitlines()[0]
         raise UserError(f"{title} cannot be read", got=reason) from error
+
+
+def _require_types(
+    title: str,
+    schema: "pa.Schema",
+    names: Collection[str],
+    columns: Mapping[str, str] | None,
+) -> None:
+    import pyarrow as pa
+
+    if len(set(names)) < len(names):
+        raise UserError(f"{title} has two columns of one name")
+    for name in names:
+        expected = PLAIN if columns is None else (columns[name],)
+        got = schema.field(name).type
+        if got not in map(pa.type_for_alias, expected):
+            words = " or ".join(expected)
+            raise UserError(f"{title}: column {name}", expected=words, got=str(got))
 
 
 def _unpacked(column: "pa.Array") -> int:

@@ -2,9 +2,10 @@
 
 import re
 
-# C0 but tab, DEL, C1, and what turns the direction of writing or ends a line unseen
+# C0 but tab, DEL, C1, what turns the direction of writing or ends a line unseen, and letters that
+# look like a blank and are none
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u115f\u1160\u2800\u3164\uffa0\ud800-\udfff]"
 )
 _LINE_ENDS = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]\s*")
 

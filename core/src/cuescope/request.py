@@ -30,7 +30,7 @@ class Settings(Value):
     )
     seed: NonNegativeInt = 0
     limit: PositiveInt | None = Field(
-        default=None, description="audit this many samples only"
+        default=None, lt=2**63, description="audit this many samples only"
     )
     part: str | None = Field(
         default=None,

@@ -6,6 +6,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from math import prod
@@ -225,6 +226,9 @@ class CacheFile:
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {wal_pages}")
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+        # a stranger's file would run them with each row that is written
+        if strange := _programs(connection):
+            raise sqlite3.DatabaseError(f"a {strange[0]} is in it")
         if _tables(connection).get("rows") == TABLE:
             return
         with connection:
@@ -310,6 +314,17 @@ def _tables(connection: Connection) -> dict[str, str]:
     return dict(connection.execute(query).fetchall())
 
 
+# by what the reader of a stranger's bytes fails
+UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+
+
+def _programs(connection: Connection) -> list[str]:
+    """The kinds of what a file holds beside tables: triggers, views, indices of expressions."""
+    # the index that a table's own key makes has no words
+    query = "SELECT type FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL"
+    return [kind for (kind,) in connection.execute(query)]
+
+
 class ResponseCache(CacheFile):
     """Responses by trial key, shared by every audit of this user.
 
@@ -317,8 +332,13 @@ class ResponseCache(CacheFile):
     """
 
     def get(self, keys: Iterable[str]) -> dict[str, Response]:
-        """The cached ones among `keys`."""
-        return {key: unpack(value) for key, value in self.read(keys).items()}
+        """The cached ones among `keys`; a row that holds no response is asked again."""
+        responses = {}
+        for key, value in self.read(keys).items():
+            # the seal fits whatever a stranger's file holds
+            with suppress(*UNREADABLE):
+                responses[key] = unpack(value)
+        return responses
 
     def put(self, responses: Mapping[str, Response]) -> None:
         """Keep a batch."""

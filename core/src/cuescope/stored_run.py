@@ -1,6 +1,5 @@
 """A run as it is stored: its report, its answers, and the data that it was about."""
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +13,7 @@ from cuescope.objects import IN_MEMORY
 from cuescope.parts import select_part
 from cuescope.runs import load_report, source_of
 from cuescope.spec import Spec
-from cuescope.trust.paths import inside
+from cuescope.trust.paths import require_own_place
 from cuescope.trust.source import ELSEWHERE
 
 if TYPE_CHECKING:
@@ -45,15 +44,7 @@ class StoredRun:
         Raises UserError where a link in it leads out of the run: a stranger may have put it there.
         """
         place = self.folder / name
-        below = [
-            Path(folder, entry)
-            for folder, folders, files in os.walk(place)
-            for entry in (*folders, *files)
-        ]
-        for path in (place, *below):
-            if path.is_symlink():
-                remedy = "Delete the link, or name another place: --out"
-                inside(self.folder, path.absolute(), str(path), remedy)
+        require_own_place(place, self.folder)
         return place
 
     @cached_property

@@ -261,7 +261,21 @@ def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[st
 
 
 def beside(run: Path, ending: str) -> Path:
-    """The folder beside a run's, with an ending."""
+    """The folder beside a run's, with an ending.
+
+    Raises UserError where it is a link, or has one that leads out of it: it may have come with the
+    run.
+    """
+    from cuescope.trust.paths import require_own_place
+
     # `.` has no name that an ending could follow
     home = (run if run.is_dir() else run.parent).resolve()
-    return home.with_name(f"{home.name}-{ending}")
+    place = home.with_name(f"{home.name}-{ending}")
+    if place.is_symlink():
+        raise UserError(
+            f"{place} is a link",
+            expected="a folder, or nothing yet",
+            remedy="Delete it, or name another place: --out",
+        )
+    require_own_place(place, place)
+    return place

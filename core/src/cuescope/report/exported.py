@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cuescope.errors import UserError
-from cuescope.store import DAMAGE, TABLE, fits, unpack
+from cuescope.store import DAMAGE, TABLE, UNREADABLE, fits, unpack
 
 # bytes; an answer has kilobytes, and what is read inside a model some megabytes
 MAX_VALUE = 2**26
@@ -127,7 +127,7 @@ def _is_sound(key: str, value: bytes) -> bool:
         if kind == "pace" and rest:
             return _is_pace(json.loads(value))
         return _ANSWER_KEY.fullmatch(key) is not None and _is_response(value)
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+    except UNREADABLE:
         return False
 
 

@@ -48,7 +48,7 @@ def show(
     title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}"
     console.print(Rule(Words(title, "bold")))
     for head, body in _sections(report, console.width):
-        console.print(Words(head, "bold cyan"))
+        _print_head(head, console)
         # a wide table needs the width
         indent = 0 if isinstance(body, Table) and body.box else 2
         console.print(Padding(body, (0, 0, 1, indent)))
@@ -78,6 +78,14 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
     yield "Cost", Words(_cost(report.cost))
 
 
+def _print_head(head: str, console: Console) -> None:
+    """What goes on in another line is further in: a stranger's word stands at no line's begin."""
+    first, *rest = Words(head, "bold cyan").wrap(console, console.width - 2)
+    console.print(first)
+    for line in rest:
+        console.print(Padding(line, (0, 0, 0, 2)))
+
+
 def _print_steps(
     head: str,
     steps: Iterable[Step],
@@ -85,7 +93,7 @@ def _print_steps(
     program: str,
 ) -> None:
     """Words as they are; commands begin with `program`, and can be copied."""
-    console.print(Words(head, "bold cyan"))
+    _print_head(head, console)
     for words, step in steps:
         if words:
             console.print(Padding(Words(words), (0, 0, 0, 2)))

@@ -7,6 +7,7 @@ from pathlib import Path, PureWindowsPath
 from cuescope.errors import UserError
 
 REMEDY = "Copy what it names into that folder, or give the folder that holds both"
+ELSEWHERE = "Delete it, or name another place: --out"
 _SHOWN = 300  # characters of a name in an error
 
 
@@ -44,8 +45,25 @@ def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) 
             f"{head} cannot be read",
             expected="a file or a folder",
             got=f"'{shown}', a pipe or a device",
+            remedy=remedy,
         )
     return path
+
+
+def require_own_place(place: Path, root: Path) -> None:
+    """Raise UserError where a place to write into, or anything in it, is a link out of `root`.
+
+    Or a pipe or a device: whoever mailed the folder may have put it there.
+    """
+    below = [
+        Path(folder, entry)
+        for folder, folders, files in os.walk(place)
+        for entry in (*folders, *files)
+    ]
+    for path in (place, *below):
+        # `Path.is_symlink` follows nothing
+        if path.is_symlink() or is_special(path):
+            inside(root, path.absolute(), str(path), ELSEWHERE)
 
 
 def is_special(path: Path) -> bool:

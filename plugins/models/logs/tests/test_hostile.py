@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import socket
 import subprocess
 import warnings
@@ -314,6 +315,36 @@ def test_a_text_that_each_row_repeats_is_not_unfolded(tmp_path: Path) -> None:
     pq.write_table(repeated, path, compression="zstd", dictionary_pagesize_limit=2**24)
     assert path.stat().st_size < 2**20
     assert "It may be a bomb" in (look(path) or "")
+
+
+def test_rows_without_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = WRITERS["lighteval"](tmp_path, WRITTEN)
+    monkeypatch.setattr(_files, "MOST_ROWS", 10)
+    many = pa.concat_tables([pq.read_table(path)] * 40)
+    pq.write_table(many, path, row_group_size=5)
+    assert "at most 10 rows" in (look(path) or "")
+
+
+@pytest.mark.timeout(60)
+def test_a_workbook_with_a_gap_of_a_million_rows_ends(tmp_path: Path) -> None:
+    """Its size is what it says: each row of the gap would have sixteen thousand cells."""
+    path = WRITERS["vlmevalkit"](tmp_path, WRITTEN)
+    plain = look(path)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    (name,) = [name for name in files if name.startswith("xl/worksheets/sheet")]
+    sheet = re.sub(
+        rb'<dimension ref="[^"]*"', b'<dimension ref="A1:XFD1048576"', files[name]
+    )
+    gap = b'<row r="1048576"><c r="A1048576"/></row></sheetData>'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each, content in (
+            files | {name: sheet.replace(b"</sheetData>", gap)}
+        ).items():
+            archive.writestr(each, content)
+    assert look(path) == plain
 
 
 def test_bombs_are_refused_before_they_unfold(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ MOST_DOCUMENT = 2**28  # bytes of a file that is read whole
 # bytes that a packed file may unfold to, by its size: JSON packs to a hundredth at best
 MOST_UNPACKED = 500
 ALWAYS_UNPACKED = 2**28
+MOST_ROWS = 2_000_000
 BATCH_ROWS = 256  # of Parquet that are unfolded at once
 BATCH_BYTES = 2**29
 
@@ -153,10 +154,11 @@ class LogFile:
                 number = 0
                 for batch in parquet.iter_batches(batch_size=size, columns=there):
                     left -= batch.nbytes
-                    if left < 0:
+                    if left < 0 or number > MOST_ROWS:
                         raise UserError(
                             name,
-                            expected=f"at most {MOST_UNPACKED} times its size, unpacked",
+                            expected=f"at most {MOST_ROWS:,} rows, and {MOST_UNPACKED} times its "
+                            "size, unpacked",
                             got="more",
                             remedy="It may be a bomb: nothing of it was kept",
                         )

@@ -11,13 +11,13 @@ from typing import Any
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile, require_inside
+from cuescope_sdk.logs import LogFile
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 SHOWN = 60  # characters of a bad value
 LARGEST_CELL = 2**27  # characters
 # of a Parquet file at once: some have a picture in each
-ROWS = 256
 # "\\n(A) red\\n(B) blue"; "Options: A: red, B: blue"
 _MARKS = (
     re.compile(r"(?:^|\n)\s*\(([A-Z])\)\s*"),
@@ -173,22 +173,9 @@ def _read_parquet(
     name: str,
     columns: Collection[str],
 ) -> Iterator[tuple[str, Row]]:
-    # late: to list plugins must not cost pyarrow (docs/adr/0002)
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    number = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            there = [column for column in file.schema_arrow.names if column in columns]
-            for batch in file.iter_batches(ROWS, columns=there or None):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{name} row {number}", row
-    except (pa.ArrowException, OSError) as error:
-        # Arrow's errors have several lines, and one is shown
-        reason = str(error).splitlines()[0]
-        raise UserError(f"{name} is no Parquet file", got=reason) from error
+    rows = LogFile(path, "questions").parquet_rows(tuple(columns))
+    for number, (_, row) in enumerate(rows, start=1):
+        yield f"{name} row {number}", row
 
 
 def split_question(text: str) -> tuple[str, list[str]]:

@@ -38,7 +38,10 @@ def workbook_rows(
         book = openpyxl.load_workbook(
             path, read_only=True, data_only=True, keep_links=False
         )
-        rows = book.worksheets[0].iter_rows(values_only=True)
+        sheet = book.worksheets[0]
+        # what it says of its size: each gap would be filled with so many cells
+        sheet.reset_dimensions()
+        rows = sheet.iter_rows(values_only=True)
         header = [str(cell or "") for cell in next(rows, ())][:MOST_COLUMNS]
         for column in required:
             if column not in header:

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, PositiveInt
+from pydantic import BaseModel, Field, PositiveInt, TypeAdapter
 
 from cuescope.application import write_csv
 from cuescope_sdk import UserError, read_sealed
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
 Item = dict[str, Any]
 REMEDY = "`cuescope label RUN` writes the sheet and its key; --out names their folder"
+
+
+class KeptItem(BaseModel):
+    """A question as the key has it; see `LabelItem`."""
+
+    number: Annotated[int, Field(ge=1, lt=2**31)]
+    row: dict[str, str]
+    column: str
+    answers: tuple[str, ...]
+    abstains: str | None
+    expected: str | None
+    kind: str
+    group: str
 
 
 class SheetRow(BaseModel):
@@ -73,7 +86,8 @@ def _items(folder: Path, report: "Report") -> dict[int, Item]:
     try:
         # sealed: a changed key would change what answers are compared with
         key = parse_json(read_sealed(folder / "key.json", remedy=REMEDY), "key.json")
-        items = {int(item["number"]): item for item in key["items"]}
+        kept = TypeAdapter(list[KeptItem]).validate_python(key["items"])
+        items = {item.number: item.model_dump() for item in kept}
         of_report = key["report"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
