@@ -67,7 +67,8 @@ def test_what_is_written_beside_a_run_follows_no_link(run: Path, link: str) -> N
 def test_a_long_title_begins_no_line_but_its_first(run: Path) -> None:
     """A screen breaks it between words, which a stranger chooses."""
     file = io.StringIO()
-    forged = f"Points of accuracy {'─' * 79} Next {'─' * 79} report 4730a8dfa2b1"
+    rule = "─" * 76
+    forged = f"Points of accuracy {rule} Next {rule} report 4730a8dfa2b1"
     report = make_report()
     table = Table.of(forged, ("a",), [("b",)])
     shown = Console(file=file, width=80)

@@ -154,7 +154,7 @@ class LogFile:
                 number = 0
                 for batch in parquet.iter_batches(batch_size=size, columns=there):
                     left -= batch.nbytes
-                    if left < 0 or number > MOST_ROWS:
+                    if left < 0 or number + batch.num_rows > MOST_ROWS:
                         raise UserError(
                             name,
                             expected=f"at most {MOST_ROWS:,} rows, and {MOST_UNPACKED} times its "
