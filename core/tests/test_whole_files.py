@@ -1,5 +1,6 @@
 """Files are whole or not there, whoever else writes; a killed writer leaves nothing for long."""
 
+import json
 import os
 import signal
 import stat
@@ -249,3 +250,8 @@ def test_a_folder_is_asked_for_before_anything_is_written(
     monkeypatch.setattr("cuescope.whole_files.os.access", lambda *_: False)
     with pytest.raises(UserError, match="which you may not write to"):
         require_folder(tmp_path / "new")
+
+
+def test_half_a_letter_is_written_as_json_has_it(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a.json", '"a\ud800"')
+    assert json.loads((tmp_path / "a.json").read_text()) == "a\ud800"

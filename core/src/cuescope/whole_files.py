@@ -80,7 +80,12 @@ class Draft:
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all; raises UserError where the folder cannot be written."""
-    data = content.encode() if isinstance(content, str) else content
+    # half a letter of a stranger's text stands there as \ud800, which JSON reads back
+    data = (
+        content.encode(errors="backslashreplace")
+        if isinstance(content, str)
+        else content
+    )
     try:
         with Draft(path) as draft:
             draft.file.write(data)

@@ -92,7 +92,11 @@ class Croissant(Exporter):
         import pyarrow.parquet as pq
 
         origin = run.report.provenance
-        fields = [_field(column) for column in pq.read_schema(table)]
+        # a stranger's table may have others beside ours
+        columns = [
+            column for column in pq.read_schema(table) if str(column.type) in TYPES
+        ]
+        fields = [_field(column) for column in columns]
         name = plain_name(
             f"{origin.method.spec}-{origin.model.spec}-{origin.data.spec}"
         )

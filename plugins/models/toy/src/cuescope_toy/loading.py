@@ -266,6 +266,9 @@ def load_checkpoint(
     if not path.exists():
         return None
     try:
+        # a pipe in a stranger's cache folder would be waited for without end
+        if not path.is_file():
+            raise ValueError("it is no file")
         with safe_open(path, framework=framework) as file:
             metadata = file.metadata()
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
