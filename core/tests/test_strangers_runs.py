@@ -10,16 +10,18 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
+from cuescope.answers import read_answers
 from cuescope.cli.asked_again import beside
 from cuescope.conclusions import Table
 from cuescope.errors import BadDataError, UserError
-from cuescope.report.pictures import MOST_PIXELS, stored_picture
+from cuescope.report.pictures import MOST_PIXELS, MOST_SCANS, stored_picture
 from cuescope.report.terminal import show
 from cuescope.runs import RunFolder
 from cuescope.stored_run import StoredRun
 
 from .conftest import Line
 from .reports import make_pictures, make_report
+from .test_cli import AUDIT
 
 
 @pytest.fixture
@@ -64,6 +66,44 @@ def test_what_is_written_beside_a_run_follows_no_link(run: Path, link: str) -> N
         beside(run, "confirmed")
 
 
+@pytest.mark.parametrize("name", ["names.json", "pictures", "answers.parquet"])
+def test_a_file_with_a_hole_is_not_read(run: Path, name: str, line: Line) -> None:
+    """A hole takes no room in a mail, and all of the memory."""
+    file = run / name
+    if file.is_dir():
+        file = next(file.glob("*.jpg"))
+    file.touch()
+    os.truncate(file, 2**34)
+    # a few bytes beside it: its seal
+    (run / "names.json.seal").write_text("0")
+    if name == "answers.parquet":
+        with pytest.raises(UserError, match=r"too large|does not belong"):
+            read_answers(run)
+    else:
+        line("report", run, "--html", run.parent / "page.html")
+
+
+@pytest.mark.parametrize("link", ["pictures", "answers.parquet"])
+def test_a_folder_that_was_prepared_writes_nothing_elsewhere(
+    line: Line, tmp_path: Path, link: str
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / link).symlink_to(tmp_path / "outside" / link)
+    assert "leads out of" in line(*AUDIT, "--out", "out", code=2)
+    with pytest.raises(UserError, match="leads out of"):
+        RunFolder(tmp_path / "out").prepare()
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_a_folder_in_the_place_of_a_file_is_told_at_once(
+    line: Line, tmp_path: Path
+) -> None:
+    (tmp_path / "out" / "answers.parquet").mkdir(parents=True)
+    said = line(*AUDIT, "--out", "out", code=2)
+    assert "out/answers.parquet is a folder" in said
+
+
 def test_a_long_title_begins_no_line_but_its_first(run: Path) -> None:
     """A screen breaks it between words, which a stranger chooses."""
     file = io.StringIO()
@@ -103,6 +143,7 @@ def claiming(width: int, height: int) -> bytes:
         claiming(60_000, 60_000),
         claiming(2**31 - 1, 2**31 - 1),
         claiming(MOST_PIXELS + 1, 1),
+        drawn("JPEG") + b"\xff\xda" * (MOST_SCANS + 1),
         b"<script>",
         b"",
     ],

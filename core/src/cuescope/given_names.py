@@ -7,7 +7,7 @@ from pathlib import Path
 from cuescope.conclusions import Report
 from cuescope.errors import UserError, nearest
 from cuescope.plain_json import parse_json, require_object
-from cuescope.sealed import read_sealed, write_sealed
+from cuescope.sealed import LARGEST_WORDS, read_sealed, write_sealed
 
 FILE = "names.json"
 MOST_CHARACTERS = 200
@@ -16,7 +16,9 @@ MOST_CHARACTERS = 200
 def read_names(folder: Path) -> dict[str, str]:
     """By feature key; empty where nobody gave any, or the file was changed since."""
     try:
-        given = require_object(parse_json(read_sealed(folder / FILE), FILE), FILE)
+        given = require_object(
+            parse_json(read_sealed(folder / FILE, most=LARGEST_WORDS), FILE), FILE
+        )
     except (FileNotFoundError, UserError):
         return {}
     return {key: str(name) for key, name in given.items()}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cuescope.errors import UserError
 from cuescope.sealed import (
-    LARGEST,
+    LARGEST_WORDS,
     DamagedFileError,
     read_sealed,
     seal_of,
@@ -21,6 +21,7 @@ from cuescope.sealed import (
 from cuescope.whole_files import read_whole, write_atomically
 
 STAMP = "mitigation.json"
+MOST_BYTES = 2**30  # of a file
 WANTED = "a folder as `cuescope mitigate` wrote it"
 REMEDY = "Run `cuescope mitigate` again"
 
@@ -59,7 +60,7 @@ def write_mitigated(
 def read_stamp(folder: Path) -> MitigationStamp:
     """The stamp; raises UserError where there is none, or not as it was written."""
     try:
-        content = read_sealed(folder / STAMP, remedy=REMEDY)
+        content = read_sealed(folder / STAMP, remedy=REMEDY, most=LARGEST_WORDS)
         return MitigationStamp.model_validate_json(content)
     except FileNotFoundError as error:
         raise _wrong(folder, f"no {STAMP}") from error
@@ -77,7 +78,7 @@ def read_files(folder: Path, stamp: MitigationStamp) -> dict[str, bytes]:
         if Path(name).name != name:
             raise _wrong(folder, f"'{name}', a file outside of it")
         try:
-            contents[name] = read_whole(folder / name, most=LARGEST)
+            contents[name] = read_whole(folder / name, most=MOST_BYTES)
         except OSError as error:
             raise _wrong(folder, f"no {name} that can be read") from error
         # names are part of it: two files that changed places are found

@@ -14,10 +14,12 @@ from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.trust.maker import is_signed, sign
+from cuescope.trust.paths import require_own_place
 from cuescope.trust.source import Source
 from cuescope.whole_files import read_whole, write_atomically as write_atomically
 
 MOST_BYTES = 2**34  # of a file beside a report: a hundred million answers
+MOST_OF_STRANGERS = 2**28  # all of it is read before its digest is compared
 # a thousand features with a hundred pictures each take half of it
 MAX_REPORT_BYTES = 2**26
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
@@ -45,7 +47,18 @@ class RunFolder:
         return self.path / "report.html"
 
     def prepare(self) -> None:
-        """Raise UserError now, not after the audit, where nothing can be written here."""
+        """Raise UserError now, not after the audit, where nothing can be written here.
+
+        Or where it would be written elsewhere, by a link in a folder that somebody else prepared.
+        """
+        require_own_place(self.path, self.path)
+        for file in (self.report_file, self.answers_file, self.page_file):
+            if file.is_dir():
+                raise UserError(
+                    f"{file} is a folder",
+                    expected="a file, or nothing yet",
+                    remedy="Delete it, or choose another folder: --out",
+                )
         write_atomically(self.path / ".started", "")
 
     def save(
@@ -87,7 +100,7 @@ class RunFolder:
             *map(exhibit_key, exhibits(report)),
         ]
         # once: a report of megabytes would be read again for each picture
-        written = _read_report(self.path).files
+        written = _read_report(self.path)
         kept: dict[str, bytes] = {}
         for key in keys:
             file = self._picture(key)
@@ -101,11 +114,11 @@ class RunFolder:
 
     def read(self, name: str) -> bytes:
         """The bytes of a file of this run; raises UserError where they are not as written."""
-        return self._read(name, _read_report(self.path).files)
+        return self._read(name, _read_report(self.path))
 
-    def _read(self, name: str, digests: Mapping[str, str]) -> bytes:
+    def _read(self, name: str, report: Report) -> bytes:
         file = self.path / name
-        written = digests.get(name)
+        written = report.files.get(name)
         if written is None:
             raise UserError(
                 f"{file} does not belong to the report beside it",
@@ -113,7 +126,8 @@ class RunFolder:
                 remedy="Run the audit again: its answers are remembered",
             )
         try:
-            content = read_whole(file, most=MOST_BYTES)
+            is_own = _is_own(report, cache_folder())
+            content = read_whole(file, most=MOST_BYTES if is_own else MOST_OF_STRANGERS)
         except OSError as error:
             raise UserError(
                 f"{file} cannot be read",

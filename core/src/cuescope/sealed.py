@@ -15,6 +15,7 @@ from cuescope.whole_files import read_whole, write_atomically
 
 SUFFIX = ".seal"
 LARGEST = 2**32  # bytes of a sealed file: all of it is read at once
+LARGEST_WORDS = 2**24  # of one that holds names, lists or facts
 LARGEST_SEAL = 2**12  # a digest has 32 letters
 TRIES = 2  # another process may replace both files between the two reads
 
@@ -48,14 +49,14 @@ def write_sealed(path: Path, content: bytes) -> None:
         write_atomically(beside, seal)
 
 
-def read_sealed(path: Path, *, remedy: str | None = None) -> bytes:
+def read_sealed(path: Path, *, remedy: str | None = None, most: int = LARGEST) -> bytes:
     """The content as it was written; raises DamagedFileError with `remedy` for any other.
 
-    FileNotFoundError where there is no file.
+    Or for more than `most` bytes. FileNotFoundError where there is no file.
     """
     for _ in range(TRIES):
         try:
-            content = read_whole(path, most=LARGEST)
+            content = read_whole(path, most=most)
         except FileNotFoundError:
             raise
         except (OSError, UserError) as error:

@@ -7,6 +7,7 @@ import typer
 from typer.models import TyperPath
 
 from cuescope.errors import UserError
+from cuescope.trust.paths import require_own_place
 from cuescope.whole_files import require_path
 
 PAGES = (".html", ".htm")
@@ -19,7 +20,11 @@ class NamedPath(TyperPath):
         """The path; raises UserError for one that cannot be used."""
         name = str(param.human_readable_name if param is not None else "path")
         options = [word for word in getattr(param, "opts", ()) if word[0] == "-"]
-        self.require(options[0] if options else name.strip("[]"), value)
+        option = options[0] if options else name.strip("[]")
+        self.require(option, value)
+        # a folder that somebody else prepared may have links to anywhere
+        if option == "--out" and Path(value).is_dir():
+            require_own_place(Path(value), Path(value))
         return super().convert(value, param, ctx)
 
     def require(self, name: str, value: Any) -> None:

@@ -380,6 +380,10 @@ def install(
     Those of this project come from where cuescope came from: a clone, or a folder of wheels. Their
     names are not registered on the package index yet.
     """
+    for dist in dists:
+        # pip would take it for an option of its own
+        if dist.startswith("-"):
+            raise UserError(f"install {dist}", expected="the name of a package")
     installation = plan_installation(dists)
     command = [*_installer(), *installation.arguments]
     # pip takes constraints from a file alone

@@ -56,6 +56,7 @@ _GUESSED = re.compile(r"(.+) \(a guess(?:[,;].*)?\)|.+ \(a guess: (.+)\)")
 T = TypeVar("T")
 Samples = Mapping[str, Sample]  # by key
 Frames = Sequence[FrameId]
+MOST_BYTES = 2**20  # of a list of runs
 LeftOut = dict[str, str]  # methods, and why they were not run
 
 
@@ -418,7 +419,8 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], LeftOut]:
         if listed.is_file() and not (run / "report.json").exists():
             investigation = _read_investigation(listed)
             # the list may come from elsewhere: no name may lead out of its folder
-            folders += [inside(run, name) for name in investigation.runs]
+            names = dict.fromkeys(investigation.runs)
+            folders += [inside(run, name) for name in names]
             left_out |= investigation.left_out
         else:
             folders.append(run)
@@ -438,7 +440,8 @@ class Investigation(BaseModel):
 def _read_investigation(file: Path) -> Investigation:
     """Raises UserError where the file is damaged, edited or of another shape."""
     try:
-        return Investigation.model_validate_json(read_sealed(file, remedy=REMEDY))
+        content = read_sealed(file, remedy=REMEDY, most=MOST_BYTES)
+        return Investigation.model_validate_json(content)
     except ValidationError as error:
         fault = error.errors()[0]
         place = " ".join(map(str, fault["loc"]))
