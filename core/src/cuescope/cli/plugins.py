@@ -380,11 +380,11 @@ def install(
     Those of this project come from where cuescope came from: a clone, or a folder of wheels. Their
     names are not registered on the package index yet.
     """
+    installation = plan_installation(dists)
     for dist in dists:
         # pip would take it for an option of its own
         if dist.startswith("-"):
             raise UserError(f"install {dist}", expected="the name of a package")
-    installation = plan_installation(dists)
     command = [*_installer(), *installation.arguments]
     # pip takes constraints from a file alone
     with TemporaryDirectory() as folder:
