@@ -289,8 +289,9 @@ def test_a_name_is_a_text_that_files_can_hold(name: Any) -> None:
 
 
 def test_what_a_mitigator_learned_is_a_folder() -> None:
+    learned: Any = None
     with pytest.raises(UserError, match="learned is a NoneType"):
-        cuescope.Mitigated(red_is_right, None)  # type: ignore[arg-type]
+        cuescope.Mitigated(red_is_right, learned)
 
 
 def test_whoever_comes_second_writes_over_nobody(tmp_path: Path) -> None:

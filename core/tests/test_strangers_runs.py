@@ -10,13 +10,15 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from cuescope.answers import read_answers
 from cuescope.cli.asked_again import beside
 from cuescope.conclusions import Table
+from cuescope.context import cache_folder
 from cuescope.errors import BadDataError, UserError
+from cuescope.given_names import read_names
 from cuescope.report.pictures import MOST_PIXELS, MOST_SCANS, stored_picture
 from cuescope.report.terminal import show
 from cuescope.runs import RunFolder
+from cuescope.sealed import LARGEST_WORDS, write_sealed
 from cuescope.stored_run import StoredRun
 
 from .conftest import Line
@@ -66,21 +68,32 @@ def test_what_is_written_beside_a_run_follows_no_link(run: Path, link: str) -> N
         beside(run, "confirmed")
 
 
-@pytest.mark.parametrize("name", ["names.json", "pictures", "answers.parquet"])
-def test_a_file_with_a_hole_is_not_read(run: Path, name: str, line: Line) -> None:
-    """A hole takes no room in a mail, and all of the memory."""
-    file = run / name
-    if file.is_dir():
-        file = next(file.glob("*.jpg"))
-    file.touch()
-    os.truncate(file, 2**34)
-    # a few bytes beside it: its seal
-    (run / "names.json.seal").write_text("0")
-    if name == "answers.parquet":
-        with pytest.raises(UserError, match=r"too large|does not belong"):
-            read_answers(run)
-    else:
-        line("report", run, "--html", run.parent / "page.html")
+def test_names_of_many_megabytes_are_none(run: Path) -> None:
+    """Their seal fits, which whoever mails them can compute."""
+    names = b'{"cue": "red"}'
+    write_sealed(run / "names.json", names)
+    assert read_names(run) == {"cue": "red"}
+    write_sealed(run / "names.json", names + b" " * LARGEST_WORDS)
+    assert read_names(run) == {}
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_files_of_a_stranger_have_a_limit(
+    run: Path, monkeypatch: pytest.MonkeyPatch, *, is_own: bool
+) -> None:
+    """A hole in a file takes no room in a mail, and all of the memory."""
+    report = make_report()
+    signed = cache_folder() if is_own else None
+    RunFolder(run).save(report, make_pictures(report), page="p" * 99, answers=signed)
+    monkeypatch.setattr("cuescope.runs.MOST_OF_STRANGERS", 10)
+    if is_own:
+        assert RunFolder(run).read("report.html") == b"p" * 99
+        assert RunFolder(run).pictures(report)
+        return
+    with pytest.raises(UserError, match="too large"):
+        RunFolder(run).read("report.html")
+    with pytest.warns(UserWarning, match="too large"):
+        assert not RunFolder(run).pictures(report)
 
 
 @pytest.mark.parametrize("link", ["pictures", "answers.parquet"])

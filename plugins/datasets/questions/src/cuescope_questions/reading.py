@@ -11,7 +11,7 @@ from typing import Any
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile, require_inside
-from cuescope_sdk.logs import LogFile
+from cuescope_sdk.logs import LogFile, parse_json
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -125,7 +125,7 @@ def _read_table(file: TextFile, delimiter: str) -> Iterator[tuple[str, Row]]:
 
 def _read_json_lines(file: TextFile) -> Iterator[tuple[str, Row]]:
     for place, line in file.lines():
-        yield place, _require_object(_parse(line, place), place)
+        yield place, _require_object(parse_json(line, place), place)
 
 
 def _read_json(file: TextFile, inside: str | None) -> Iterator[tuple[str, Row]]:
@@ -135,7 +135,7 @@ def _read_json(file: TextFile, inside: str | None) -> Iterator[tuple[str, Row]]:
     if first.startswith("{") and second.lstrip().startswith("{"):
         yield from _read_json_lines(file)
         return
-    rows = _parse(text, file.name)
+    rows = parse_json(text, file.name)
     if isinstance(rows, dict):
         # ScienceQA's rows are named by their numbers; any other object is a row
         named = all(isinstance(row, dict) for row in rows.values())
@@ -151,15 +151,6 @@ def _read_json(file: TextFile, inside: str | None) -> Iterator[tuple[str, Row]]:
 
 def _is_table(cell: Any) -> bool:
     return isinstance(cell, list) and bool(cell) and isinstance(cell[0], dict)
-
-
-def _parse(text: str, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise UserError(f"{place} is no JSON", got=str(error)) from None
-    except RecursionError:  # brackets nested by the thousand
-        raise UserError(f"{place} is no JSON list of objects") from None
 
 
 def _require_object(row: Any, place: str) -> Row:
