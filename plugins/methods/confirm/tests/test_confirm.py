@@ -31,6 +31,7 @@ from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.rulings import by_kinds
 from cuescope_confirm.verdicts.sentences import how_many
 from cuescope_confirm.verdicts.undecided import (
+    HARD_TO_SEE,
     MORE_SAMPLES,
     NO_CHANGE,
     PART_ALONE,
@@ -371,6 +372,26 @@ def test_where_answers_are_alike_nothing_is_caused(
         for effect in ("removes", "inserts")
     ]
     assert by_kinds(Row(target, [], [], votes), 0.1).verdict == verdict
+
+
+def test_what_may_be_a_cause_stands_before_what_something_else_explains() -> None:
+    """The larger figure is of pictures that are hard to see, and its sentence says so."""
+
+    def row(ruling: Ruling, effect: float, corrected: float) -> Row:
+        measured = Effect(effect, 0, 1, 50, corrected, corrected=corrected)
+        vote = Vote("full", [_witness("removes")], 1, measured, "undecided")
+        size = Estimate(effect, 0.0, 1.0)
+        return Row(anything, [], [], [vote], ruling, effect=size)
+
+    anything: Any = None
+    cause = row(Ruling("causes"), 0.1, 0.01)
+    may_be_one = row(Ruling("cannot tell", missing=PART_ALONE), 0.2, 0.01)
+    hard_to_see = row(Ruling("cannot tell", missing=HARD_TO_SEE), 0.4, 0.01)
+    unmoved = row(Ruling("cannot tell", missing=PART_ALONE), 0.3, 0.5)
+    company = row(Ruling("accompanies"), 0.05, 0.5)
+    rows = [company, unmoved, hard_to_see, may_be_one, cause]
+    rows.sort(key=lambda row: row.rank(0.05))
+    assert rows == [cause, may_be_one, hard_to_see, unmoved, company]
 
 
 def _witness(effect: str) -> Any:

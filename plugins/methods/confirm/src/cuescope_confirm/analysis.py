@@ -105,7 +105,7 @@ def measure(dossier: Dossier) -> Results:
             own = [votes[kind] for kind in case]
             rows.append(_row(dossier, target, own, measured, of_all.get(case)))
             advance(1)
-    rows.sort(key=_rank)
+    rows.sort(key=lambda row: row.rank(1 - study.options.confidence))
     return Results(study, rows, len(parties), confidence)
 
 
@@ -274,13 +274,6 @@ def _least_said(said: Sequence[Said | None]) -> Said | None:
             least = view
             lowest = view.alike.low
     return least
-
-
-def _rank(row: Row) -> tuple[bool, float, float]:
-    lost = row.lost.value if row.lost else 0.0
-    # below any effect: what was not measured stands last
-    effect = row.effect.value if row.effect else -1.0
-    return row.ruling.verdict != "causes", -lost, -effect
 
 
 def rarest_finding(study: Study) -> tuple[int, str] | None:

@@ -107,7 +107,7 @@ def power_when_decided(results: Results, foretold: str) -> str:
 
 
 def scores(results: Results) -> Iterator[Score]:
-    """A row a cue and metric, causes first, the most harmful first; tables are attached."""
+    """A row a cue and metric, the worst first; tables are attached."""
     audit = results.study.audit
     options = results.study.options
     is_of_pairs = options.pairs is not None

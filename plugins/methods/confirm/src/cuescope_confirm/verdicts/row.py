@@ -131,6 +131,18 @@ class Row:
             effects.append(self.together)
         return any(effect.corrected <= level for effect in effects)
 
+    def rank(self, level: float) -> tuple[bool, bool, float, float]:
+        """The lower, the earlier in a report: causes by what they cost, then what may be one.
+
+        Last stands what is none, what something else explains, and what was not seen to move.
+        """
+        missing = self.ruling.missing
+        is_open = missing is not None and not missing.explained and self.moves(level)
+        lost = self.lost.value if self.lost else 0.0
+        # below any effect: what was not measured stands last
+        effect = self.effect.value if self.effect else -1.0
+        return self.ruling.verdict != "causes", not is_open, -lost, -effect
+
     @property
     def fine(self) -> list[Testimony]:
         """The witnesses that change less than a whole frame."""

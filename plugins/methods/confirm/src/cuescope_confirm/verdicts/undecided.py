@@ -18,12 +18,14 @@ PLACE_DECIDES = (
 class Undecided:
     """Why nothing can be told of a cue, as half a sentence, and what would decide, as a sentence.
 
-    `of_samples` is whether more samples would, so that their number may be told.
+    `of_samples` is whether more samples would, so that their number may be told. `explained` is
+    whether something else is known that would do all that was measured.
     """
 
     because: str
     decides: str = PAIRS_DECIDE
     of_samples: bool = False
+    explained: bool = False
 
     def decides_next(self, *, folds: bool) -> str:
         """What would decide, with the options for it; by `folds` all samples are tested already."""
@@ -48,7 +50,8 @@ NO_SAMPLES = Undecided(
 )
 ONLY_DAMAGE = Undecided(
     "each change moves answers wherever it is made: the placebo alone does, or the same change "
-    "where the cue is not"
+    "where the cue is not",
+    explained=True,
 )
 NO_CHANGE = Undecided("no change of pictures takes all of it out, or puts it in")
 UNSURE_PLACE = Undecided("it is not known well enough where it is", PLACE_DECIDES)
@@ -73,11 +76,13 @@ DISAGREEMENT = Undecided(
 )
 SPREAD = Undecided("what was measured is too unlike to say how large its effect is")
 SAME_ELSEWHERE = Undecided(
-    "the same changes move answers about as much in pictures in which it can do nothing"
+    "the same changes move answers about as much in pictures in which it can do nothing",
+    explained=True,
 )
 ALL_ELSE = Undecided(
     "something else in its pictures may move the answers: with that held alike, they are the same "
-    "with the cue and without it"
+    "with the cue and without it",
+    explained=True,
 )
 PERHAPS_ALL_ELSE = Undecided(
     "something else in its pictures may move the answers: with that held alike, they may be the "
@@ -85,7 +90,8 @@ PERHAPS_ALL_ELSE = Undecided(
 )
 HARD_TO_SEE = Undecided(
     "its wrong answers are of many kinds, as with pictures that are hard to see, and only the "
-    "model's embedding says that it is one"
+    "model's embedding says that it is one",
+    explained=True,
 )
 NOTHING_TO_EXPLAIN = Undecided(
     "in the run, answers are as often right with it as without it, so there is nothing to explain",
@@ -106,7 +112,8 @@ def nowhere(reason: str | None) -> Undecided:
 def its_company(words: str, name: str) -> Undecided:
     """Of a cue whose company moves the answers; `words` say how often the two go together."""
     return Undecided(
-        f"where it comes apart from {words}, answers go with {name} and not with the cue"
+        f"where it comes apart from {words}, answers go with {name} and not with the cue",
+        explained=True,
     )
 
 
@@ -114,5 +121,6 @@ def own_look(answer: str) -> Undecided:
     """Of a cue that mostly samples of the answer's own label show."""
     return Undecided(
         f"it may be what '{answer}' itself looks like: samples of this label show it far more "
-        "often than others, and only the model's embedding says that it is a cause"
+        "often than others, and only the model's embedding says that it is a cause",
+        explained=True,
     )
