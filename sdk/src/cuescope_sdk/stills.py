@@ -2,22 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
 from jaxtyping import Float
+from PIL import Image
 
 from cuescope.auditing import Audit
 from cuescope.conclusions import Feature, Occurrence
 from cuescope.types import Outcome, Output, Sample, Trial
 
 __all__ = [
+    "CROPS",
     "Answers",
     "FrameId",
 ]
 
 RANKED = 0.4  # of all frames: a feature that lists more ranks them
 LEAST = 24  # of these: from fewer nothing can be learned
+CROPS = 4  # along a frame's side
+CROP = 0.34  # of the side, that each crop shows: a cell and what stands around it
 FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
 
 
@@ -72,6 +77,22 @@ class Answers:
             static_logits=cls.stack_logits(stills, audit.labels),
         )
 
+    @classmethod
+    def embed_crops(
+        cls, audit: Audit, frames: Sequence[tuple[Sample, int]]
+    ) -> Float[np.ndarray, "frame row col dim"]:
+        """Embeddings of `CROPS` ** 2 parts of each frame, each shown alone; dim as of stills.
+
+        Parts overlap, and are shown as large as the frame is and as long as the sequence.
+        """
+        trials = [
+            Trial(sample=crop, condition="crop", outputs=cls.outputs)
+            for sample, number in frames
+            for crop in _crops_of(sample, number)
+        ]
+        rows = cls.stack_embeddings(audit.respond(trials)).astype(np.float64)
+        return rows.reshape(len(frames), CROPS, CROPS, -1)
+
     @staticmethod
     def trials(
         samples: Iterable[Sample], outputs: frozenset[Output] = outputs
@@ -117,3 +138,26 @@ def typical_occurrences(feature: Feature, frames: int) -> tuple[Occurrence, ...]
     if len(listed) <= RANKED * frames or len(strengths) < 2:
         return listed
     return listed[: max(len(listed) // 10, LEAST)]
+
+
+def _crops_of(sample: Sample, number: int) -> Iterator[Sample]:
+    """A frame's parts, row by row."""
+    frame = sample.frames[number]
+    for row, col in np.ndindex(CROPS, CROPS):
+        name = f"crop {row} {col} of {CROPS}"
+        crop = frame.derive(name, partial(_crop, row=row, col=col))
+        yield sample.with_frames((crop,) * len(sample.frames), f"{name} {number}")
+
+
+def _crop(image: Image.Image, row: int, col: int) -> Image.Image:
+    width, height = image.size
+    left, right = _span(col)
+    top, bottom = _span(row)
+    box = (left * width, top * height, right * width, bottom * height)
+    return image.resize(image.size, Image.Resampling.BICUBIC, box=box)
+
+
+def _span(cell: int) -> tuple[float, float]:
+    """Where a crop begins and ends, of the side: around the middle of its cell."""
+    middle = (cell + 0.5) / CROPS
+    return max(middle - CROP / 2, 0.0), min(middle + CROP / 2, 1.0)

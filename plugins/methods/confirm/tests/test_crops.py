@@ -10,10 +10,10 @@ import pytest
 
 from cuescope_confirm.locating import learned
 from cuescope_confirm.locating.learned import _best_region, _to_mark, training
-from cuescope_confirm.locating.patches import CROPS, Cells, seen_crops
+from cuescope_confirm.locating.patches import Cells, seen_crops
 from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
 from cuescope_sdk.locating import Region
-from cuescope_sdk.stills import Answers
+from cuescope_sdk.stills import CROPS, Answers
 
 SIDE = 64
 THING = 18  # pixels along its side

@@ -47,7 +47,7 @@ def test_each_trial_passes_respond_once() -> None:
                 (trial.sample.key, trial.outputs)
                 for trial in asked
                 # findings may share a picture, and its parts with it
-                if trial.condition != "hidden"
+                if trial.condition not in ("hidden", "crop")
             )
             return respond(asked)
 
@@ -57,17 +57,20 @@ def test_each_trial_passes_respond_once() -> None:
     assert set(passed.values()) == {1}
     assert len(passed) == len(session.samples) + frames
     # frames of equal pixels are one trial to the model
-    hidden = report.cost.conditions["hidden"]
-    assert report.cost.trials - hidden <= len(passed)
+    of_parts = report.cost.conditions["hidden"] + report.cost.conditions["crop"]
+    assert report.cost.trials - of_parts <= len(passed)
     assert len(report.evidence) >= 4
 
 
 def test_a_plan_counts_the_sequences_and_their_still_clips() -> None:
     plan, cost = Setup(TRoVe).plan(), Setup(TRoVe).report().cost
-    assert plan.trials == plan.model_calls == cost.trials - cost.conditions["hidden"]
-    # the method says so: what it hides, if pictures give a finding no place
-    assert plan.more >= cost.conditions.pop("hidden") > 0
-    assert Setup(TRoVe, options={"hide": False}).plan().more == 0
+    # the method says so: the crops of samples, and what it hides where pictures give no place
+    hidden, crops = cost.conditions.pop("hidden"), cost.conditions.pop("crop")
+    assert plan.trials == plan.model_calls == cost.trials - hidden - crops
+    assert plan.more >= hidden + crops
+    assert min(hidden, crops) > 0
+    assert Setup(TRoVe, options={"hide": False}).plan().more == crops
+    assert Setup(TRoVe, options={"hide": False, "crops": False}).plan().more == 0
     assert plan.conditions == cost.conditions
 
 

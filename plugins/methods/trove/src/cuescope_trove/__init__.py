@@ -70,6 +70,7 @@ class TRoVe(Plugin):
         from cuescope_sdk.locating import most_hidden
         from cuescope_sdk.stills import Answers
         from cuescope_trove.analysis import analyse
+        from cuescope_trove.candidates.foretold import most_crops
         from cuescope_trove.naming import candidate_guesses
         from cuescope_trove.power import note_plan
         from cuescope_trove.report import note_candidates
@@ -80,9 +81,10 @@ class TRoVe(Plugin):
         # before anything is asked: a plan has no answers to plant a cue in
         if audit.context.planning:
             note_plan(audit, self.options)
-        if self.options.hide:
-            # for a finding that pictures give no place; most have one
-            audit.expect_more(most_hidden(audit), likely=0)
+        # for a finding that pictures give no place; most have one
+        hidden = most_hidden(audit) if self.options.hide else 0
+        crops = most_crops(audit) if self.options.learns_from_crops else 0
+        audit.expect_more(hidden + crops, likely=crops)
         answers = audit.once(Answers.ask, audit)
         analysis = audit.once(analyse, audit, self.options)
         note_candidates(audit, analysis)

@@ -102,7 +102,9 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     # of so many samples that they are two parts, clusters tell
     if options.by_pictures and not options.paper and part is None:
         with audit.spare("what pictures share that get one wrong answer"):
-            learned, tests = foretell(audit, observations, len(choice.candidates))
+            learned, tests = foretell(
+                audit, observations, len(choice.candidates), crops=options.crops
+            )
             choice = replace(
                 choice, candidates=Candidates.join([choice.candidates, learned])
             )

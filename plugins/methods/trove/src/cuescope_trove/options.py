@@ -40,6 +40,11 @@ class TRoVeOptions(Options):
         description="and what pictures share that wrongly get one answer, as a model tells that "
         "learns it from other pictures; where cues are looked for and measured in one part",
     )
+    crops: bool = Field(
+        True,
+        description="and of 160 samples at most what the model makes of parts of their frames, "
+        "each shown alone: 16 questions a sample, where an answer is often wrong",
+    )
     hide: bool = Field(
         True,
         description="where pictures do not tell where a finding's cue is, parts of them are hidden "
@@ -132,6 +137,11 @@ class TRoVeOptions(Options):
         le=1,
         description="detector score from which the feature counts as present",
     )
+
+    @property
+    def learns_from_crops(self) -> bool:
+        """Whether candidates may be learned from what the model makes of parts of frames."""
+        return self.crops and self.by_pictures and not self.paper
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:

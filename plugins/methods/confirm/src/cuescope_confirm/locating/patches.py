@@ -1,7 +1,7 @@
 """What stands where in a frame: its patches, of the picture or as a model sees them."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -11,7 +11,7 @@ from PIL import Image
 
 from cuescope_confirm.locating.places import size_of
 from cuescope_confirm.study import Frames, Samples
-from cuescope_sdk import Audit, Frame, Readout, Sample, Trial
+from cuescope_sdk import Audit, Frame, Readout, Trial
 from cuescope_sdk.locating import PixelPatches
 from cuescope_sdk.stills import Answers
 
@@ -19,8 +19,6 @@ FRAMES = 400  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 ALL = sys.maxsize  # samples: as many as there are
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
-CROPS = 4  # along a frame's side
-CROP = 0.34  # of the side, that is shown of a frame: a cell and what stands around it
 Grids = list[np.ndarray]
 
 
@@ -100,49 +98,21 @@ def seen_patches(audit: Audit) -> Cells | None:
 def seen_crops(audit: Audit) -> Cells | None:
     """What the model makes of parts of frames, each shown alone; None where it tells nothing.
 
-    Of a model that shows no patches. It is asked about `CROPS` ** 2 parts of one frame of each
-    sample, so all frames of a clip are told alike. Who repeats answers has seen no parts.
+    Of a model that shows no patches. It is asked about parts of one frame of each sample, so all
+    frames of a clip are told alike. Who repeats answers has seen no parts.
     """
     if not Answers.can_ask_about_changes(audit):
         return None
 
     def crops(samples: Samples, frames: Frames) -> Grids:
-        asked = dict(frames)
-        trials = [
-            Trial(sample=crop, condition="static", outputs=Answers.outputs)
-            for key, number in asked.items()
-            for crop in _crops_of(samples[key], number)
-        ]
-        rows = Answers.stack_embeddings(audit.respond(trials)).astype(np.float64)
-        grids = dict(
-            zip(asked, rows.reshape(len(asked), CROPS, CROPS, -1), strict=True)
+        asked = list(dict(frames).items())
+        rows = Answers.embed_crops(
+            audit, [(samples[key], number) for key, number in asked]
         )
+        grids = {key: grid for (key, _), grid in zip(asked, rows, strict=True)}
         return [grids[key] for key, _ in frames]
 
     return Cells("crops", crops, most=20, marked=100, controls=20)
-
-
-def _crops_of(sample: Sample, number: int) -> Iterator[Sample]:
-    """A frame's parts, row by row, each as large as the frame is and held still."""
-    frame = sample.frames[number]
-    for row, col in np.ndindex(CROPS, CROPS):
-        name = f"crop {row} {col} of {CROPS}"
-        crop = frame.derive(name, partial(_crop, row=row, col=col))
-        yield sample.with_frames((crop,) * len(sample.frames), f"{name} {number}")
-
-
-def _crop(image: Image.Image, row: int, col: int) -> Image.Image:
-    width, height = image.size
-    left, right = _span(col)
-    top, bottom = _span(row)
-    box = (left * width, top * height, right * width, bottom * height)
-    return image.resize(image.size, Image.Resampling.BICUBIC, box=box)
-
-
-def _span(cell: int) -> tuple[float, float]:
-    """Where a crop begins and ends, of the side: around the middle of its cell."""
-    middle = (cell + 0.5) / CROPS
-    return max(middle - CROP / 2, 0.0), min(middle + CROP / 2, 1.0)
 
 
 def _square(frame: Frame) -> Frame:

@@ -2,7 +2,9 @@
 
 What the embedding keeps in no cluster and no direction may be plain in the pictures: a border, a
 tint, a mark in a corner. So for each answer a linear model learns from the pixels of other groups
-which frames wrongly get it, and the frames that look so most are candidates.
+which frames wrongly get it, and the frames that look so most are candidates. Of few samples it
+learns from parts of frames too, as the model sees each alone: a thing that looks like itself in no
+small patch.
 
 They know of answers, so the tests of other candidates do not hold for them. Answers are dealt anew
 within each label, the model learns again from each deal, and finds then what chance lets it find.
@@ -21,7 +23,7 @@ from cuescope_sdk import Audit
 from cuescope_sdk.locating import Look
 from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics import FamilyTest, Groups
-from cuescope_sdk.stills import Answers
+from cuescope_sdk.stills import CROPS, Answers
 from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
@@ -34,6 +36,8 @@ FEWEST = 6  # samples that wrongly get an answer, from which on something is lea
 MOST_ANSWERS = 20  # the commonest wrong ones
 DRAWS = 300
 READ = 20_000  # frames at most, of a few milliseconds each
+SEEN = 160  # samples at most whose crops the model is asked about
+COMPONENTS = 64  # of what it makes of crops
 AT_ONCE = 500
 TIE = 1e-9
 Ridge = Callable[[Float[np.ndarray, "sample column"]], Float[np.ndarray, "dim column"]]
@@ -62,7 +66,9 @@ class Foreteller:
     folds: Sequence[Fold]
 
     @classmethod
-    def of(cls, audit: Audit, observations: Observations) -> "Foreteller | None":
+    def of(
+        cls, audit: Audit, observations: Observations, *, crops: bool
+    ) -> "Foreteller | None":
         """None where there is no picture to tell from another, or there are too many samples."""
         read = _some_frames(observations.frame_sample)
         rng = audit.rng("foretold")
@@ -70,6 +76,10 @@ class Foreteller:
         if rows is None:
             return None
         own = observations.frame_sample[read]
+        if crops and most_crops(audit):
+            # as much is said by the model as by the pixels
+            seen = _even(_seen(audit))
+            rows = np.concatenate([_even(rows), seen[own]], axis=1)
         rows = less_label_means(rows, observations.label[own])
         of_sequence = Groups(own, len(observations.label), declared=True)
         means = of_sequence.means(rows)
@@ -132,19 +142,33 @@ class Deals:
         return of_label.sums(less_label_means(shows, self.label) * values)
 
 
+def most_crops(audit: Audit) -> int:
+    """How many crops the model is asked about at most; 0 where there are too many samples."""
+    samples = len(audit.samples)
+    if samples > SEEN or not Answers.can_ask_about_changes(audit):
+        return 0
+    return samples * CROPS**2
+
+
 def foretell(
-    audit: Audit, observations: Observations, first: int
+    audit: Audit, observations: Observations, first: int, *, crops: bool
 ) -> tuple[Candidates, list[AnswerTest]]:
     """A candidate for each answer that could be learned, and their tests.
 
     The candidates have the numbers from `first` on. There are none where no picture is unlike
-    another, or where hardly any samples get the same wrong answer.
+    another, or where hardly any samples get the same wrong answer. With `crops` the model is asked
+    about those of few samples, where there is something to learn.
     """
     points = len(observations.frame_sample)
     found = [Candidates(points, [], [], np.zeros(0, dtype=int))]
     tests: list[AnswerTest] = []
     answers = _wrong_answers(observations)
-    foreteller = Foreteller.of(audit, observations) if answers else None
+    # what is not asked now is not asked later
+    later = (audit.more_trials or 0) - (most_crops(audit) if crops else 0)
+    audit.expect_more(max(later, 0), likely=0)
+    if not answers:
+        return found[0], tests
+    foreteller = Foreteller.of(audit, observations, crops=crops)
     if foreteller is None:
         return found[0], tests
     deals = Deals.of(observations, audit.rng("foretold", "deals"))
@@ -240,9 +264,42 @@ def _look(
             some = frames[start : start + AT_ONCE]
             parts.append(look.read(some).astype(np.float32))
             advance(len(some))
-    rows = np.concatenate(parts)
+    return _standardise(np.concatenate(parts))
+
+
+@on_one_thread
+def _seen(audit: Audit) -> Float[np.ndarray, "sample dim"]:
+    """What the model makes of crops of the middle frame of each sequence, in standard deviations.
+
+    The highest and the lowest value that any crop has of each principal component: a thing may
+    stand anywhere.
+    """
+    answers = audit.once(Answers.ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    middle = [(sample, len(sample.frames) // 2) for sample in samples]
+    grids = Answers.embed_crops(audit, middle)
+    crops = grids.reshape(len(samples) * CROPS**2, -1)
+    centred = crops - crops.mean(axis=0)
+    left, length, _ = linalg.svd(centred, full_matrices=False)
+    is_told = length[:COMPONENTS] > TIE * length[0]
+    components = left[:, :COMPONENTS][:, is_told]
+    of_sample = components.reshape(len(samples), CROPS**2, -1)
+    return _standardise(
+        np.concatenate([of_sample.max(axis=1), of_sample.min(axis=1)], axis=1)
+    )
+
+
+def _standardise(
+    rows: Float[np.ndarray, "row dim"],
+) -> Float[np.ndarray, "row told"]:
+    """Columns in standard deviations; those in which all rows are alike are left out."""
     spread = rows.std(axis=0)
     return np.asarray(rows[:, spread > 0] / spread[spread > 0])
+
+
+def _even(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, "row dim"]:
+    """Of a weight that does not grow with the number of columns."""
+    return rows / np.sqrt(max(rows.shape[1], 1))
 
 
 def _folds(
