@@ -51,6 +51,7 @@ class RunFolder:
 
         Or where it would be written elsewhere, by a link in a folder that somebody else prepared.
         """
+        # `--out` was looked at as it was typed; the default folder is nobody's option
         require_own_place(self.path, self.path)
         for file in (self.report_file, self.answers_file, self.page_file):
             if file.is_dir():

@@ -25,6 +25,7 @@ from cuescope.application import (
     echo,
     open_runner,
     output_file,
+    output_folder,
     pairs,
     show_plan,
     spread,
@@ -74,8 +75,7 @@ def blind(
     tool_option: ToolOptions = None,
     device: Device = "auto",
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]"),
+        Path | None, output_folder("Folder of the run. [default: runs/...]")
     ] = None,
     hardest: Annotated[
         int | None,
