@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.arrays import Levels, Mask, Pixels, as_bytes, cells_of
 from cuescope_interventions.matching.cosines import (
     Spectrum,
     amplify,
@@ -45,13 +45,18 @@ def match_tones(
     moved = _move_colours(pixels.reshape(-1, 3), donor)
     result = np.empty(moved.shape)
     for channel in range(3):
-        own = np.quantile(moved[:, channel], SHARES)
-        wanted = np.quantile(donor[:, channel], SHARES)
-        # a level that holds several quantiles goes to the middle of what they become
-        levels, level = np.unique(own, return_inverse=True)
-        become = np.bincount(level, wanted) / np.bincount(level)
-        result[:, channel] = np.interp(moved[:, channel], levels, become)
+        result[:, channel] = _match_quantiles(moved[:, channel], donor[:, channel])
     return as_bytes(result.reshape(pixels.shape))
+
+
+def _match_quantiles(values: Levels, others: Levels) -> Levels:
+    """By a curve, straight between quantiles, that makes them those of the others."""
+    own = np.quantile(values, SHARES)
+    wanted = np.quantile(others, SHARES)
+    # a level that holds several quantiles goes to the middle of what they become
+    levels, level = np.unique(own, return_inverse=True)
+    become = np.bincount(level, wanted) / np.bincount(level)
+    return np.asarray(np.interp(values, levels, become))
 
 
 def _move_colours(own: Colours, wanted: Colours) -> Colours:
@@ -59,8 +64,9 @@ def _move_colours(own: Colours, wanted: Colours) -> Colours:
 
     Of a direction in which there is next to no colour, none is made.
     """
-    covariance = np.cov(own.T) + LEAST_VARIANCE * np.eye(3)
-    target = np.cov(wanted.T) + LEAST_VARIANCE * np.eye(3)
+    noise = LEAST_VARIANCE * np.eye(3)
+    covariance = np.cov(own.T) + noise
+    target = np.cov(wanted.T) + noise
     root = _raise_to(covariance, 0.5)
     inverse = _raise_to(covariance, -0.5)
     middle = _raise_to(root @ target @ root, 0.5)
@@ -88,7 +94,8 @@ def match_light(
     own = _light(Image.fromarray(pixels))
     wanted = _light(open_frame(frame))
     rows, cols = pixels.shape[:2]
-    gain = np.exp(np.tensordot(wanted - own, _surfaces(rows, cols), 1))
+    log_gain = np.tensordot(wanted - own, _surfaces(rows, cols), 1)
+    gain = np.exp(log_gain)
     luminance = pixels.mean(axis=2)
     lit = luminance * gain
     # brightness as a whole is a matter of tones
@@ -102,9 +109,9 @@ def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
     Where things end, luminance steps; light does not (Horn, 1974). So slopes are fitted by least
     absolute deviations, to which few large steps are outliers.
     """
-    small = image.resize((CELLS, CELLS), Image.Resampling.BOX)
+    luminance = cells_of(image, CELLS).mean(axis=2)
     # 1: the log of black is none
-    log = np.log(np.asarray(small, np.float64).mean(axis=2) + 1)
+    log = np.log(luminance + 1)
     terms = [_slopes(surface) for surface in _surfaces(CELLS, CELLS)]
     return _least_absolute(np.stack(terms).T, _slopes(log))
 
@@ -130,8 +137,9 @@ def _least_absolute(
     """Least absolute deviations, by reweighted least squares."""
     weights = np.ones(len(slopes))
     for _ in range(ROUNDS):
-        weighted = terms * weights[:, None]
-        fitted, *_ = np.linalg.lstsq(weighted, slopes * weights, rcond=None)
+        weighted_terms = terms * weights[:, None]
+        weighted_slopes = slopes * weights
+        fitted, *_ = np.linalg.lstsq(weighted_terms, weighted_slopes, rcond=None)
         deviations = np.abs(slopes - terms @ fitted)
         # square roots: the weights stand on both sides
         weights = 1 / np.sqrt(np.maximum(deviations, SMALL))
@@ -158,7 +166,8 @@ def match_sharpness(
     bands = _bands(own.shape)
     # between the middles of two bands the change goes over evenly
     places = [_directions(own.shape), bands]
-    gain = np.exp(map_coordinates(change, places, order=1, mode="nearest"))
+    log_gain = map_coordinates(change, places, order=1, mode="nearest")
+    gain = np.exp(log_gain)
     coarse = bands < -0.5
     gain[coarse] = 1.0
     return amplify(own, gain)
@@ -173,7 +182,9 @@ def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
     for direction, band in np.ndindex(profile.shape):
         inside = (directions == direction) & (bands == band)
         # a small frame has not every pitch
-        strength = np.sqrt(power[inside].mean()) if inside.any() else 0.0
+        strength = 0.0
+        if inside.any():
+            strength = np.sqrt(power[inside].mean())
         profile[direction, band] = np.log(strength + LEAST)
     coarse = bands < 0
     # less the mean of the frame, which is no detail
@@ -190,7 +201,8 @@ def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
     cycles = np.hypot(down, across)
     lowest = COARSE / min(rows, cols)
     cycles[0, 0] = lowest / 100
-    steps = np.log(cycles / lowest) / np.log(cycles.max() / lowest)
+    highest = cycles.max()
+    steps = np.log(cycles / lowest) / np.log(highest / lowest)
     return np.asarray(steps * BANDS - 0.5)
 
 

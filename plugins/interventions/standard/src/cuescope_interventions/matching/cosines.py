@@ -18,7 +18,8 @@ def spectrum_of(pixels: Pixels) -> Spectrum:
     """The cosines that each channel is a sum of."""
     from scipy.fft import dctn
 
-    return np.asarray(dctn(pixels.astype(np.float64), axes=(0, 1), norm="ortho"))
+    levels = pixels.astype(np.float64)
+    return np.asarray(dctn(levels, axes=(0, 1), norm="ortho"))
 
 
 def donor_spectrum(frame: Frame, pixels: Pixels) -> Spectrum:
@@ -33,8 +34,9 @@ def amplify(spectrum: Spectrum, gain: Float[np.ndarray, "row col"]) -> Pixels:
     """The picture whose frequencies are so many times as strong."""
     from scipy.fft import idctn
 
-    changed = idctn(spectrum * gain[..., None], axes=(0, 1), norm="ortho")
-    return as_bytes(changed)
+    amplified = spectrum * gain[..., None]
+    levels = idctn(amplified, axes=(0, 1), norm="ortho")
+    return as_bytes(levels)
 
 
 def power_of(spectrum: Spectrum) -> Float[np.ndarray, "row col"]:
