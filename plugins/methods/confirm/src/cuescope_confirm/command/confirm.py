@@ -148,35 +148,28 @@ def confirm(
         foretold: Iterable[str] = ()
         if held.again:
             foretold = foretell(stored, top, parts=PARTS, folds=folds, least=least)
-        given = {"run": str(held.found[0])}
-        given |= _changed_options(interventions, features, own_pairs, top)
-        of_test: dict[str, Any] = {
-            "method": METHOD,
-            "tools": tools,
-            "tool_options": settings,
-        }
+        changed = _changed_options(interventions, features, own_pairs, top)
+        update = {"method": METHOD, "tools": tools, "tool_options": settings}
+        rest = held.rest.model_copy(update=update)
         # as it would be of the run itself, which is like those that are made again
-        like = given | {"run": str(run)} | typed_options
-        stage = partial(
-            stage_after_run,
-            stored,
-            held.rest.model_copy(update=of_test | {"method_options": like}),
-            len(features) if features else None,
-        )
-        more = _find_others(
-            runner, others or (), request, asked, folder / "found-others"
-        )
-        given |= _more_found(held, [part for _, part in more])
+        like = {"run": str(run)} | changed | typed_options
+        count = len(features) if features else None
+        like_rest = rest.model_copy(update={"method_options": like})
+        stage = partial(stage_after_run, stored, like_rest, count)
+        found_others = folder / "found-others"
+        more = _find_others(runner, others or (), request, asked, found_others)
+        more_held = [other for _, other in more]
+        given = {"run": str(held.found[0])} | changed | _more_found(held, more_held)
         # -O comes last, so what is typed wins
-        of_test["method_options"] = given | typed_options
-        all_held = [held, *(part for _, part in more)]
+        trial = rest.model_copy(update={"method_options": given | typed_options})
+        all_held = [held, *more_held]
         with follow_test(runner, all_held, METHOD, stage, asked) as step:
             if not asked.plan:
                 _make_others(more, step)
             find_then_test(
                 runner,
                 held,
-                held.rest.model_copy(update=of_test),
+                trial,
                 asked,
                 output,
                 step,
