@@ -46,18 +46,23 @@ def _membrane(values: Values, mask: Mask) -> Values:
 
     At the edge of a frame it is level. 0 where nothing is round the mask.
     """
+    if mask.all():
+        return np.zeros_like(values)
+    filled = values.copy()
+    # thinned out, a region of fine lines may be gone
+    if mask.any():
+        filled[mask] = _solve(values, mask)
+    return filled
+
+
+def _solve(values: Values, mask: Mask) -> Float[np.ndarray, "cell channel"]:
+    """The linear equations of the pixels under the mask: one a pixel, of those beside it."""
     # imported late: a list of plugins must not wait for scipy
     from scipy.sparse import coo_array, diags_array
     from scipy.sparse.linalg import splu
 
-    if mask.all():
-        return np.zeros_like(values)
-    filled = values.copy()
     cells = np.argwhere(mask)
     count = len(cells)
-    # thinned out, a region of fine lines may be gone
-    if not count:
-        return filled
     number = np.full(mask.shape, -1)
     number[mask] = np.arange(count)
     neighbours = np.zeros(count)
@@ -65,7 +70,8 @@ def _membrane(values: Values, mask: Mask) -> Values:
     links = []
     for step in BESIDE:
         beside = cells + step
-        is_inside = ((beside >= 0) & (beside < mask.shape)).all(axis=1)
+        along_axes = (beside >= 0) & (beside < mask.shape)
+        is_inside = along_axes.all(axis=1)
         neighbours += is_inside
         own = np.flatnonzero(is_inside)
         at = tuple(beside[is_inside].T)
@@ -79,5 +85,4 @@ def _membrane(values: Values, mask: Mask) -> Values:
     adjacency = coo_array((ones, linked), (count, count))
     laplacian = diags_array(neighbours) - adjacency
     solver = splu(laplacian.tocsc(), "MMD_AT_PLUS_A")
-    filled[mask] = solver.solve(border)
-    return filled
+    return np.asarray(solver.solve(border))

@@ -6,6 +6,7 @@ from PIL import Image
 
 from cuescope_interventions.arrays import Levels, Mask, Pixels, as_bytes, cells_of
 from cuescope_interventions.matching.cosines import (
+    PerFrequency,
     Spectrum,
     amplify,
     donor_spectrum,
@@ -16,6 +17,8 @@ from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
 Colours = Float[np.ndarray, "pixel 3"]
+Slopes = Float[np.ndarray, " slope"]
+Light = Float[np.ndarray, " term"]  # how much of each of `_surfaces`
 # few: a curve through all 256 levels would carry over how large the donor's things are
 SHARES = np.linspace(0, 1, 11)
 LEAST_VARIANCE = 4.0  # squared grey levels, as of rounding and noise
@@ -71,7 +74,8 @@ def _move_colours(own: Colours, wanted: Colours) -> Colours:
     inverse = _raise_to(covariance, -0.5)
     middle = _raise_to(root @ target @ root, 0.5)
     transport = inverse @ middle @ inverse
-    moved = (own - own.mean(axis=0)) @ transport.T
+    centred = own - own.mean(axis=0)
+    moved = centred @ transport.T
     return np.asarray(moved + wanted.mean(axis=0))
 
 
@@ -103,7 +107,7 @@ def match_light(
     return as_bytes(pixels * gain[..., None])
 
 
-def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
+def _light(image: Image.Image) -> Light:
     """The surface whose slopes are those of most of the frame.
 
     Where things end, luminance steps; light does not (Horn, 1974). So slopes are fitted by least
@@ -112,18 +116,20 @@ def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
     luminance = cells_of(image, CELLS).mean(axis=2)
     # 1: the log of black is none
     log = np.log(luminance + 1)
-    terms = [_slopes(surface) for surface in _surfaces(CELLS, CELLS)]
-    return _least_absolute(np.stack(terms).T, _slopes(log))
+    slopes = [_slopes(surface) for surface in _surfaces(CELLS, CELLS)]
+    terms = np.stack(slopes, axis=1)
+    return _least_absolute(terms, _slopes(log))
 
 
 def _surfaces(rows: int, cols: int) -> Float[np.ndarray, "term row col"]:
     """The surfaces up to the second degree of which light is a sum."""
     y = np.linspace(-1, 1, rows)[:, None]
     x = np.linspace(-1, 1, cols)[None, :]
-    return np.stack(np.broadcast_arrays(x, y, x**2, x * y, y**2))
+    surfaces = np.broadcast_arrays(x, y, x**2, x * y, y**2)
+    return np.stack(surfaces)
 
 
-def _slopes(surface: Float[np.ndarray, "row col"]) -> Float[np.ndarray, " slope"]:
+def _slopes(surface: Float[np.ndarray, "row col"]) -> Slopes:
     """From each cell to the next, down the frame and then across it."""
     down = np.diff(surface, axis=0)
     across = np.diff(surface, axis=1)
@@ -132,8 +138,8 @@ def _slopes(surface: Float[np.ndarray, "row col"]) -> Float[np.ndarray, " slope"
 
 def _least_absolute(
     terms: Float[np.ndarray, "slope term"],
-    slopes: Float[np.ndarray, " slope"],
-) -> Float[np.ndarray, " term"]:
+    slopes: Slopes,
+) -> Light:
     """Least absolute deviations, by reweighted least squares."""
     weights = np.ones(len(slopes))
     for _ in range(ROUNDS):
@@ -193,12 +199,13 @@ def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
     return np.asarray(profile - np.log(coarse_strength + LEAST))
 
 
-def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
+def _bands(shape: tuple[int, ...]) -> PerFrequency:
     """In which band each frequency lies, in equal steps of pitch; below 0 it is coarse."""
     rows, cols = shape[:2]
-    down = np.arange(rows)[:, None] / (2 * rows)
-    across = np.arange(cols)[None, :] / (2 * cols)
-    cycles = np.hypot(down, across)
+    # of the cosine transform: half a wave a step
+    down = np.arange(rows) / (2 * rows)
+    across = np.arange(cols) / (2 * cols)
+    cycles = np.hypot(down[:, None], across)
     lowest = COARSE / min(rows, cols)
     cycles[0, 0] = lowest / 100
     highest = cycles.max()
@@ -206,10 +213,11 @@ def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
     return np.asarray(steps * BANDS - 0.5)
 
 
-def _directions(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
+def _directions(shape: tuple[int, ...]) -> PerFrequency:
     """In which direction each frequency lies: 0 is across the frame, the last one is down it."""
     rows, cols = shape[:2]
-    down = np.arange(rows)[:, None] / rows
-    across = np.arange(cols)[None, :] / cols
-    angles = np.arctan2(down, across)
-    return angles / (np.pi / 2) * (DIRECTIONS - 1)
+    down = np.arange(rows) / rows
+    across = np.arange(cols) / cols
+    angles = np.arctan2(down[:, None], across)
+    quarters = angles / (np.pi / 2)
+    return quarters * (DIRECTIONS - 1)

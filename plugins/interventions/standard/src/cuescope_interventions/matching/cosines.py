@@ -12,6 +12,7 @@ from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
 Spectrum = Float[np.ndarray, "row col 3"]
+PerFrequency = Float[np.ndarray, "row col"]
 
 
 def spectrum_of(pixels: Pixels) -> Spectrum:
@@ -30,7 +31,7 @@ def donor_spectrum(frame: Frame, pixels: Pixels) -> Spectrum:
     return spectrum_of(np.asarray(image))
 
 
-def amplify(spectrum: Spectrum, gain: Float[np.ndarray, "row col"]) -> Pixels:
+def amplify(spectrum: Spectrum, gain: PerFrequency) -> Pixels:
     """The picture whose frequencies are so many times as strong."""
     from scipy.fft import idctn
 
@@ -39,7 +40,7 @@ def amplify(spectrum: Spectrum, gain: Float[np.ndarray, "row col"]) -> Pixels:
     return as_bytes(levels)
 
 
-def power_of(spectrum: Spectrum) -> Float[np.ndarray, "row col"]:
+def power_of(spectrum: Spectrum) -> PerFrequency:
     """Of each frequency, over the channels; the mean of the frame is none of them."""
     power = (spectrum**2).mean(axis=2)
     power[0, 0] = 0.0

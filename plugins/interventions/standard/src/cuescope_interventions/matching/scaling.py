@@ -103,12 +103,14 @@ def _sizes() -> Power:
 def _bands() -> tuple[Int[np.ndarray, " frequency"], Int[np.ndarray, " frequency"]]:
     """The frequencies that have a pitch, by number, and the band of each."""
     waves = np.fft.fftfreq(SIDE)
-    pitch = np.hypot(waves[:, None], waves[None, :]).ravel()
+    pitches = np.hypot(waves[:, None], waves)
+    pitch = pitches.ravel()
     lowest = 2 / SIDE  # waves a pixel
     highest = 0.5
     inside = np.flatnonzero((pitch >= lowest) & (pitch < highest))
-    band = np.log(pitch[inside] * SIDE / 2) / BAND
-    return inside, band.astype(int).clip(0, PITCHES - 1)
+    above_lowest = np.log(pitch[inside] * SIDE / 2)
+    band = (above_lowest / BAND).astype(int)
+    return inside, band.clip(0, PITCHES - 1)
 
 
 def _smooth(values: Float[np.ndarray, " pitch"] | Int[np.ndarray, " pitch"]) -> Power:
