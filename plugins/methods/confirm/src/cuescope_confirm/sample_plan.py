@@ -21,9 +21,8 @@ class SamplePlan:
     tests: int
     needed: int  # that show the cue and can be changed
     held: int
-    rarest: (
-        str | None
-    )  # the finding in the fewest samples; None where none says where it occurs
+    # the finding in the fewest samples; None where none says where it occurs
+    rarest: str | None
     expected: int  # held-out samples that show it, probably
     in_folds: bool
 
