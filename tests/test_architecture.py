@@ -429,7 +429,7 @@ QUANTILES_OF_OTHERS = {
     "background.py:like_object": "usual likeness of the patches of one image",
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
-    "appearance.py:match_tones": "the levels of a channel of one image",
+    "appearance.py:_match_quantiles": "the levels of a channel of one image",
     "_patch_models.py:least_of": "a classifier's threshold: patches that it spares",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
     "_whole_pictures.py:_contrast": "the range of brightness of one image",

@@ -12,7 +12,7 @@ import cuescope
 from cuescope import UserError
 from cuescope.cli import app
 from cuescope.cli.external import parser_of
-from cuescope.cli.paths import OutputFile
+from cuescope.cli.paths import OutputFile, OutputFolder
 from cuescope.cli.tree import commands
 
 GROUP = parser_of(app)
@@ -20,6 +20,11 @@ GROUP = parser_of(app)
 READ = {
     *("cache import FILE", "run FILE", "covar build --backgrounds"),
     *("example --sources", "investigate --log", "cache export FILE"),
+}
+# their contents are read, or what is there already is refused
+READ_FOLDERS = {
+    *("cache merge DIR", "confirm --pairs", "example [DIR]", "new --dir"),
+    *("runs DIR", "view DIR"),
 }
 PLUGINS = """
 [cuescope.models]
@@ -44,6 +49,7 @@ def paths() -> list[tuple[str, Any, Any]]:
 
 PATHS = paths()
 OUTPUTS = [name for name, _, kind in PATHS if isinstance(kind, OutputFile)]
+FOLDERS = [name for name, _, kind in PATHS if isinstance(kind, OutputFolder)]
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +67,25 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_each_file_is_declared_as_read_or_written() -> None:
     files = {name for name, parameter, _ in PATHS if parameter.metavar == "FILE"}
     assert files - set(OUTPUTS) == READ
+
+
+def test_each_folder_is_declared_as_read_or_written() -> None:
+    words = {"DIR", "[DIR]", "FOLDER"}
+    folders = {name for name, parameter, _ in PATHS if parameter.metavar in words}
+    assert folders - set(FOLDERS) == READ_FOLDERS
+
+
+@pytest.mark.parametrize("name", [*FOLDERS, "export --out"])
+def test_no_command_writes_through_a_link_in_a_prepared_folder(
+    tmp_path: Path, name: str
+) -> None:
+    (parameter, kind), *_ = [(p, k) for n, p, k in PATHS if n == name]
+    prepared = tmp_path / "prepared"
+    prepared.mkdir()
+    assert kind.convert(str(prepared), parameter, None) == str(prepared)
+    (prepared / "report.csv").symlink_to(tmp_path / "elsewhere.csv")
+    with pytest.raises(UserError, match="leads out of"):
+        kind.convert(str(prepared), parameter, None)
 
 
 @pytest.mark.parametrize(

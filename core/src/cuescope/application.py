@@ -65,7 +65,7 @@ from cuescope.cli.options import (
     open_runner,
 )
 from cuescope.cli.outputs import JsonOutput
-from cuescope.cli.paths import output_file, page_file
+from cuescope.cli.paths import output_file, output_folder, page_file
 from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
@@ -186,6 +186,7 @@ __all__ = [
     "open_registry",
     "open_runner",
     "output_file",
+    "output_folder",
     "page_file",
     "pairs",
     "picture_key",

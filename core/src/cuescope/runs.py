@@ -51,6 +51,7 @@ class RunFolder:
 
         Or where it would be written elsewhere, by a link in a folder that somebody else prepared.
         """
+        # `--out` was looked at as it was typed; the default folder is nobody's option
         require_own_place(self.path, self.path)
         for file in (self.report_file, self.answers_file, self.page_file):
             if file.is_dir():
@@ -243,20 +244,39 @@ def _read_report(path: Path, *, sealed: bool = False) -> Report:
     return report
 
 
+def refusal_of(file: Path, text: bytes) -> UserError | None:
+    """Why the text of a file is no report of this version, None where it is one."""
+    try:
+        Report.model_validate_json(text)
+    except ValidationError as error:
+        return _unreadable(file, error)
+    return None
+
+
+def damaged_report(file: Path, reason: str) -> UserError:
+    """The refusal of a report that is no JSON."""
+    remedy = "The file is damaged: run the audit again, its answers are remembered"
+    return _no_report(file, reason, remedy)
+
+
 def _unreadable(file: Path, error: ValidationError) -> UserError:
     """The refusal of a report that is damaged, or of another version."""
     faults = error.errors()
     first = faults[0]
+    if first["type"] == "json_invalid":
+        return damaged_report(file, first["msg"])
     got = " ".join([*map(str, first["loc"]), first["msg"]])
     remedy = "Run the audit again with this version of cuescope"
-    if first["type"] == "json_invalid":
-        remedy = "The file is damaged: run the audit again, its answers are remembered"
     # a newer report may have fields before it that this version does not know
     versions = [f["input"] for f in faults if f["loc"] == ("schema_version",)]
     if versions:
         got = f"version {versions[0]}"
         if isinstance(versions[0], int) and versions[0] > SCHEMA_VERSION:
             remedy = "A newer cuescope wrote it: update this one"
+    return _no_report(file, got, remedy)
+
+
+def _no_report(file: Path, got: str, remedy: str) -> UserError:
     return UserError(
         f"{file} is no report of schema version {SCHEMA_VERSION}",
         got=got,

@@ -19,6 +19,7 @@ from cuescope.cli.options import (
     TypedData,
     TypedModel,
 )
+from cuescope.cli.paths import output_folder
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,9 +56,7 @@ class AskedAgain:
         typer.Option(min=0, help="Of parts and draws; without it, that of the run."),
     ] = None
     plan: Planned = False
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="[default: beside RUN]")
-    ] = None
+    out: Annotated[Path | None, output_folder("[default: beside RUN]")] = None
 
     @property
     def changes(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from cuescope.cli.options import (
     by_role,
     open_runner,
 )
+from cuescope.cli.paths import output_folder
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -105,8 +106,7 @@ class Asking:
     batch_size: BatchSize = 64
     plan: Planned = False
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]"),
+        Path | None, output_folder("Folder of the run. [default: runs/...]")
     ] = None
     no_cache: NoCache = False
 

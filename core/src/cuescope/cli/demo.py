@@ -9,6 +9,7 @@ import typer
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.echo import echo
 from cuescope.cli.options import RUNS, AsJson, Quiet, Verbose, open_runner
+from cuescope.cli.paths import output_folder
 from cuescope.cli.program import program
 
 STORY = """\
@@ -48,8 +49,7 @@ def demo(
         int, typer.Option(min=0, help="Seed of data, training and audit.")
     ] = 0,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo...]"),
+        Path | None, output_folder("Folder of the run. [default: runs/demo...]")
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,

@@ -20,11 +20,7 @@ class NamedPath(TyperPath):
         """The path; raises UserError for one that cannot be used."""
         name = str(param.human_readable_name if param is not None else "path")
         options = [word for word in getattr(param, "opts", ()) if word[0] == "-"]
-        option = options[0] if options else name.strip("[]")
-        self.require(option, value)
-        # a folder that somebody else prepared may have links to anywhere
-        if option == "--out" and Path(value).is_dir():
-            require_own_place(Path(value), Path(value))
+        self.require(options[0] if options else name.strip("[]"), value)
         return super().convert(value, param, ctx)
 
     def require(self, name: str, value: Any) -> None:
@@ -59,6 +55,23 @@ class OutputFile(NamedPath):
                 raise file_of_run(name, file, run)
         if self.endings:
             require_ending(name, file, self.endings)
+        # an exporter may write several files into it
+        _require_own_folder(file)
+
+
+class OutputFolder(NamedPath):
+    """A folder that a command writes into; what is in it already leads nowhere else."""
+
+    def require(self, name: str, value: Any) -> None:
+        """Raise UserError for a folder with a link out of it."""
+        super().require(name, value)
+        _require_own_folder(Path(value))
+
+
+def _require_own_folder(folder: Path) -> None:
+    # a folder that somebody else prepared may have links to anywhere
+    if folder.is_dir():
+        require_own_place(folder, folder)
 
 
 def file_of_run(name: str, file: Path, run: Path) -> UserError:
@@ -96,6 +109,11 @@ def output_file(text: str, *endings: str, own: tuple[str, ...] = ()) -> Any:
         help=text,
         click_type=OutputFile(*endings, own=own),
     )
+
+
+def output_folder(text: str, *, metavar: str = "DIR") -> Any:
+    """An option for a folder that the command writes into; see `OutputFolder`."""
+    return typer.Option(metavar=metavar, help=text, click_type=OutputFolder())
 
 
 def refuse_empty_paths(command: Any) -> None:

@@ -18,6 +18,7 @@ from cuescope.cli.options import (
     Verbose,
     open_runner,
 )
+from cuescope.cli.paths import output_folder
 from cuescope.cli.printing import prints
 from cuescope.errors import UserError
 
@@ -38,9 +39,7 @@ def run(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")
     ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder of the runs.")
-    ] = RUNS,
+    out: Annotated[Path, output_folder("Folder of the runs.")] = RUNS,
     again: Again = False,
     allow: Allow = None,
     observe: Observers = None,

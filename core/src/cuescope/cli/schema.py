@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.paths import output_folder
 from cuescope.errors import UserError, nearest
 
 RUN_FILE = "run-file"
@@ -25,8 +26,7 @@ def schema(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write all of them into this folder."),
+        Path | None, output_folder("Write all of them into this folder.")
     ] = None,
 ) -> None:
     """Print the JSON schema of the run file, or of what a command prints with --json."""

@@ -1,24 +1,25 @@
 """The runs in a folder, and what each found: read without a model of the report, so quickly."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from cuescope.context import cache_folder
 from cuescope.errors import UserError, reason_of
-from cuescope.runs import MAX_REPORT_BYTES, load_report
+from cuescope.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
 from cuescope.trust.maker import is_signed
 from cuescope.whole_files import read_whole
 
 DEPTH = 3  # folders below the one that is looked at
 UNKNOWN = "-"
 UNREADABLE = "unreadable"
-# any file may be called report.json, and any JSON may be in it
+# any JSON may be in a file that is called report.json, and the user's key may be unreadable
 FAULTS = (
-    *(OSError, UserError, ValueError, RecursionError),
+    *(OSError, UserError, ValueError),
     *(LookupError, TypeError, AttributeError),
 )
 
@@ -71,37 +72,40 @@ def report_files(folder: Path) -> list[Path]:
 def list_run(file: Path) -> ListedRun:
     """What the list of runs says of a `report.json`."""
     run = str(file.parent)
+    # faults are told as whoever opens the run is told
+    try:
+        text = read_whole(file, most=MAX_REPORT_BYTES)
+    except (OSError, UserError) as error:
+        return ListedRun(run, fault=reason_of(error))
     try:
         # no Report: runs of another schema version are listed too
-        report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
-        origin = report["provenance"]
-        cues = tuple(_cues(report))
-        signature = str(report.get("signature"))
-        # by its own word: whoever opens the run compares the seal with the content
-        is_own = is_signed(str(report.get("seal")), signature, cache_folder())
-        return ListedRun(
-            run,
-            method=str(origin["method"]["spec"]),
-            model=str(origin["model"]["spec"]),
-            data=str(origin["data"]["spec"]),
-            findings=sum(cue.is_finding for cue in cues),
-            date=str(origin["started"])[:16].replace("T", " "),
-            made="here" if is_own else "elsewhere",
-            cues=cues,
-        )
-    except FAULTS as error:
-        return ListedRun(run, fault=_fault(file, error))
-
-
-def _fault(file: Path, error: Exception) -> str:
-    """Why a report cannot be read: as whoever opens the run is told."""
+        report = from_json(text)
+    except ValueError as error:
+        damaged = damaged_report(file, f"Invalid JSON: {error}")
+        return ListedRun(run, fault=str(damaged))
     try:
-        load_report(file)
-    except UserError as refusal:
-        return str(refusal)
-    except FAULTS:
-        pass
-    return reason_of(error)
+        return _list_report(run, report)
+    except FAULTS as error:
+        refusal = refusal_of(file, text)
+        return ListedRun(run, fault=reason_of(refusal or error))
+
+
+def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
+    origin = report["provenance"]
+    cues = tuple(_cues(report))
+    signature = str(report.get("signature"))
+    # by its own word: whoever opens the run compares the seal with the content
+    is_own = is_signed(str(report.get("seal")), signature, cache_folder())
+    return ListedRun(
+        run,
+        method=str(origin["method"]["spec"]),
+        model=str(origin["model"]["spec"]),
+        data=str(origin["data"]["spec"]),
+        findings=sum(cue.is_finding for cue in cues),
+        date=str(origin["started"])[:16].replace("T", " "),
+        made="here" if is_own else "elsewhere",
+        cues=cues,
+    )
 
 
 def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from cuescope_confirm import report
+from cuescope_confirm import sample_plan
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions.difficulty import Drawn
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.report import OF_FEW, missing_step
+from cuescope_confirm.report import missing_step
+from cuescope_confirm.sample_plan import OF_FEW, SamplePlan
 from cuescope_confirm.scores import NO_MORE, Decision, Effect, Ruling, Verdict
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.verdicts.row import Row
@@ -245,21 +246,22 @@ def test_a_small_effect_that_is_sure_does_not_speak_against_a_cause_by_all_evide
 
 
 @pytest.mark.parametrize(
-    ("verdict", "foretold", "expected"),
+    ("verdict", "needed", "end"),
     [
-        ("causes", f"too few; {OF_FEW}", "too few. It was decided all the same"),
-        ("cannot tell", f"too few; {OF_FEW}", f"too few; {OF_FEW}"),
-        ("causes", "it is enough", "it is enough"),
+        ("causes", 30, "though larger ones need fewer. It was decided all the same"),
+        ("cannot tell", 30, f"though larger ones need fewer; {OF_FEW}"),
+        ("causes", 9, "with a label that it is about: enough"),
     ],
 )
 def test_what_is_decided_had_samples_enough(
-    monkeypatch: pytest.MonkeyPatch, verdict: Verdict, foretold: str, expected: str
+    monkeypatch: pytest.MonkeyPatch, verdict: Verdict, needed: int, end: str
 ) -> None:
-    monkeypatch.setattr(report, "rarest_finding", lambda _: (9, "a mark"))
-    monkeypatch.setattr(report, "replace", lambda study, **_: study)
+    monkeypatch.setattr(sample_plan, "rarest_finding", lambda _: (9, "a mark"))
+    monkeypatch.setattr(sample_plan, "replace", lambda study, **_: study)
     cue = SimpleNamespace(name="a mark")
     ruled = SimpleNamespace(
         target=SimpleNamespace(cue=cue), ruling=SimpleNamespace(verdict=verdict)
     )
     results: Any = SimpleNamespace(rows=[ruled], study=None)
-    assert report.power_when_decided(results, foretold) == expected
+    plan = SamplePlan(6, needed, 80, rarest="a mark", expected=9, in_folds=False)
+    assert plan.sentence_when_decided(results).endswith(end)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from cuescope.application import DataOptions, Device, Dtype, Planned
+from cuescope.application import DataOptions, Device, Dtype, Planned, output_folder
 
 Texts = list[str] | None
 
@@ -16,9 +16,7 @@ class BuildOptions:
     """What a person asked for, as it was typed."""
 
     source: Annotated[str, Argument(metavar="SOURCE", help="Data set, NAME[:ARG].")]
-    out: Annotated[
-        Path, Option(metavar="DIR", help="Folder of the images and manifest.")
-    ]
+    out: Annotated[Path, output_folder("Folder of the images and manifest.")]
     data_option: DataOptions = None
     backgrounds: Annotated[
         Path | None,

@@ -1,6 +1,5 @@
 """What a cell of a manifest says: texts, lists of answers, answer sheets, timed actions."""
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from math import inf, isfinite
@@ -8,23 +7,18 @@ from typing import Any
 
 from cuescope_sdk import Detection, UserError
 from cuescope_sdk.data import printable_name
+from cuescope_sdk.logs import parse_json
 
 MOST_DEPTH = 32  # lists and objects in each other
 MOST_LETTERS = 2**20  # of a cell
 MOST_PARTS = 200_000  # values of a cell
 
 
-def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; raises ValueError for what is none, or is nested too deeply."""
-    try:
-        value = json.loads(text)
-    # the reader of JSON calls itself for each bracket
-    except RecursionError:
-        raise ValueError("brackets are nested too deeply") from None
+def parse_modest_json(text: str | bytes, place: str) -> Any:
+    """The value of a JSON text; raises UserError for what is none, or is not modest."""
+    value = parse_json(text, place)
     if not _is_modest(value):
-        raise ValueError(
-            f"it has more than {MOST_DEPTH} brackets in each other, or is too large"
-        )
+        raise _too_large(place)
     return value
 
 
@@ -34,11 +28,15 @@ def require_modest(value: object, column: str, location: str) -> None:
     if isinstance(value, bool | int | float | bytes | None):
         return
     if not _is_modest(value):
-        raise UserError(
-            f"{location}: column '{column[:60]}' is too large",
-            expected=f"at most {MOST_LETTERS:,} letters, {MOST_PARTS:,} values and {MOST_DEPTH} "
-            "brackets in each other",
-        )
+        raise _too_large(f"{location}: column '{column[:60]}'")
+
+
+def _too_large(place: str) -> UserError:
+    return UserError(
+        f"{place} is too large",
+        expected=f"at most {MOST_LETTERS:,} letters, {MOST_PARTS:,} values and {MOST_DEPTH} "
+        "brackets in each other",
+    )
 
 
 def _is_modest(value: object) -> bool:
@@ -96,8 +94,8 @@ def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
     # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name.
     names = value
     if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError):
-            names = parse_json(value)
+        with suppress(UserError):
+            names = parse_modest_json(value, location)
     if not isinstance(names, list):
         names = str(value).split("|")
     if not names:
@@ -137,10 +135,7 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
         expected='JSON such as {"red background": [true, false]}',
         got=repr(value)[:60],
     )
-    try:
-        sheet = _value(value)
-    except ValueError:
-        raise wrong from None
+    sheet = _value(value, wrong)
     if not isinstance(sheet, Mapping):
         raise wrong
     cues = {}
@@ -165,7 +160,7 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
     )
     boxes = []
     try:
-        for name, *corners in _value(value):
+        for name, *corners in _value(value, wrong):
             x0, y0, x1, y1 = map(float, corners)
             # NaN fails every comparison
             if not (
@@ -195,7 +190,7 @@ def actions_of(
         raise wrong
     actions = []
     try:
-        for name, start, end in _value(value):
+        for name, start, end in _value(value, wrong):
             action = (str(name), float(start), float(end))
             # NaN fails every comparison
             if not (action[0].strip() and 0 <= action[1] < action[2] < inf):
@@ -206,6 +201,11 @@ def actions_of(
     return tuple(actions)
 
 
-def _value(cell: object) -> Any:
-    """What a cell holds, or its JSON text says; raises ValueError for a text that is none."""
-    return parse_json(cell) if isinstance(cell, str) else cell
+def _value(cell: object, wrong: UserError) -> Any:
+    """What a cell holds, or its JSON text says; raises `wrong` for a text that is none."""
+    if not isinstance(cell, str):
+        return cell
+    try:
+        return parse_modest_json(cell, "the cell")
+    except UserError:
+        raise wrong from None

@@ -1,7 +1,7 @@
 """Which column of a Hugging Face data set is what: as it is named, or guessed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -102,84 +102,105 @@ def choose_columns(
     def of_kind(*kinds: type) -> list[str]:
         return [name for name, kind in features.items() if isinstance(kind, kinds)]
 
+    chooser = _Chooser(repository, features, given)
     media = of_kind(source.Image, source.Video)
     # a mask is an image too, and would make two columns to choose from
     masks = [
         name for name in media if name.lower() in MASKS and name != given.get("image")
     ]
+    pictures = [name for name in media if name not in masks]
+    image = chooser.pick("image", pictures, IMAGES, needed=True)
+    if image not in media:
+        raise _no_media(repository, image, features, media)
+    named = [name for name in features if name.lower() in LABELS and name not in media]
+    classes = of_kind(source.ClassLabel)
+    label = chooser.pick("label", classes or named, LABELS, needed=True)
     texts = [
         name
         for name, kind in features.items()
         if getattr(kind, "dtype", "") == "string"
     ]
-    guessed = []
-
-    def pick(
-        role: str,
-        candidates: Sequence[str],
-        usual: Sequence[str],
-        needed: bool,
-    ) -> str:
-        name = given.get(role)
-        if name is not None:
-            if name not in features:
-                raise UserError(
-                    f"hf: {repository} has no column '{name}'",
-                    expected=f"one of {', '.join(features)}",
-                    remedy=nearest(name, list(features)),
-                )
-            return name
-        # in the order of the usual names: `label` goes before `fine_label`
-        likely = [
-            name
-            for word, name in product(usual, features)
-            if name.lower() == word and name in candidates
-        ]
-        if needed and not likely:
-            likely = list(candidates)
-            if len(likely) != 1:
-                raise UserError(
-                    f"hf: {repository}: which column is the {role}?",
-                    expected=f"-D {role}=COLUMN",
-                    got=f"columns {', '.join(features)}",
-                )
-        # an option takes another column for these roles only
-        if likely and role in given:
-            guessed.append(role)
-        return likely[0] if likely else ""
-
-    image = pick(
-        "image",
-        [name for name in media if name not in masks],
-        IMAGES,
-        needed=True,
-    )
-    if image not in media:
-        raise UserError(
-            f"hf: column '{image}' of {repository} holds no images or videos",
-            expected=f"one of {', '.join(media)}"
-            if media
-            else "a column of type Image or Video",
-            got=str(features[image])[:60],
-        )
-    named = [name for name in features if name.lower() in LABELS and name not in media]
-    label = pick("label", of_kind(source.ClassLabel) or named, LABELS, needed=True)
-    question = pick("question", texts, QUESTIONS, needed=False)
-    choices = pick("choices", of_kind(list, source.List), CHOICES, needed=False)
+    question = chooser.pick("question", texts, QUESTIONS)
+    choices = chooser.pick("choices", of_kind(list, source.List), CHOICES)
     used = {image, label, question, choices, *media}
     free = [name for name in of_kind(source.Value) if name not in used]
     # a manifest would read such a name as something else
     others = [name for name in free if name.lower() not in RESERVED]
     kind = features[label]
-    names = tuple(kind.names) if isinstance(kind, source.ClassLabel) else ()
-    mask = masks[0] if masks else ""
     return Columns(
         image,
         label,
         question,
         choices,
-        mask,
-        tuple(others),
-        names,
-        tuple(guessed),
+        mask=masks[0] if masks else "",
+        others=tuple(others),
+        names=tuple(kind.names) if isinstance(kind, source.ClassLabel) else (),
+        guessed=tuple(chooser.guessed),
+    )
+
+
+@dataclass
+class _Chooser:
+    """Chooses the columns of a repository, role by role."""
+
+    repository: str
+    features: Mapping[str, Any]
+    given: Mapping[str, str | None]
+    guessed: list[str] = field(default_factory=list)  # roles, as far as chosen
+
+    def pick(
+        self,
+        role: str,
+        candidates: Sequence[str],
+        usual: Sequence[str],
+        *,
+        needed: bool = False,
+    ) -> str:
+        """The given column, else the candidate with a usual name; "" where there is none.
+
+        A role that is needed takes the only candidate, and raises UserError without it.
+        """
+        name = self.given.get(role)
+        if name is not None:
+            self._require_column(name)
+            return name
+        # in the order of the usual names: `label` goes before `fine_label`
+        likely = [
+            name
+            for word, name in product(usual, self.features)
+            if name.lower() == word and name in candidates
+        ]
+        if needed and not likely:
+            likely = [self._only(role, candidates)]
+        # an option takes another column for these roles only
+        if likely and role in self.given:
+            self.guessed.append(role)
+        return likely[0] if likely else ""
+
+    def _require_column(self, name: str) -> None:
+        if name not in self.features:
+            raise UserError(
+                f"hf: {self.repository} has no column '{name}'",
+                expected=f"one of {', '.join(self.features)}",
+                remedy=nearest(name, list(self.features)),
+            )
+
+    def _only(self, role: str, candidates: Sequence[str]) -> str:
+        if len(candidates) != 1:
+            raise UserError(
+                f"hf: {self.repository}: which column is the {role}?",
+                expected=f"-D {role}=COLUMN",
+                got=f"columns {', '.join(self.features)}",
+            )
+        return candidates[0]
+
+
+def _no_media(
+    repository: str, name: str, features: Mapping[str, Any], media: Sequence[str]
+) -> UserError:
+    expected = f"one of {', '.join(media)}" if media else ""
+    return UserError(
+        f"hf: column '{name}' of {repository} holds no images or videos",
+        expected=expected or "a column of type Image or Video",
+        got=str(features[name])[:60],
     )

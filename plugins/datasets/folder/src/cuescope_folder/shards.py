@@ -15,7 +15,7 @@ from typing import Any
 
 from cuescope_folder.addresses import is_address, name_at, open_address, stamp_of
 from cuescope_folder.answers import read_names
-from cuescope_folder.cells import parse_json
+from cuescope_folder.cells import parse_modest_json
 from cuescope_folder.copies import Copies
 from cuescope_folder.tables import FILES, Row
 from cuescope_sdk import Context, UserError, digest, inside
@@ -174,12 +174,7 @@ def _record(
 
 
 def _json(content: bytes, location: str) -> dict[str, Any]:
-    try:
-        cells = parse_json(content)
-    except ValueError as error:
-        raise UserError(
-            f"folder: {location} has a .json that is none", got=str(error)
-        ) from None
+    cells = parse_modest_json(content, f"folder: {location}.json")
     if not isinstance(cells, dict):
         raise UserError(f"folder: {location}.json", expected="a JSON object")
     # in any spelling: a shard has its files in it, and names none

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuescope_folder.answers import shorten_list
-from cuescope_folder.cells import MOST_DEPTH, parse_json, plain, require_modest
+from cuescope_folder.cells import MOST_DEPTH, parse_modest_json, plain, require_modest
 from cuescope_folder.copies import Copies
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest
@@ -109,12 +109,7 @@ def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
     for number, line in enumerate(StringIO(file.text(PART_BYTES)), start=1):
         if not line.strip():
             continue
-        try:
-            cells = parse_json(line)
-        except ValueError as error:
-            raise UserError(
-                f"{title} line {number} is no JSON", got=_first_line(error)
-            ) from None
+        cells = parse_modest_json(line, f"{title} line {number}")
         if not isinstance(cells, dict):
             raise UserError(
                 f"{title} line {number}",

@@ -21,20 +21,24 @@ def clone(pixels: Pixels, source: Pixels, mask: Mask) -> Pixels:
     """
     apart = pixels.astype(np.float64) - source
     # what is smooth is told by few pixels as well
-    step = max(math.ceil(math.sqrt(mask.sum() / SOLVED)), 1)
-    smooth = _membrane(apart[::step, ::step], mask[::step, ::step])
+    share = mask.sum() / SOLVED
+    step = max(math.ceil(math.sqrt(share)), 1)
+    thinned = np.s_[::step, ::step]
+    smooth = _membrane(apart[thinned], mask[thinned])
     if step > 1:
         smooth = _resize(smooth, mask.shape)
-    return np.where(mask[..., None], as_bytes(source + smooth), pixels)
+    cloned = as_bytes(source + smooth)
+    return np.where(mask[..., None], cloned, pixels)
 
 
 def _resize(values: Values, size: tuple[int, ...]) -> Values:
     rows, cols = size
-    channels = [
-        Image.fromarray(values[..., channel].astype(np.float32)).resize((cols, rows))
-        for channel in range(values.shape[-1])
-    ]
-    return np.stack(list(map(np.asarray, channels)), axis=-1)
+    resized = []
+    for channel in np.moveaxis(values, -1, 0):
+        image = Image.fromarray(channel.astype(np.float32))
+        larger = image.resize((cols, rows))
+        resized.append(np.asarray(larger))
+    return np.stack(resized, axis=-1)
 
 
 def _membrane(values: Values, mask: Mask) -> Values:
@@ -42,18 +46,23 @@ def _membrane(values: Values, mask: Mask) -> Values:
 
     At the edge of a frame it is level. 0 where nothing is round the mask.
     """
+    if mask.all():
+        return np.zeros_like(values)
+    filled = values.copy()
+    # thinned out, a region of fine lines may be gone
+    if mask.any():
+        filled[mask] = _solve(values, mask)
+    return filled
+
+
+def _solve(values: Values, mask: Mask) -> Float[np.ndarray, "cell channel"]:
+    """The linear equations of the pixels under the mask: one a pixel, of those beside it."""
     # imported late: a list of plugins must not wait for scipy
     from scipy.sparse import coo_array, diags_array
     from scipy.sparse.linalg import splu
 
-    if mask.all():
-        return np.zeros_like(values)
-    filled = values.copy()
     cells = np.argwhere(mask)
     count = len(cells)
-    # thinned out, a region of fine lines may be gone
-    if not count:
-        return filled
     number = np.full(mask.shape, -1)
     number[mask] = np.arange(count)
     neighbours = np.zeros(count)
@@ -61,15 +70,19 @@ def _membrane(values: Values, mask: Mask) -> Values:
     links = []
     for step in BESIDE:
         beside = cells + step
-        is_inside = ((beside >= 0) & (beside < mask.shape)).all(axis=1)
+        along_axes = (beside >= 0) & (beside < mask.shape)
+        is_inside = along_axes.all(axis=1)
         neighbours += is_inside
         own = np.flatnonzero(is_inside)
         at = tuple(beside[is_inside].T)
-        is_border = number[at] < 0
+        other = number[at]
+        # a pixel beside the mask is known, one under it is another unknown
+        is_border = other < 0
         border[own[is_border]] += values[at][is_border]
-        links.append([own[~is_border], number[at][~is_border]])
+        links.append([own[~is_border], other[~is_border]])
     linked = np.concatenate(links, axis=1)
     ones = np.ones(linked.shape[1])
-    laplacian = diags_array(neighbours) - coo_array((ones, linked), (count, count))
-    filled[mask] = splu(laplacian.tocsc(), "MMD_AT_PLUS_A").solve(border)
-    return filled
+    adjacency = coo_array((ones, linked), (count, count))
+    laplacian = diags_array(neighbours) - adjacency
+    solver = splu(laplacian.tocsc(), "MMD_AT_PLUS_A")
+    return np.asarray(solver.solve(border))

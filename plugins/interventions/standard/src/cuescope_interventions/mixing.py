@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from PIL import Image
 
-from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.arrays import Levels, Mask, Pixels, as_bytes
 from cuescope_interventions.case_by_case import CaseByCase, nearest_number
 from cuescope_interventions.cloning import clone
 from cuescope_sdk import Frame, Trial, digest
@@ -94,14 +94,19 @@ def _recolour(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> 
         form = own[:, channel]
         if form.std() < FLAT:
             form = own.mean(axis=1)
-        wanted = colours[:, channel]
-        # a region of one brightness has no spread to divide by
-        spread = max(float(form.std()), 1e-6)
-        share = min(float(wanted.std()) / spread, MOST_SPREAD)
-        changed = (form - form.mean()) * share
-        changed += wanted.mean()
+        changed = _with_mean_and_spread(form, colours[:, channel])
         result[mask, channel] = as_bytes(changed)
     return result
+
+
+def _with_mean_and_spread(form: Levels, wanted: Levels) -> Levels:
+    """The form of one channel, with mean and spread of another."""
+    # a region of one brightness has no spread to divide by
+    spread = max(float(form.std()), 1e-6)
+    share = min(float(wanted.std()) / spread, MOST_SPREAD)
+    changed = (form - form.mean()) * share
+    changed += wanted.mean()
+    return np.asarray(changed)
 
 
 def from_donor(case: Case, operation: str, paint: Paint) -> Trial:
@@ -122,7 +127,10 @@ def from_donor(case: Case, operation: str, paint: Paint) -> Trial:
     # the name becomes the frames' keys, so all that decides the pixels is in it
     source = ",".join(frame.key[:12] for frame in frames)
     # with the shape: bits alone do not tell 2 x 8 from 8 x 2
-    packed = [(np.packbits(mask).tobytes(), mask.shape) for mask in masks]
+    packed = []
+    for mask in masks:
+        bits = np.packbits(mask).tobytes()
+        packed.append((bits, mask.shape))
     name = f"{operation} {source} {digest(*packed)}"
     return change_frames(case.sample, case.place, name, paint_of)
 

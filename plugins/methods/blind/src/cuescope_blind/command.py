@@ -25,6 +25,7 @@ from cuescope.application import (
     echo,
     open_runner,
     output_file,
+    output_folder,
     pairs,
     show_plan,
     spread,
@@ -74,8 +75,7 @@ def blind(
     tool_option: ToolOptions = None,
     device: Device = "auto",
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]"),
+        Path | None, output_folder("Folder of the run. [default: runs/...]")
     ] = None,
     hardest: Annotated[
         int | None,
@@ -144,10 +144,7 @@ def blind(
         run = StoredRun(runner.folder(request).path, runner.context)
         rows = hardest_rows(run, hardest) if hardest else []
         if prune is not None:
-            context = runner.context
-            method = context.resolve("method", METHOD, request.method_options)
-            meaning = _meaning_columns(run, request, context)
-            rows, words = pruned_rows(run, prune, method.options, seed, meaning)
+            rows, words = _prune(run, request, prune)
             # with --json the report alone is printed
             echo(words, err=output.as_json)
         write_atomically(manifest, "".join(rows))
@@ -201,6 +198,14 @@ def pruned_rows(
     rng = generator(seed, "prune")
     pruned = prune(questions, count, options.folds, draws, rng, meaning)
     return _rows(run, questions, figures, pruned.kept.tolist()), pruned.words
+
+
+def _prune(run: StoredRun, request: Request, count: int) -> tuple[list[str], str]:
+    """As `pruned_rows`, with options and encoder of the audit."""
+    context = run.context
+    method = context.resolve("method", METHOD, request.method_options)
+    meaning = _meaning_columns(run, request, context)
+    return pruned_rows(run, count, method.options, request.seed, meaning)
 
 
 def _meaning_columns(

@@ -1,7 +1,6 @@
 """Does the cue cause the answer? Findings of a stored run, tested by interventions and placebos."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,22 +80,17 @@ class Confirm(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
         # imported as they run: a list of plugins must not wait for scipy
-        from cuescope_confirm.report import POWER, power_line
-        from cuescope_confirm.study import prepare
-        from cuescope_confirm.trials import features, gather, interventions, merged
+        from cuescope_confirm.sample_plan import POWER_NOTE, plan_samples
+        from cuescope_confirm.trials import features, gather
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "confirm")
-        plugins = audit.once(interventions, audit, self.options)
-        study = audit.once(prepare, audit, self.options)
-        cues = audit.once(merged, study)
-        if cues and self.options.pairs is None:
-            # merged cues are fewer tests, so fewer samples are enough
-            power = power_line(replace(study, cues=cues), len(plugins))
-            audit.note(POWER, power)
+        plan = audit.once(plan_samples, audit, self.options)
+        if plan is not None:
+            audit.note(POWER_NOTE, plan.sentence)
             # a plan shows no notes
             if audit.context.planning:
-                audit.context.announce(power)
+                audit.context.announce(plan.sentence)
         yield from features(audit.once(gather, audit, self.options))
 
     @hookimpl
@@ -125,9 +119,11 @@ class Confirm(Plugin):
         from cuescope_confirm.merging.sources import sources
         from cuescope_confirm.reasoning import say_do_gap
         from cuescope_confirm.report import scores
+        from cuescope_confirm.sample_plan import plan_samples
 
         results = audit.once(_results, audit, self.options, outcomes)
-        rows = list(scores(results))
+        plan = audit.once(plan_samples, audit, self.options)
+        rows = list(scores(results, plan))
         parts = {
             "say-do gap": say_do_gap,
             "tables of what found the cues": sources,

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from cuescope_confirm.analysis import Results, rarest_finding
+from cuescope_confirm.analysis import Results
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
-from cuescope_confirm.scores import Control, Decision, Verdict, samples_needed
+from cuescope_confirm.sample_plan import POWER_NOTE, SamplePlan
+from cuescope_confirm.scores import Control, Decision, Verdict
 from cuescope_confirm.study import Cue, Study, folders_of
 from cuescope_confirm.testimony.effects import change_beyond
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
@@ -27,8 +28,6 @@ MARKS: Mapping[Decision, str] = {
     "placebo does as much": "0",
     "undecided": "?",
 }
-SHOWN_EFFECT = 0.25  # that enough samples would show
-POWER = "power"  # the note of how many samples are enough
 RULE = """\
 Causes: two kinds of change or more move the answers more than their placebos do. One is enough \
 where the cue needs no locating.
@@ -57,7 +56,6 @@ MISSING = (
     "More samples{ways} or a tool (`--tool detector=SPEC`) may help. So do pairs of your own, of "
     "the same scenes with the cue and without it: `--feature KEY --pairs FOLDER`."
 )
-OF_FEW = "`--folds 4` makes the run four times, and tests on all samples"
 ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
 NONE = (
     "More samples can find weaker cues. The reports in the folder `found` say what each method "
@@ -65,48 +63,7 @@ NONE = (
 )
 
 
-def power_line(study: Study, interventions: int) -> str:
-    """How many samples are enough, and how many of the rarest finding there probably are.
-
-    It ends in "enough" where they are.
-    """
-    # every cue times every kind of change: Holm's first step pays for all of them
-    tests = len(study.cues) * interventions
-    needed = samples_needed(SHOWN_EFFECT, tests, level=1 - study.options.confidence)
-    effect = f"an effect of {100 * SHOWN_EFFECT:.0f} points"
-    words = (
-        f"{effect} is found in 8 of 10 tests with {needed} samples that show the cue and can be "
-        f"changed (corrected for up to {tests} tests)"
-    )
-    rarest = rarest_finding(study)
-    if rarest is None:
-        return words
-    count, name = rarest
-    words += (
-        f". Of the {len(study.held):,} held-out samples, about {count} are expected to show "
-        f"'{name}', the rarest finding, with a label that it is about: "
-    )
-    if count >= needed:
-        return words + "enough"
-    words += "too few for such an effect, though larger ones need fewer"
-    # of folds all samples are held out, and no more can be had
-    return words if study.folds else f"{words}; {OF_FEW}"
-
-
-def power_when_decided(results: Results, foretold: str) -> str:
-    """The same when verdicts are known: a rarest finding that is decided needs no more samples."""
-    cues = tuple(row.target.cue for row in results.rows)
-    rarest = rarest_finding(replace(results.study, cues=cues))
-    if rarest is None or foretold.endswith("enough"):
-        return foretold
-    _, name = rarest
-    undecided = [row for row in results.rows if row.ruling.verdict == "cannot tell"]
-    if name in {row.target.cue.name for row in undecided}:
-        return foretold
-    return f"{foretold.removesuffix(f'; {OF_FEW}')}. It was decided all the same"
-
-
-def scores(results: Results) -> Iterator[Score]:
+def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
     """A row a cue and metric, the worst first; tables are attached."""
     audit = results.study.audit
     options = results.study.options
@@ -129,8 +86,8 @@ def scores(results: Results) -> Iterator[Score]:
     audit.note("next step", step)
     counts = (f"{verdict}: {results.count(verdict)}" for verdict in VERDICTS)
     audit.note("result", ", ".join(counts))
-    if foretold := audit.notes.get(POWER):
-        audit.note(POWER, power_when_decided(results, foretold))
+    if plan is not None:
+        audit.note(POWER_NOTE, plan.sentence_when_decided(results))
     if results.rows:
         audit.attach_each(tables(results))
     for row in results.rows:

@@ -103,7 +103,7 @@ def mitigate(
         remedy = runner.context.resolve("mitigator", mitigator, of_remedy)
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
-        # what is learned of another eye's embeddings is of no use to a model that has none
+        # the others served to find the cues, and the remedy has no use for them
         eye = {role: spec for role, spec in request.tools.items() if role == "embedder"}
         eye |= pairs("--tool", tool or ())
         if not eye:
@@ -112,19 +112,14 @@ def mitigate(
                 "model", request.model, request.model_options
             )
             require_fit(mitigator, remedy.plugin.requires, model.plugin.capabilities)
-        # what is learned fits this model alone, and its folder refuses any other
-        stamp = report.provenance.model
-        options: dict[str, Any] = {
-            "mitigator_options": of_remedy,
-            "names": pairs("--name", name or ()),
-            "top": top,
-            "placebos": placebos,
-        }
-        fields = MitigationOptions.model_fields
-        # defaults are left out, so that the folder of a run does not depend on them
-        changed = {
-            key: value for key, value in options.items() if value != fields[key].default
-        }
+        changed = _changed_options(
+            {
+                "mitigator_options": of_remedy,
+                "names": pairs("--name", name or ()),
+                "top": top,
+                "placebos": placebos,
+            }
+        )
         found = folder / "found"
         if folds is None:
             # in three parts, for what is learned must not be measured on its own samples
@@ -137,25 +132,17 @@ def mitigate(
             # all findings of the run are tested, each where it is found again
             changed["folds"] = [str(path) for path in held.found]
         whole = run if run.is_dir() else run.parent
-        trial = held.rest.model_copy(
-            update={
-                "method": METHOD,
-                "method_options": {
-                    "run": str(whole if held.by_folds else held.found[0]),
-                    "mitigator": mitigator,
-                    **changed,
-                    "save": None if eye else str(folder / "mitigated"),
-                    "model": {"model": stamp.fingerprint or "", "spec": request.model},
-                },
-                # the others served to find the cues, and the remedy has no use for them
-                "tools": eye,
-                "tool_options": {
-                    role: options
-                    for role, options in request.tool_options.items()
-                    if role in eye
-                },
-            }
-        )
+        stamp = report.provenance.model
+        method_options = {
+            "run": str(whole if held.by_folds else held.found[0]),
+            "mitigator": mitigator,
+            **changed,
+            # what is learned of another eye's embeddings is of no use to a model that has none
+            "save": None if eye else str(folder / "mitigated"),
+            # what is learned fits this model alone, and its folder refuses any other
+            "model": {"model": stamp.fingerprint or "", "spec": request.model},
+        }
+        trial = _trial(held.rest, method_options, eye)
         stored = StoredRun(run, runner.context)
         foretold = _prospects(stored, top, folds) if held.again else ()
         stage = partial(_stage, stored, held.rest)
@@ -175,6 +162,30 @@ def mitigate(
     if tried is not None and NOT_TRIED in tried.notes:
         # the page tells the cues all the same
         raise UserError(f"{mitigator} failed: {tried.notes[NOT_TRIED]}")
+
+
+def _changed_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that are no defaults: the folder of a run does not depend on defaults."""
+    fields = MitigationOptions.model_fields
+    return {
+        name: value for name, value in options.items() if value != fields[name].default
+    }
+
+
+def _trial(
+    rest: Request, method_options: dict[str, Any], eye: dict[str, str]
+) -> Request:
+    """The remedy learned and measured on what is held out, with the embedder alone as tool."""
+    tool_options = {
+        role: options for role, options in rest.tool_options.items() if role in eye
+    }
+    update = {
+        "method": METHOD,
+        "method_options": method_options,
+        "tools": eye,
+        "tool_options": tool_options,
+    }
+    return rest.model_copy(update=update)
 
 
 def _refuse_names(run: Path, found: Path) -> None:

@@ -5,7 +5,7 @@ shifted, and their middle covered. The control leaves everything that is annotat
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
@@ -122,27 +122,22 @@ def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     things = sorted(set(chain.from_iterable(key)))
     shifts = {name: _shift(rng) for name in things}
     if shifts:
-        moved = list(frames)
-        for index, boxes in enumerate(key):
-            moves = tuple((box, shifts[thing]) for thing, box in boxes.items())
-            if moves:
-                moved[index] = _change(
-                    frames[index],
-                    "moved",
-                    partial(move_boxes, shifts=moves),
-                    moves,
-                )
-        return tuple(moved)
+        return _move_things(frames, key, shifts)
     dx, dy = _shift(rng)
-    change = partial(_change, name="mirrored", function=ImageOps.mirror)
     if rng.random() >= 0.5:
-        change = partial(
-            _change,
-            name="rolled",
-            function=partial(roll, dx=dx, dy=dy),
-            parameters=(dx, dy),
-        )
-    return tuple(map(change, frames))
+        rolling = partial(roll, dx=dx, dy=dy)
+        return tuple(_change(frame, "rolled", rolling, (dx, dy)) for frame in frames)
+    return tuple(_change(frame, "mirrored", ImageOps.mirror) for frame in frames)
+
+
+def _move_things(frames: Frames, key: Boxes, shifts: Mapping[str, Shift]) -> Frames:
+    moved = list(frames)
+    for index, boxes in enumerate(key):
+        moves = tuple((box, shifts[thing]) for thing, box in boxes.items())
+        if moves:
+            moving = partial(move_boxes, shifts=moves)
+            moved[index] = _change(frames[index], "moved", moving, moves)
+    return tuple(moved)
 
 
 def _shift(rng: Generator) -> Shift:
@@ -181,12 +176,8 @@ def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     for index in candidates[: max(1, len(candidates) // 2)].tolist():
         boxes = key[index] if key else {}
         if boxes:
-            changed[index] = _change(
-                frames[index],
-                "covered",
-                partial(cover_boxes, boxes=tuple(boxes.values())),
-                (boxes,),
-            )
+            covering = partial(cover_boxes, boxes=tuple(boxes.values()))
+            changed[index] = _change(frames[index], "covered", covering, (boxes,))
         else:
             changed[index] = _change(frames[index], "centre covered", cover_centre)
     return tuple(changed)
@@ -199,14 +190,8 @@ def _irrelevant(sample: Sample, rng: Generator) -> Frames:
     annotated = boxes_of(sample) or ({},) * len(sample.frames)
     changed = []
     for frame, boxes in zip(sample.frames, annotated, strict=True):
-        changed.append(
-            _change(
-                frame,
-                "brightened",
-                partial(brighten, boxes=tuple(boxes.values()), by=by),
-                (boxes, by),
-            )
-        )
+        brightening = partial(brighten, boxes=tuple(boxes.values()), by=by)
+        changed.append(_change(frame, "brightened", brightening, (boxes, by)))
     return tuple(changed)
 
 
@@ -233,8 +218,9 @@ def move_boxes(
     A box moves on by the shares of the room that its shift says, and wraps around.
     """
     pixels = np.asarray(image)
+    boxes = [box for box, _ in shifts]
     # All holes are filled first: a box must not be filled over by the next one's hole.
-    changed = _fill(pixels, _cells_of([box for box, _ in shifts], image))
+    changed = _fill(pixels, _cells_of(boxes, image))
     for box, (dx, dy) in shifts:
         for x0, y0, x1, y1 in _cells_of([box], image):
             wide = x1 - x0
@@ -247,7 +233,8 @@ def move_boxes(
 
 def cover_boxes(image: Image.Image, boxes: tuple[Box, ...]) -> Image.Image:
     """The boxes in the mean colour around each."""
-    return Image.fromarray(_fill(np.asarray(image), _cells_of(boxes, image)))
+    cells = _cells_of(boxes, image)
+    return Image.fromarray(_fill(np.asarray(image), cells))
 
 
 def cover_centre(image: Image.Image) -> Image.Image:
@@ -259,7 +246,9 @@ def cover_centre(image: Image.Image) -> Image.Image:
 
 def roll(image: Image.Image, dx: float, dy: float) -> Image.Image:
     """Shifted by shares of width and height; what leaves comes back in at the other side."""
-    return ImageChops.offset(image, round(dx * image.width), round(dy * image.height))
+    across = round(dx * image.width)
+    down = round(dy * image.height)
+    return ImageChops.offset(image, across, down)
 
 
 def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image:
@@ -268,11 +257,8 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
     # Away from the nearer end of the scale, so that clipping does not eat the change.
     signed = by if pixels.mean() < 128 else -by
     # as bytes the sum would wrap around
-    changed = np.clip(
-        pixels.astype(np.int16) + signed,
-        0,
-        255,
-    ).astype(np.uint8)
+    levels = pixels.astype(np.int16) + signed
+    changed = levels.clip(0, 255).astype(np.uint8)
     for x0, y0, x1, y1 in _cells_of(boxes, image):
         changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
     return Image.fromarray(changed)
@@ -326,4 +312,7 @@ def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:
 
 def _wrap(start: int, share: float, room: int) -> int:
     # as wide as the image: it has no room to move
-    return (start + round(share * room)) % (room + 1) if room > 0 else 0
+    if room <= 0:
+        return 0
+    moved = start + round(share * room)
+    return moved % (room + 1)

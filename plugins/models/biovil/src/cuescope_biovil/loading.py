@@ -133,7 +133,8 @@ class Model:
             return {"images": torch.stack(pictures)[None]}
 
         def encode(inputs: Inputs) -> Tensor:
-            embedding: Tensor = network(inputs["images"].to(self.device, self.dtype))
+            images = inputs["images"].to(self.device, self.dtype)
+            embedding: Tensor = network(images)
             return embedding
 
         return ImageTower(

@@ -72,8 +72,10 @@ class PoolerBlock(nn.Module):
 
     def forward(self, tokens: Tokens, where: Float[Tensor, "token dim"]) -> Tokens:
         """Places are added to what attention sees, values too, and not to the residual."""
-        tokens = tokens + self.attn(self.norm1(tokens) + where)
-        output: Tensor = tokens + self.mlp(self.norm2(tokens))
+        seen = self.norm1(tokens) + where
+        tokens = tokens + self.attn(seen)
+        normed = self.norm2(tokens)
+        output: Tensor = tokens + self.mlp(normed)
         return output
 
 
@@ -95,7 +97,8 @@ class Pooler(nn.Module):
         # current and previous, in the order of `images`
         where = torch.cat([places + when for when in self.type_embed])
         both = [current.flatten(2), previous.flatten(2)]
-        tokens = torch.cat(both, dim=2).transpose(1, 2)
+        patches = torch.cat(both, dim=2)
+        tokens = patches.transpose(1, 2)
         for block in self.blocks:
             tokens = block(tokens, where)
         normed: Tensor = self.norm_post(tokens)
@@ -112,19 +115,23 @@ def sine_positions(dim: int, rows: int, cols: int) -> Float[Tensor, "place dim"]
     half = dim // 2
     number = torch.arange(half)
     # the sine and the cosine of a pair share their wavelength
-    wavelength = 10_000 ** (2 * number.div(2, rounding_mode="floor") / half)
+    pair = number.div(2, rounding_mode="floor")
+    wavelength = 10_000 ** (2 * pair / half)
 
     def waves(count: int) -> Tensor:
         # 1e-6 as in DETR: the network was trained with it
         share = torch.arange(1, count + 1) / (count + 1e-6)
-        angles = (share * 2 * math.pi)[:, None] / wavelength
+        turn = share * 2 * math.pi
+        angles = turn[:, None] / wavelength
         sines = angles[:, 0::2].sin()
         cosines = angles[:, 1::2].cos()
-        return torch.stack([sines, cosines], dim=2).flatten(1)
+        pairs = torch.stack([sines, cosines], dim=2)
+        return pairs.flatten(1)
 
     row = waves(rows)[:, None].expand(rows, cols, half)
     col = waves(cols)[None].expand(rows, cols, half)
-    return torch.cat([row, col], dim=2).flatten(0, 1)
+    grid = torch.cat([row, col], dim=2)
+    return grid.flatten(0, 1)
 
 
 class PairEncoder(nn.Module):
@@ -145,7 +152,8 @@ class PairEncoder(nn.Module):
         """Of each place what is there, and what changed; of two images the last is current."""
         samples, times = images.shape[:2]
         states = self._patches(images.flatten(0, 1))
-        patches = self.backbone_to_vit(states).unflatten(0, (samples, times))
+        narrow = self.backbone_to_vit(states)
+        patches = narrow.unflatten(0, (samples, times))
         current = patches[:, -1]
         if times == 1:
             changed = self.missing_previous_emb.expand_as(current)
@@ -155,10 +163,12 @@ class PairEncoder(nn.Module):
 
     def _patches(self, images: Float[Tensor, "image 3 height width"]) -> Tensor:
         net = self.encoder
+        stem = (net.conv1, net.bn1, net.relu, net.maxpool)
         # without torchvision's pooling and classifier: each place is needed
-        states: Tensor = net.maxpool(net.relu(net.bn1(net.conv1(images))))
-        for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
-            states = stage(states)
+        stages = (net.layer1, net.layer2, net.layer3, net.layer4)
+        states = images
+        for layer in (*stem, *stages):
+            states = layer(states)
         return states
 
 
@@ -178,7 +188,8 @@ class ImageNetwork(nn.Module):
 
     def forward(self, images: Images) -> Float[Tensor, "sample dim"]:
         """Embeddings, before they are normalised."""
-        places: Tensor = self.projector(self.encoder(images))
+        patches = self.encoder(images)
+        places: Tensor = self.projector(patches)
         return places.mean(dim=(2, 3))
 
 
@@ -200,6 +211,7 @@ class TextNetwork(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor) -> Float[Tensor, "text dim"]:
         """Embeddings, before they are normalised."""
-        states = self.bert(input_ids=ids, attention_mask=mask).last_hidden_state
-        embedding: Tensor = self.cls_projection_head(states[:, 0])
+        answer = self.bert(input_ids=ids, attention_mask=mask)
+        first = answer.last_hidden_state[:, 0]
+        embedding: Tensor = self.cls_projection_head(first)
         return embedding

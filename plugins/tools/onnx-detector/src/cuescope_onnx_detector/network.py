@@ -47,8 +47,10 @@ class OnnxNetwork:
     def _find_input(self) -> Any:
         """The one input, for images."""
         inputs = self._session.get_inputs()
-        if len(inputs) == 1 and len(inputs[0].shape) == 4 and inputs[0].type in TYPES:
-            return inputs[0]
+        if len(inputs) == 1:
+            [image] = inputs
+            if len(image.shape) == 4 and image.type in TYPES:
+                return image
         shown = [f"{entry.name} {entry.shape} {entry.type}" for entry in inputs]
         raise UserError(
             f"{OWNER}: {self._file.name} takes no image",
@@ -60,10 +62,12 @@ class OnnxNetwork:
         """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
         fits = [fit(image, self.size) for image in images]
         arrays, scales, corners = zip(*fits, strict=True)
-        outputs = self._run(np.stack(arrays).astype(self._type))
+        pixels = np.stack(arrays).astype(self._type)
+        outputs = self._run(pixels)
         answers = []
         for output, scale, corner in zip(outputs, scales, corners, strict=True):
-            scores, boxes = self._read(np.asarray(output, dtype=np.float32))
+            table = np.asarray(output, dtype=np.float32)
+            scores, boxes = self._read(table)
             # from the square's pixels back to the image's
             boxes = (boxes - np.tile(corner, 2)) / scale
             answers.append((scores, boxes))
@@ -77,8 +81,9 @@ class OnnxNetwork:
             part = pixels[start : start + size]
             count = len(part)
             if count < size:  # an export for a fixed batch takes no fewer
-                empty = np.zeros((size - count, *part.shape[1:]), self._type)
-                part = np.concatenate([part, empty])
+                padded = np.zeros((size, *part.shape[1:]), self._type)
+                padded[:count] = part
+                part = padded
             answer = self._session.run(None, {self._input: part})
             # without what was said of the empty images
             outputs += list(answer[0])[:count]
@@ -95,10 +100,12 @@ class OnnxNetwork:
         boxes = np.hstack([centres - halves, centres + halves])
         # a class's score is given that there is an object at all
         if layout == "objectness":
-            return table[:, 5:] * table[:, 4:5], boxes
+            objectness = table[:, 4:5]
+            return table[:, 5:] * objectness, boxes
         # corners as shares of the square
         if layout == "shares":
-            boxes = boxes * np.tile(self.size[::-1], 2)
+            height, width = self.size
+            boxes = boxes * np.array([width, height, width, height])
         return table[:, 4:], boxes
 
     def _read_suppressed(self, output: Float[np.ndarray, "box 6"]) -> ScoredBoxes:
@@ -106,8 +113,9 @@ class OnnxNetwork:
         count = len(self.names)
         numbers = output[:, 5].round().astype(int)
         chosen = numbers.clip(0, count - 1)
+        boxes = np.arange(len(output))
         scores = np.zeros((len(output), count), np.float32)
-        scores[np.arange(len(output)), chosen] = output[:, 4]
+        scores[boxes, chosen] = output[:, 4]
         return scores, output[:, :4]
 
     def _find_layout(self, shape: tuple[int, ...]) -> Layout:
@@ -228,5 +236,6 @@ def fit(
     top = (height - inner_height) // 2
     canvas = Image.new("RGB", (width, height), (GREY, GREY, GREY))
     canvas.paste(inner, (left, top))
-    pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1) / 255
-    return pixels, scale, (left, top)
+    pixels = np.asarray(canvas, dtype=np.float32)
+    colours = pixels.transpose(2, 0, 1) / 255
+    return colours, scale, (left, top)

@@ -82,11 +82,11 @@ class Actions(Plugin, LazyWeights):
             if not ours:
                 return Judgement.open("out of vocabulary")
             judgements = []
-            frames = len(sample.frames)
-            for clip in choose_clips(meant, frames, self._network.length):
+            clips = choose_clips(meant, len(sample.frames), self._network.length)
+            for clip in clips:
                 # among its candidates alone: sentences of other claims do not compete with it
-                logits = logits_of(clip)[candidates]
-                judgement = verdict(softmax(logits), ours)
+                probabilities = softmax(logits_of(clip)[candidates])
+                judgement = verdict(probabilities, ours)
                 # a judgement names one frame
                 middle = clip[len(clip) // 2]
                 judgements.append(judgement.replace(frame=middle))
@@ -122,7 +122,8 @@ class Actions(Plugin, LazyWeights):
         ours = forms(verb)
         alternatives = self.options.alternatives
         others = [text for text in alternatives if ours.isdisjoint(text.split())]
-        return list(dict.fromkeys([claimed, *opposites(claim), *others]))
+        texts = [claimed, *opposites(claim), *others]
+        return list(dict.fromkeys(texts))
 
 
 def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:

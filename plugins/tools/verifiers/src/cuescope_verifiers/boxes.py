@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from operator import attrgetter
 
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_sdk import Detection, Detector, Frame
 from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
@@ -52,7 +54,8 @@ def find_boxes(
         boxes: dict[tuple[int, str], list[TrackedBox]] = {}
         for index, frame in enumerate(video):
             # also where nothing was found: `tracks` reads each name in each frame
-            boxes |= {(index, name): [] for name in of_video[index]}
+            for name in of_video[index]:
+                boxes[index, name] = []
             for detection in detections.get(frame.key, ()):
                 place = (index, detection.name)
                 if place in boxes and detection.score > threshold:
@@ -125,9 +128,7 @@ class BoxEvidence:
             case "attribute" if claim.in_sight:
                 return self._judge_presence(index, subject)
             case "attribute" if claim.in_sight is False:
-                # gone or covered, boxes do not tell
-                visible = self._judge_presence(index, subject).verdict == "supported"
-                return Judgement.of(False) if visible else Judgement.open("occluded")
+                return self._judge_absence(index, subject)
             case "attribute" if how := movement(predicate):
                 return self._judge_movement(index, subject, how)
             case "attribute":
@@ -169,13 +170,19 @@ class BoxEvidence:
         return judgement
 
     def _judge_presence(self, index: int, phrase: str) -> Judgement:
-        best = max(
-            self._detections(index, phrase),
-            key=lambda detection: detection.score,
-            default=None,
-        )
-        judgement = _judge(True, best) if best else Judgement.of(False)
+        judgement = Judgement.of(False)
+        detections = self._detections(index, phrase)
+        if detections:
+            best = max(detections, key=attrgetter("score"))
+            judgement = _judge(True, best)
         return self._of_phrase(phrase, judgement)
+
+    def _judge_absence(self, index: int, phrase: str) -> Judgement:
+        presence = self._judge_presence(index, phrase)
+        if presence.verdict == "supported":
+            return Judgement.of(False)
+        # gone or covered, boxes do not tell
+        return Judgement.open("occluded")
 
     def _judge_count(self, index: int, phrase: str, claim: Claim) -> Judgement:
         detections = self._detections(index, phrase)
@@ -211,7 +218,9 @@ class BoxEvidence:
             if not overlaps(box, beside.box):
                 holds = bool(spatial.holds(box, beside.box))
                 judgements.append(Judgement.of(holds, box=box))
-        judgement = Judgement.best(judgements) if judgements else Judgement.of(False)
+        judgement = Judgement.of(False)
+        if judgements:
+            judgement = Judgement.best(judgements)
         judgement = self._of_phrase(other, judgement)
         return self._of_phrase(subject, judgement)
 
@@ -331,9 +340,7 @@ def _missing_from(
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    # of each box its two corners, of each corner x and y
-    corners = np.reshape([before, after], (2, 2, 2))
-    old_centre, new_centre = corners.mean(axis=1)
+    old_centre, new_centre = _corners(before, after).mean(axis=1)
     right, down = map(float, new_centre - old_centre)
     farthest = max(abs(right), abs(down))
     if how in ("any", "none"):
@@ -349,6 +356,11 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     return along > step and along >= abs(across)
 
 
+def _corners(box: Box, other: Box) -> Float[np.ndarray, "box corner axis"]:
+    """Left top and right bottom of two boxes, x and y of each."""
+    return np.reshape([box, other], (2, 2, 2))
+
+
 def count_things(boxes: Sequence[Box]) -> int:
     """How many things the boxes are of: two names may have found the same one."""
     counted: list[Box] = []
@@ -361,9 +373,8 @@ def count_things(boxes: Sequence[Box]) -> int:
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    corners = np.reshape([box, other], (2, 2, 2))
-    # x and y of both boxes
-    left_top, right_bottom = corners.swapaxes(0, 1)
+    # of both boxes
+    left_top, right_bottom = _corners(box, other).swapaxes(0, 1)
     sides = right_bottom.min(axis=0) - left_top.max(axis=0)
     # clipped: of boxes that lie apart on both sides the product would be above 0
     shared = sides.clip(min=0).prod()

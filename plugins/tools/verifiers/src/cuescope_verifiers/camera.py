@@ -206,10 +206,11 @@ def shift(before: Picture, after: Picture) -> tuple[float, float, float]:
     down = _wrap(int(row), rows)
     right = _wrap(int(col), cols)
     # where shifting the whole picture explains no more than leaving it, one thing moved in it
-    shifted = _change(before, after, right, down)
-    left = _change(before, after, 0, 0)
-    if shifted >= left:
-        right = down = 0
+    change_if_shifted = _change(before, after, right, down)
+    change_if_left = _change(before, after, 0, 0)
+    if change_if_shifted >= change_if_left:
+        right = 0
+        down = 0
     # the highest of n values of unit-variance noise is near sqrt(2 log n)
     pixels = surface.size
     by_chance = np.sqrt(2 * np.log(pixels) / pixels)
@@ -220,7 +221,9 @@ def shift(before: Picture, after: Picture) -> tuple[float, float, float]:
 def _correlate_phases(before: Picture, after: Picture) -> Float[np.ndarray, "row col"]:
     """How well each shift of the first explains the second; what goes out comes in again."""
     rows, cols = before.shape
-    window = np.outer(np.hanning(rows), np.hanning(cols))
+    down = np.hanning(rows)
+    across = np.hanning(cols)
+    window = np.outer(down, across)
     old = _spectrum(before, window)
     new = _spectrum(after, window)
     cross = new * old.conj()

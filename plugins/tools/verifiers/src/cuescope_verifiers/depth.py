@@ -99,10 +99,12 @@ class Depth(BoxGeometry):
         after = self.network.depth(sample.frames[index])
         # above 0 where depth changes as the claim says
         change = approach(before, after) * AHEAD[claim.predicate or ""]
-        if abs(change) <= self.options.step_ahead / 2:
+        size = abs(change)
+        step = self.options.step_ahead
+        if size <= step / 2:
             return Judgement.of(False, frame=index)
         # between half a step and a whole one nothing is said
-        if abs(change) <= self.options.step_ahead:
+        if size <= step:
             return Judgement.open("no evidence")
         return Judgement.of(change > 0, frame=index)
 
@@ -120,6 +122,7 @@ def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:
     rows, cols = depth.shape
     width, height = size
     left, top, right, bottom = box
+    # from pixels of the picture to those of the map
     across = _middle(left / width * cols, right / width * cols, cols)
     down = _middle(top / height * rows, bottom / height * rows, rows)
     # the median: what is behind the thing may show in the middle of its box too
@@ -152,7 +155,9 @@ def approach(before: Map, after: Map) -> float:
 
 def _log_depth_ahead(depth: Map) -> float:
     rows, cols = depth.shape
-    middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
+    down = _middle(0, rows, rows)
+    across = _middle(0, cols, cols)
+    median = np.median(depth[down, across])
     # the floor keeps the logarithm finite where a network says 0
-    median = max(np.median(middle), 1e-6)
+    median = max(median, 1e-6)
     return float(np.log(median))

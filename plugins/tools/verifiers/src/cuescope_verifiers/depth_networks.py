@@ -7,6 +7,7 @@ import numpy as np
 import torch
 import transformers
 from jaxtyping import Float
+from torch.nn.functional import interpolate
 
 from cuescope_sdk import Context, Frame, UserError
 from cuescope_sdk.models import FrameMemory
@@ -65,7 +66,7 @@ class DepthNetwork:
         # a batch of one map of one channel
         maps = predicted.reshape(1, 1, rows, cols)
         size = _map_size(image.width, image.height)
-        [[depth]] = torch.nn.functional.interpolate(maps, size=size, mode="bilinear")
+        [[depth]] = interpolate(maps, size=size, mode="bilinear")
         if not self.metric:
             depth = -depth
         return [to_array(depth).astype(float)]

@@ -99,9 +99,9 @@ class ImageText(Plugin, LazyWeights):
             sentences = self._sentences(claim)
             if not sentences:
                 return Judgement.open("out of vocabulary")
-            rows = np.stack([self._texts[text] for text in sentences])
-            frame = sample.frames[index]
-            likeness = rows @ self._frames[frame.key]
+            texts = np.stack([self._texts[text] for text in sentences])
+            frame = self._frames[sample.frames[index].key]
+            likeness = texts @ frame
             # the claim against the opposite that fits the frame best
             best_opposite = likeness[1:].max()
             lead = float(likeness[0] - best_opposite)

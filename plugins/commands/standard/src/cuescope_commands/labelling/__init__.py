@@ -14,6 +14,7 @@ from cuescope.application import (
     echo,
     is_made_here,
     open_context,
+    output_folder,
     prints_lines,
 )
 from cuescope_sdk import UserError
@@ -47,7 +48,7 @@ def label(
         int, typer.Option(help="Another seed, another order and draw.")
     ] = 0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="[default: RUN/labels]")
+        Path | None, output_folder("[default: RUN/labels]", metavar="FOLDER")
     ] = None,
     data: TypedData = None,
     data_option: DataOptions = None,

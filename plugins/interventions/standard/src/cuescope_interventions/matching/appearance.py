@@ -4,8 +4,9 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.arrays import Levels, Mask, Pixels, as_bytes, cells_of
 from cuescope_interventions.matching.cosines import (
+    PerFrequency,
     Spectrum,
     amplify,
     donor_spectrum,
@@ -16,6 +17,8 @@ from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
 Colours = Float[np.ndarray, "pixel 3"]
+Slopes = Float[np.ndarray, " slope"]
+Light = Float[np.ndarray, " term"]  # how much of each of `_surfaces`
 # few: a curve through all 256 levels would carry over how large the donor's things are
 SHARES = np.linspace(0, 1, 11)
 LEAST_VARIANCE = 4.0  # squared grey levels, as of rounding and noise
@@ -45,13 +48,18 @@ def match_tones(
     moved = _move_colours(pixels.reshape(-1, 3), donor)
     result = np.empty(moved.shape)
     for channel in range(3):
-        own = np.quantile(moved[:, channel], SHARES)
-        wanted = np.quantile(donor[:, channel], SHARES)
-        # a level that holds several quantiles goes to the middle of what they become
-        levels, level = np.unique(own, return_inverse=True)
-        become = np.bincount(level, wanted) / np.bincount(level)
-        result[:, channel] = np.interp(moved[:, channel], levels, become)
+        result[:, channel] = _match_quantiles(moved[:, channel], donor[:, channel])
     return as_bytes(result.reshape(pixels.shape))
+
+
+def _match_quantiles(values: Levels, others: Levels) -> Levels:
+    """By a curve, straight between quantiles, that makes them those of the others."""
+    own = np.quantile(values, SHARES)
+    wanted = np.quantile(others, SHARES)
+    # a level that holds several quantiles goes to the middle of what they become
+    levels, level = np.unique(own, return_inverse=True)
+    become = np.bincount(level, wanted) / np.bincount(level)
+    return np.asarray(np.interp(values, levels, become))
 
 
 def _move_colours(own: Colours, wanted: Colours) -> Colours:
@@ -59,13 +67,15 @@ def _move_colours(own: Colours, wanted: Colours) -> Colours:
 
     Of a direction in which there is next to no colour, none is made.
     """
-    covariance = np.cov(own.T) + LEAST_VARIANCE * np.eye(3)
-    target = np.cov(wanted.T) + LEAST_VARIANCE * np.eye(3)
+    noise = LEAST_VARIANCE * np.eye(3)
+    covariance = np.cov(own.T) + noise
+    target = np.cov(wanted.T) + noise
     root = _raise_to(covariance, 0.5)
     inverse = _raise_to(covariance, -0.5)
     middle = _raise_to(root @ target @ root, 0.5)
     transport = inverse @ middle @ inverse
-    moved = (own - own.mean(axis=0)) @ transport.T
+    centred = own - own.mean(axis=0)
+    moved = centred @ transport.T
     return np.asarray(moved + wanted.mean(axis=0))
 
 
@@ -88,7 +98,8 @@ def match_light(
     own = _light(Image.fromarray(pixels))
     wanted = _light(open_frame(frame))
     rows, cols = pixels.shape[:2]
-    gain = np.exp(np.tensordot(wanted - own, _surfaces(rows, cols), 1))
+    log_gain = np.tensordot(wanted - own, _surfaces(rows, cols), 1)
+    gain = np.exp(log_gain)
     luminance = pixels.mean(axis=2)
     lit = luminance * gain
     # brightness as a whole is a matter of tones
@@ -96,27 +107,29 @@ def match_light(
     return as_bytes(pixels * gain[..., None])
 
 
-def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
+def _light(image: Image.Image) -> Light:
     """The surface whose slopes are those of most of the frame.
 
     Where things end, luminance steps; light does not (Horn, 1974). So slopes are fitted by least
     absolute deviations, to which few large steps are outliers.
     """
-    small = image.resize((CELLS, CELLS), Image.Resampling.BOX)
+    luminance = cells_of(image, CELLS).mean(axis=2)
     # 1: the log of black is none
-    log = np.log(np.asarray(small, np.float64).mean(axis=2) + 1)
-    terms = [_slopes(surface) for surface in _surfaces(CELLS, CELLS)]
-    return _least_absolute(np.stack(terms).T, _slopes(log))
+    log = np.log(luminance + 1)
+    slopes = [_slopes(surface) for surface in _surfaces(CELLS, CELLS)]
+    terms = np.stack(slopes, axis=1)
+    return _least_absolute(terms, _slopes(log))
 
 
 def _surfaces(rows: int, cols: int) -> Float[np.ndarray, "term row col"]:
     """The surfaces up to the second degree of which light is a sum."""
     y = np.linspace(-1, 1, rows)[:, None]
     x = np.linspace(-1, 1, cols)[None, :]
-    return np.stack(np.broadcast_arrays(x, y, x**2, x * y, y**2))
+    surfaces = np.broadcast_arrays(x, y, x**2, x * y, y**2)
+    return np.stack(surfaces)
 
 
-def _slopes(surface: Float[np.ndarray, "row col"]) -> Float[np.ndarray, " slope"]:
+def _slopes(surface: Float[np.ndarray, "row col"]) -> Slopes:
     """From each cell to the next, down the frame and then across it."""
     down = np.diff(surface, axis=0)
     across = np.diff(surface, axis=1)
@@ -125,13 +138,14 @@ def _slopes(surface: Float[np.ndarray, "row col"]) -> Float[np.ndarray, " slope"
 
 def _least_absolute(
     terms: Float[np.ndarray, "slope term"],
-    slopes: Float[np.ndarray, " slope"],
-) -> Float[np.ndarray, " term"]:
+    slopes: Slopes,
+) -> Light:
     """Least absolute deviations, by reweighted least squares."""
     weights = np.ones(len(slopes))
     for _ in range(ROUNDS):
-        weighted = terms * weights[:, None]
-        fitted, *_ = np.linalg.lstsq(weighted, slopes * weights, rcond=None)
+        weighted_terms = terms * weights[:, None]
+        weighted_slopes = slopes * weights
+        fitted, *_ = np.linalg.lstsq(weighted_terms, weighted_slopes, rcond=None)
         deviations = np.abs(slopes - terms @ fitted)
         # square roots: the weights stand on both sides
         weights = 1 / np.sqrt(np.maximum(deviations, SMALL))
@@ -158,7 +172,8 @@ def match_sharpness(
     bands = _bands(own.shape)
     # between the middles of two bands the change goes over evenly
     places = [_directions(own.shape), bands]
-    gain = np.exp(map_coordinates(change, places, order=1, mode="nearest"))
+    log_gain = map_coordinates(change, places, order=1, mode="nearest")
+    gain = np.exp(log_gain)
     coarse = bands < -0.5
     gain[coarse] = 1.0
     return amplify(own, gain)
@@ -173,7 +188,9 @@ def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
     for direction, band in np.ndindex(profile.shape):
         inside = (directions == direction) & (bands == band)
         # a small frame has not every pitch
-        strength = np.sqrt(power[inside].mean()) if inside.any() else 0.0
+        strength = 0.0
+        if inside.any():
+            strength = np.sqrt(power[inside].mean())
         profile[direction, band] = np.log(strength + LEAST)
     coarse = bands < 0
     # less the mean of the frame, which is no detail
@@ -182,22 +199,25 @@ def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
     return np.asarray(profile - np.log(coarse_strength + LEAST))
 
 
-def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
+def _bands(shape: tuple[int, ...]) -> PerFrequency:
     """In which band each frequency lies, in equal steps of pitch; below 0 it is coarse."""
     rows, cols = shape[:2]
-    down = np.arange(rows)[:, None] / (2 * rows)
-    across = np.arange(cols)[None, :] / (2 * cols)
-    cycles = np.hypot(down, across)
+    # of the cosine transform: half a wave a step
+    down = np.arange(rows) / (2 * rows)
+    across = np.arange(cols) / (2 * cols)
+    cycles = np.hypot(down[:, None], across)
     lowest = COARSE / min(rows, cols)
     cycles[0, 0] = lowest / 100
-    steps = np.log(cycles / lowest) / np.log(cycles.max() / lowest)
+    highest = cycles.max()
+    steps = np.log(cycles / lowest) / np.log(highest / lowest)
     return np.asarray(steps * BANDS - 0.5)
 
 
-def _directions(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
+def _directions(shape: tuple[int, ...]) -> PerFrequency:
     """In which direction each frequency lies: 0 is across the frame, the last one is down it."""
     rows, cols = shape[:2]
-    down = np.arange(rows)[:, None] / rows
-    across = np.arange(cols)[None, :] / cols
-    angles = np.arctan2(down, across)
-    return angles / (np.pi / 2) * (DIRECTIONS - 1)
+    down = np.arange(rows) / rows
+    across = np.arange(cols) / cols
+    angles = np.arctan2(down[:, None], across)
+    quarters = angles / (np.pi / 2)
+    return quarters * (DIRECTIONS - 1)

@@ -3,6 +3,7 @@
 from io import BytesIO
 
 import numpy as np
+from jaxtyping import Float
 from PIL import Image
 
 from cuescope_interventions.arrays import Mask, Pixels, as_bytes
@@ -33,8 +34,12 @@ def match_blocks(
         return pixels
     candidates = [_compress(pixels, quality) for quality in QUALITIES]
     candidates.append(pixels)
+
+    def off_target(candidate: Pixels) -> float:
+        return abs(blockiness(candidate) - wanted)
+
     # of two as near the more compressed one
-    return min(candidates, key=lambda candidate: abs(blockiness(candidate) - wanted))
+    return min(candidates, key=off_target)
 
 
 def blockiness(pixels: Pixels) -> float:
@@ -59,19 +64,28 @@ def blockiness(pixels: Pixels) -> float:
 def _smooth_borders(pixels: Pixels, share: float) -> Pixels:
     levels = pixels.astype(np.float64)
     for axis in (0, 1):
+        # a view: what changes in it changes in the levels
         turned = np.moveaxis(levels, axis, 0)
         for border in range(SIDE, len(turned) - REACH + 1, SIDE):
-            # what goes on evenly over the border is no step
-            slope_before = turned[border - 1] - turned[border - 2]
-            even = (slope_before + turned[border + 1] - turned[border]) / 2
-            step = share * (turned[border] - turned[border - 1] - even)
-            for away in range(REACH):
-                # less and less with the distance from the border
-                fading = 1 - (away + 0.5) / REACH
-                part = step / 2 * fading
-                turned[border - 1 - away] += part
-                turned[border + away] -= part
+            _smooth_border(turned, border, share)
     return as_bytes(levels)
+
+
+def _smooth_border(
+    levels: Float[np.ndarray, "row col 3"], border: int, share: float
+) -> None:
+    """Takes a share of the step that leads to the row `border`."""
+    # what goes on evenly over the border is no step
+    slope_before = levels[border - 1] - levels[border - 2]
+    even = (slope_before + levels[border + 1] - levels[border]) / 2
+    whole = levels[border] - levels[border - 1]
+    step = share * (whole - even)
+    for away in range(REACH):
+        # less and less with the distance from the border
+        fading = 1 - (away + 0.5) / REACH
+        part = step / 2 * fading
+        levels[border - 1 - away] += part
+        levels[border + away] -= part
 
 
 def _compress(pixels: Pixels, quality: int) -> Pixels:

@@ -12,13 +12,15 @@ from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
 Spectrum = Float[np.ndarray, "row col 3"]
+PerFrequency = Float[np.ndarray, "row col"]
 
 
 def spectrum_of(pixels: Pixels) -> Spectrum:
     """The cosines that each channel is a sum of."""
     from scipy.fft import dctn
 
-    return np.asarray(dctn(pixels.astype(np.float64), axes=(0, 1), norm="ortho"))
+    levels = pixels.astype(np.float64)
+    return np.asarray(dctn(levels, axes=(0, 1), norm="ortho"))
 
 
 def donor_spectrum(frame: Frame, pixels: Pixels) -> Spectrum:
@@ -29,15 +31,16 @@ def donor_spectrum(frame: Frame, pixels: Pixels) -> Spectrum:
     return spectrum_of(np.asarray(image))
 
 
-def amplify(spectrum: Spectrum, gain: Float[np.ndarray, "row col"]) -> Pixels:
+def amplify(spectrum: Spectrum, gain: PerFrequency) -> Pixels:
     """The picture whose frequencies are so many times as strong."""
     from scipy.fft import idctn
 
-    changed = idctn(spectrum * gain[..., None], axes=(0, 1), norm="ortho")
-    return as_bytes(changed)
+    amplified = spectrum * gain[..., None]
+    levels = idctn(amplified, axes=(0, 1), norm="ortho")
+    return as_bytes(levels)
 
 
-def power_of(spectrum: Spectrum) -> Float[np.ndarray, "row col"]:
+def power_of(spectrum: Spectrum) -> PerFrequency:
     """Of each frequency, over the channels; the mean of the frame is none of them."""
     power = (spectrum**2).mean(axis=2)
     power[0, 0] = 0.0

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
-from PIL import Image
 
-from cuescope_interventions.arrays import Mask, Pixels, as_bytes
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes, cells_of
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
 GRID = 48  # cells along a side, in which the thing is looked for
 BORDER = 2  # cells
+INNER = np.s_[BORDER:-BORDER, BORDER:-BORDER]
 ALIKE = 8  # cells of the border that a cell of the background is like
 MOST = 2.0  # times as large, at most
 SMOOTH = 2.0  # cells: the frame as a whole has a direction, things in it have theirs
@@ -42,8 +42,9 @@ def layout_of(frames: Sequence[Frame]) -> Layout:
     centres = (np.arange(GRID) + 0.5) / GRID
     row = float(weights.sum(axis=1) @ centres)
     col = float(weights.sum(axis=0) @ centres)
-    squared = (centres[:, None] - row) ** 2 + (centres[None, :] - col) ** 2
-    variance = (weights * squared).sum()
+    down = centres[:, None] - row
+    across = centres[None, :] - col
+    variance = (weights * (down**2 + across**2)).sum()
     return Layout(row, col, spread=float(np.sqrt(variance)))
 
 
@@ -53,12 +54,13 @@ def _thing_in(frame: Frame) -> Mask:
     from scipy.ndimage import gaussian_filter
     from scipy.spatial import KDTree
 
-    small = open_frame(frame).resize((GRID, GRID), Image.Resampling.BOX)
+    cells = cells_of(open_frame(frame), GRID)
     # smoothed: grain is unlike any border
-    colours = gaussian_filter(np.asarray(small, np.float64), (1, 1, 0))
+    colours = gaussian_filter(cells, (1, 1, 0))
     border = np.ones((GRID, GRID), bool)
-    border[BORDER:-BORDER, BORDER:-BORDER] = False
-    distances, _ = KDTree(colours[border]).query(colours.reshape(-1, 3), ALIKE)
+    border[INNER] = False
+    of_border = KDTree(colours[border])
+    distances, _ = of_border.query(colours.reshape(-1, 3), ALIKE)
     unlike = distances.mean(axis=1)
     shown = unlike > _threshold(unlike)
     return np.asarray(shown.reshape(GRID, GRID))
@@ -91,15 +93,17 @@ def _edges_in(frame: Frame) -> complex:
     """The sum of all edges, each at `FOLDS` times its angle (as Fisher, 1993, for axes)."""
     from scipy.ndimage import gaussian_filter
 
-    small = open_frame(frame).resize((GRID, GRID), Image.Resampling.BOX)
-    colours = np.asarray(small, np.float64)
-    down = gaussian_filter(colours, (SMOOTH, SMOOTH, 0), order=(1, 0, 0))
-    across = gaussian_filter(colours, (SMOOTH, SMOOTH, 0), order=(0, 1, 0))
-    slopes = (across + 1j * down)[BORDER:-BORDER, BORDER:-BORDER]
+    colours = cells_of(open_frame(frame), GRID)
+    # none along the colours
+    smooth = (SMOOTH, SMOOTH, 0)
+    down = gaussian_filter(colours, smooth, order=(1, 0, 0))
+    across = gaussian_filter(colours, smooth, order=(0, 1, 0))
+    slopes = (across + 1j * down)[INNER]
     # each counts by its strength
     strength = np.abs(slopes)
     angle = np.angle(slopes)
-    return complex((strength * np.exp(1j * FOLDS * angle)).sum())
+    directions = strength * np.exp(1j * FOLDS * angle)
+    return complex(directions.sum())
 
 
 def turn(
@@ -112,7 +116,8 @@ def turn(
     sin = np.sin(angle)
     # where each pixel of the result is taken from
     back = np.array([[cos, -sin], [sin, cos]])
-    middle = (np.array(pixels.shape[:2]) - 1) / 2
+    size = np.array(pixels.shape[:2])
+    middle = (size - 1) / 2
     return _taken_from(pixels, back, middle - back @ middle)
 
 
@@ -148,9 +153,9 @@ def _taken_from(
     """Each pixel is that at `back` times its own (row, col), plus the offset."""
     from scipy.ndimage import affine_transform
 
+    channels = np.moveaxis(pixels.astype(np.float32), -1, 0)
     # by channel: a spline along the colours as well would take four times as long
-    channels = [
-        affine_transform(channel, back, offset, mode="reflect")
-        for channel in np.moveaxis(pixels.astype(np.float32), -1, 0)
+    moved = [
+        affine_transform(channel, back, offset, mode="reflect") for channel in channels
     ]
-    return as_bytes(np.stack(channels, axis=-1))
+    return as_bytes(np.stack(moved, axis=-1))

@@ -32,9 +32,10 @@ def match_fringes(
     A lens magnifies each colour by itself, and a print shifts it.
     """
     own = Image.fromarray(pixels)
+    donor = open_frame(frame)
     moved = pixels.astype(np.float64)
     for plane in (RED, BLUE):
-        change = apart(own, plane) - apart(open_frame(frame), plane)
+        change = apart(own, plane) - apart(donor, plane)
         moved[..., plane] = _move(moved[..., plane], change, order=3)
     return as_bytes(moved)
 
@@ -54,14 +55,20 @@ def apart(image: Image.Image, plane: int) -> Move:
         other = _edges(pixels[..., plane], smooth)
         for _ in range(ROUNDS):
             shown = _move(other, move, order=1)
-            inner = np.s_[EDGE:-EDGE, EDGE:-EDGE]
-            slopes = _slopes(shown)[inner].reshape(-1, 3)
-            missing = (green - shown)[inner].ravel()
-            step, *_ = np.linalg.lstsq(slopes, missing)
+            step = _next_step(shown, green)
             move += step
             if np.abs(step).max() < ENOUGH:
                 break
     return move
+
+
+def _next_step(shown: Plane, wanted: Plane) -> Move:
+    """The move that least squares takes from the plane that is shown towards the wanted one."""
+    inner = np.s_[EDGE:-EDGE, EDGE:-EDGE]
+    slopes = _slopes(shown)[inner]
+    missing = (wanted - shown)[inner]
+    step, *_ = np.linalg.lstsq(slopes.reshape(-1, 3), missing.ravel())
+    return np.asarray(step)
 
 
 def _edges(plane: Plane, smooth: float) -> Plane:
@@ -83,16 +90,19 @@ def _move(plane: Plane, move: Move, order: int) -> Plane:
     y, x = _from_middle(rows, cols)
     row = (0.5 + y + down + larger * y) * rows - 0.5
     col = (0.5 + x + across + larger * x) * cols - 0.5
-    return np.asarray(map_coordinates(plane, [row, col], order=order, mode="nearest"))
+    places = [row, col]
+    return np.asarray(map_coordinates(plane, places, order=order, mode="nearest"))
 
 
 def _slopes(plane: Plane) -> Float[np.ndarray, "row col 3"]:
     """By how much a pixel changes as the plane is moved further."""
     rows, cols = plane.shape
     y, x = _from_middle(rows, cols)
-    down, across = np.gradient(plane)
-    down, across = down * rows, across * cols
-    return np.stack([down, across, down * y + across * x], axis=2)
+    per_row, per_col = np.gradient(plane)
+    down = per_row * rows
+    across = per_col * cols
+    larger = down * y + across * x
+    return np.stack([down, across, larger], axis=2)
 
 
 def _from_middle(rows: int, cols: int) -> Float[np.ndarray, "2 row col"]:

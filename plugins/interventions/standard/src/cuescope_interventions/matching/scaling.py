@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int
-from PIL import Image
 
+from cuescope_interventions.arrays import cells_of
 from cuescope_interventions.matching.framing import MOST
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
@@ -32,29 +32,39 @@ def scale_between(own: Sequence[Frame], others: Sequence[Frame]) -> float:
     first = _spectrum(own)
     second = _spectrum(others)
     steps = int(np.log(MOST) / BAND)
-    unlike = [_unlike(first, second, step) for step in range(-steps, steps + 1)]
+    moves = range(-steps, steps + 1)
+    unlike = [_unlike(first, second, step) for step in moves]
     best = int(np.argmin(unlike))
     between = 0.0
     if 0 < best < 2 * steps:
-        # the lowest point of a parabola through three
-        before, least, after = unlike[best - 1 : best + 2]
-        bend = before - 2 * least + after
-        between = (before - after) / (2 * bend) if bend else 0.0
+        between = _lowest_point(*unlike[best - 1 : best + 2])
     return float((best + between - steps) * BAND)
+
+
+def _lowest_point(before: float, least: float, after: float) -> float:
+    """Of a parabola through three values: how far from the middle one, in steps."""
+    bend = before - 2 * least + after
+    if not bend:
+        return 0.0
+    return (before - after) / (2 * bend)
 
 
 def _spectrum(frames: Sequence[Frame]) -> Power:
     """The log of the power of each band, over all frames."""
-    power = np.sum(list(map(_power_of, frames)), axis=0)
-    return np.asarray(np.log(power + 1))
+    powers = [_power_of(frame) for frame in frames]
+    total = np.sum(powers, axis=0)
+    return np.asarray(np.log(total + 1))
 
 
 def _unlike(own: Power, other: Power, step: int) -> float:
     """What is left between two spectra, of which one is moved by some bands."""
     count = PITCHES - abs(step)
-    first = slice(max(step, 0), max(step, 0) + count)
-    second = slice(max(-step, 0), max(-step, 0) + count)
-    weights = np.sqrt(_sizes()[first] * _sizes()[second])
+    start = max(step, 0)
+    other_start = max(-step, 0)
+    first = slice(start, start + count)
+    second = slice(other_start, other_start + count)
+    sizes = _sizes()
+    weights = np.sqrt(sizes[first] * sizes[second])
     apart = own[first] - other[second]
     bands = np.arange(count)
     line = np.polyfit(bands, apart, 1, w=np.sqrt(weights))
@@ -68,31 +78,39 @@ def _power_of(frame: Frame) -> Power:
     """The mean power of each band, in grey levels squared."""
     from scipy.ndimage import gaussian_filter
 
-    small = open_frame(frame).resize((SIDE, SIDE), Image.Resampling.BOX)
-    light = np.asarray(small, np.float64).mean(axis=2)
+    light = cells_of(open_frame(frame), SIDE).mean(axis=2)
     light -= gaussian_filter(light, COARSE)
     # fading out: opposite edges would be an edge of their own
     fading = np.hanning(SIDE)
-    power = np.abs(np.fft.fft2(light * np.outer(fading, fading))).ravel() ** 2
+    light *= np.outer(fading, fading)
+    amplitude = np.abs(np.fft.fft2(light))
+    power = amplitude.ravel() ** 2
     inside, bands = _bands()
     sums = np.bincount(bands, power[inside], minlength=PITCHES)
-    return np.asarray(_smooth(sums) / np.maximum(_sizes(), 1e-9))
+    sizes = np.maximum(_sizes(), 1e-9)
+    return np.asarray(_smooth(sums) / sizes)
 
 
 @cache
 def _sizes() -> Power:
     """How many frequencies each band holds."""
-    return _smooth(np.bincount(_bands()[1], minlength=PITCHES))
+    _, bands = _bands()
+    counts = np.bincount(bands, minlength=PITCHES)
+    return _smooth(counts)
 
 
 @cache
 def _bands() -> tuple[Int[np.ndarray, " frequency"], Int[np.ndarray, " frequency"]]:
     """The frequencies that have a pitch, by number, and the band of each."""
     waves = np.fft.fftfreq(SIDE)
-    pitch = np.hypot(waves[:, None], waves[None, :]).ravel()
-    inside = np.flatnonzero((pitch >= 2 / SIDE) & (pitch < 0.5))
-    band = np.log(pitch[inside] * SIDE / 2) / BAND
-    return inside, band.astype(int).clip(0, PITCHES - 1)
+    pitches = np.hypot(waves[:, None], waves)
+    pitch = pitches.ravel()
+    lowest = 2 / SIDE  # waves a pixel
+    highest = 0.5
+    inside = np.flatnonzero((pitch >= lowest) & (pitch < highest))
+    above_lowest = np.log(pitch[inside] * SIDE / 2)
+    band = (above_lowest / BAND).astype(int)
+    return inside, band.clip(0, PITCHES - 1)
 
 
 def _smooth(values: Float[np.ndarray, " pitch"] | Int[np.ndarray, " pitch"]) -> Power:

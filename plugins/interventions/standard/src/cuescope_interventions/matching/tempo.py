@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image
 
+from cuescope_interventions.arrays import cells_of
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
@@ -15,10 +15,7 @@ STILL = 0.1  # grey levels: a clip with less motion stands still
 
 def motion(frames: Sequence[Frame]) -> float:
     """Mean change from frame to frame, in grey levels."""
-    grids = []
-    for frame in frames:
-        small = open_frame(frame).resize((GRID, GRID), Image.Resampling.BOX)
-        grids.append(np.asarray(small, np.float64))
+    grids = [cells_of(open_frame(frame), GRID) for frame in frames]
     if len(grids) < 2:
         return 0.0
     changes = np.abs(np.diff(grids, axis=0))

@@ -130,19 +130,7 @@ def confirm(
         choice = runner.context.resolve("method", METHOD, words)
         least = cast(ConfirmOptions, choice.options).least
         _require_usable(runner.context, request, interventions or [], tools)
-        if not (features or others or report.findings):
-            raise UserError(
-                f"{run} has no finding",
-                expected="a run that found a cue",
-                remedy="There is nothing to confirm; --feature KEY tests what is no finding",
-            )
-        if features and not others:
-            # at once: what the run is made anew for costs an audit
-            _require_features(run, report, features)
-        paths = [run, *(others or ())]
-        # resolved: "runs/a" and "runs/../runs/a" are one run
-        if len({path.resolve() for path in paths}) < len(paths):
-            raise UserError("a run is named twice", expected="each run once")
+        _require_cues(run, report, features or (), others or ())
         require_same_data(report, runner, request)
         if own_pairs is not None:
             _require_one(report, features, others)
@@ -160,49 +148,28 @@ def confirm(
         foretold: Iterable[str] = ()
         if held.again:
             foretold = foretell(stored, top, parts=PARTS, folds=folds, least=least)
-        given: dict[str, Any] = {"run": str(held.found[0])}
-        if interventions:
-            given["interventions"] = interventions
-        if features:
-            given["features"] = features
-        if own_pairs is not None:
-            # absolute: the test may be asked again from elsewhere
-            given["pairs"] = str(own_pairs.resolve())
-        if top != 10:
-            given["top"] = top
-        of_test: dict[str, Any] = {
-            "method": METHOD,
-            "tools": tools,
-            "tool_options": settings,
-        }
+        changed = _changed_options(interventions, features, own_pairs, top)
+        update = {"method": METHOD, "tools": tools, "tool_options": settings}
+        rest = held.rest.model_copy(update=update)
         # as it would be of the run itself, which is like those that are made again
-        like = given | {"run": str(run)} | typed_options
-        stage = partial(
-            stage_after_run,
-            stored,
-            held.rest.model_copy(update=of_test | {"method_options": like}),
-            len(features) if features else None,
-        )
-        more = _find_others(
-            runner, others or (), request, asked, folder / "found-others"
-        )
-        more_found = [str(part.found[0]) for _, part in more]
-        if held.by_folds:
-            given["folds"] = True
-            given["whole"] = str(run if run.is_dir() else run.parent)
-            more_found = [str(path) for path in held.found[1:]]
-        if more_found:
-            given["others"] = more_found
+        like = {"run": str(run)} | changed | typed_options
+        count = len(features) if features else None
+        like_rest = rest.model_copy(update={"method_options": like})
+        stage = partial(stage_after_run, stored, like_rest, count)
+        found_others = folder / "found-others"
+        more = _find_others(runner, others or (), request, asked, found_others)
+        more_held = [other for _, other in more]
+        given = {"run": str(held.found[0])} | changed | _more_found(held, more_held)
         # -O comes last, so what is typed wins
-        of_test["method_options"] = given | typed_options
-        all_held = [held, *(part for _, part in more)]
+        trial = rest.model_copy(update={"method_options": given | typed_options})
+        all_held = [held, *more_held]
         with follow_test(runner, all_held, METHOD, stage, asked) as step:
             if not asked.plan:
                 _make_others(more, step)
             find_then_test(
                 runner,
                 held,
-                held.rest.model_copy(update=of_test),
+                trial,
                 asked,
                 output,
                 step,
@@ -213,6 +180,56 @@ def confirm(
                 remedy=FEW,
                 adapt=partial(_name_anew, run, held.found[0]) if features else None,
             )
+
+
+def _require_cues(
+    run: Path, report: Report, features: Sequence[str], others: Sequence[Path]
+) -> None:
+    """Raise UserError where there is nothing to test, or a run is named twice."""
+    if not (features or others or report.findings):
+        raise UserError(
+            f"{run} has no finding",
+            expected="a run that found a cue",
+            remedy="There is nothing to confirm; --feature KEY tests what is no finding",
+        )
+    if features and not others:
+        # at once: what the run is made anew for costs an audit
+        _require_features(run, report, features)
+    paths = [run, *others]
+    # resolved: "runs/a" and "runs/../runs/a" are one run
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UserError("a run is named twice", expected="each run once")
+
+
+def _changed_options(
+    interventions: Sequence[str] | None,
+    features: Sequence[str] | None,
+    own_pairs: Path | None,
+    top: int,
+) -> dict[str, Any]:
+    """Options of the test that are no defaults: the folder of a run does not depend on defaults."""
+    changed: dict[str, Any] = {}
+    if interventions:
+        changed["interventions"] = interventions
+    if features:
+        changed["features"] = features
+    if own_pairs is not None:
+        # absolute: the test may be asked again from elsewhere
+        changed["pairs"] = str(own_pairs.resolve())
+    if top != ConfirmOptions.model_fields["top"].default:
+        changed["top"] = top
+    return changed
+
+
+def _more_found(held: HeldOut, others: Sequence[HeldOut]) -> dict[str, Any]:
+    """Options of the test that name the runs beside the first: of folds, or of other runs."""
+    if held.by_folds:
+        whole = held.run if held.run.is_dir() else held.run.parent
+        more = [str(path) for path in held.found[1:]]
+        return {"folds": True, "whole": str(whole), "others": more}
+    if not others:
+        return {}
+    return {"others": [str(other.found[0]) for other in others]}
 
 
 def _require_features(run: Path, report: Report, texts: Sequence[str]) -> None:

@@ -50,16 +50,21 @@ class Clock:
         inside = np.flatnonzero((first <= times) & (times <= last)).tolist()
         if inside:
             return tuple(inside)
+        if not self.times:
+            return ()
         middle = (first + last) / 2
         # Up to the distance of two frames beyond the last one a second is still in the video.
         margin = max(np.diff(times), default=1.0)
-        if not self.times or not times[0] - margin <= middle <= times[-1] + margin:
+        if not times[0] - margin <= middle <= times[-1] + margin:
             return ()
-        return (int(np.abs(times - middle).argmin()),)
+        nearest = np.abs(times - middle).argmin()
+        return (int(nearest),)
 
     def span(self, first: int, last: int) -> Frames:
         """The frames first to last, as far as there are."""
-        return tuple(range(max(first, 0), min(last, self.frames - 1) + 1))
+        start = max(first, 0)
+        stop = min(last + 1, self.frames)
+        return tuple(range(start, stop))
 
     def frame(self, index: int) -> Frames:
         """One frame, where there is such a one."""
@@ -107,8 +112,10 @@ def mentions(text: str, clock: Clock) -> list[Mention]:
     exact = not _VAGUE.issuperset(forms.values())
     moments = []
     for match, form in forms.items():
+        frames = None
         # "around frame 6, he finally finds": the number tells, "finally" only the order
-        frames = None if exact and form in _VAGUE else _RULES[form](match, clock)
+        if not (exact and form in _VAGUE):
+            frames = _RULES[form](match, clock)
         moments.append(Mention(match.start(), match.end(), frames))
     return moments
 
@@ -126,7 +133,9 @@ def frames_meant(words: str, clock: Clock) -> Frames | None:
 def union(moments: Iterable[Frames | None]) -> Frames | None:
     """All frames of several moments; None where none has a place."""
     placed = [frames for frames in moments if frames is not None]
-    return tuple(sorted(set().union(*placed))) if placed else None
+    if not placed:
+        return None
+    return tuple(sorted(set().union(*placed)))
 
 
 def are_contradictory(moments: list[Frames | None]) -> bool:

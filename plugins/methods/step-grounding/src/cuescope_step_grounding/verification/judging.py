@@ -1,9 +1,9 @@
 """From traces to judged traces: everything that is claimed, held against the video in one call."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import chain, islice, repeat
 from operator import attrgetter
 
@@ -78,40 +78,45 @@ def has_no_evidence(audit: Audit) -> bool:
 # ----------------------------------------------------------------------------------------- judging
 
 
+@dataclass(frozen=True)
+class _Claimed:
+    """All that is judged: traces of the model, and those that are made beside them."""
+
+    traces: Sequence[Reasoning]
+    variants: Sequence[Reasoning]
+    evidence: Sequence[Sample]  # what each variant is held against
+    blind: Mapping[str, partners.BlindTrace]  # by sample
+    random: Sequence[tuple[Claims, ...]]  # draws of each trace
+    counterfactual: Mapping[str, Sequence[Claims]]  # by change, one of each trace
+    deals: Mapping[partners.Deal, partners.Plan]
+
+    @cached_property
+    def swapped(self) -> list[Case]:
+        """Claims of one video held against another."""
+        return [case for plan in self.deals.values() for case in plan.cases()]
+
+    def cases(self) -> Iterator[Case]:
+        """Each claim with the sample that it is held against."""
+        changed = self.counterfactual.values()
+        for trace, draws, *spoiled in zip(
+            self.traces, self.random, *changed, strict=True
+        ):
+            blind_trace = self.blind.get(trace.sample.key)
+            blind_claims = blind_trace.claims if blind_trace else ()
+            yield _case(trace, chain(*draws, *spoiled, blind_claims))
+        for trace, sample in zip(self.variants, self.evidence, strict=True):
+            yield sample, chain.from_iterable(trace.claims)
+        yield from self.swapped
+
+
 def judge_traces(audit: Audit) -> JudgedTraces:
     """Everything is judged in one call; then it is counted."""
     options: StepGroundingOptions = audit.options
     policy = options.unverifiable
-    traces = audit.once(trials.baseline_traces, audit)
-    requests = audit.once(trials.variant_requests, audit)
-    blind_requests = audit.once(blind.blind_requests, audit)
-    asked = trials.read_traces(audit, [*requests, *blind_requests], audit.outcomes)
-    variants = asked[: len(requests)]
-    blindly = blind.blind_traces(audit, asked[len(requests) :])
-    evidence = list(map(partial(_evidence, source=options.evidence), variants))
-    random = _random_traces(audit, traces)
-    wrong = _counterfactual_traces(audit, traces)
-    claimed = [TraceClaims(trace.sample, trace.claims) for trace in traces]
-    deals = partners.plans(
-        claimed,
-        options.partners,
-        audit.rng,
-        encoder=audit.tools.get("sentence-encoder"),
-        blind=blindly,
-    )
-
-    cases: list[Case] = []
-    for trace, draws, *changed in zip(traces, random, *wrong.values(), strict=True):
-        blind_trace = blindly.get(trace.sample.key)
-        made = chain(*draws, *changed, blind_trace.claims if blind_trace else ())
-        cases.append(_case(trace, made))
-    for trace, sample in zip(variants, evidence, strict=True):
-        cases.append((sample, chain.from_iterable(trace.claims)))
-    swapped = [case for plan in deals.values() for case in plan.cases()]
-    cases += swapped
+    claimed = _claimed(audit)
     # one call, so that a detector sees each frame once, whatever is asked of it
     verifier = audit.tools.get("claim-verifier") or SceneVerifier()
-    judgements = judge_claims(verifier, cases)
+    judgements = judge_claims(verifier, claimed.cases())
 
     def count(
         trace: Reasoning,
@@ -129,33 +134,60 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     def rate(sample: Sample, claims: Claims) -> float | None:
         return judgements.rate(sample, claims, policy)
 
-    samples = [trace.sample for trace in traces]
-    consistencies = _consistencies(audit, traces, judgements)
+    samples = [trace.sample for trace in claimed.traces]
+    consistencies = _consistencies(audit, claimed.traces, judgements)
     random_rates = []
-    for sample, draws in zip(samples, random, strict=True):
+    for sample, draws in zip(samples, claimed.random, strict=True):
         random_rates.append(tuple(map(partial(rate, sample), draws)))
     blind_rates = []
     for sample in samples:
-        other = blindly.get(sample.key)
+        other = claimed.blind.get(sample.key)
         blind_rates.append(None if other is None else rate(sample, other.claims))
     wrong_rates = {}
-    for change, claims in wrong.items():
+    for change, claims in claimed.counterfactual.items():
         wrong_rates[change] = tuple(map(rate, samples, claims))
     swaps = {}
-    for deal, plan in deals.items():
+    for deal, plan in claimed.deals.items():
         held = plan.swaps(judgements.of)
         if held is not None:
             swaps[deal] = held
     return JudgedTraces(
-        baselines=tuple(map(count, traces, samples, consistencies)),
-        variants=tuple(map(count, variants, evidence)),
+        baselines=tuple(map(count, claimed.traces, samples, consistencies)),
+        variants=tuple(map(count, claimed.variants, claimed.evidence)),
         random_rates=tuple(random_rates),
         counterfactual_rates=wrong_rates,
         judgements=judgements,
         swaps=swaps,
         blind_rates=tuple(blind_rates),
-        swapped=len(swapped),
-        random_wordings=len(_wordings(chain.from_iterable(random))),
+        swapped=len(claimed.swapped),
+        random_wordings=len(_wordings(chain.from_iterable(claimed.random))),
+    )
+
+
+def _claimed(audit: Audit) -> _Claimed:
+    """What the model has answered, and the controls that are made of it."""
+    options: StepGroundingOptions = audit.options
+    traces = audit.once(trials.baseline_traces, audit)
+    requests = audit.once(trials.variant_requests, audit)
+    blind_requests = audit.once(blind.blind_requests, audit)
+    asked = trials.read_traces(audit, [*requests, *blind_requests], audit.outcomes)
+    variants = asked[: len(requests)]
+    blindly = blind.blind_traces(audit, asked[len(requests) :])
+    deals = partners.plans(
+        [TraceClaims(trace.sample, trace.claims) for trace in traces],
+        options.partners,
+        audit.rng,
+        encoder=audit.tools.get("sentence-encoder"),
+        blind=blindly,
+    )
+    return _Claimed(
+        traces,
+        variants,
+        [_evidence(variant, options.evidence) for variant in variants],
+        blindly,
+        _random_traces(audit, traces),
+        _counterfactual_traces(audit, traces),
+        deals,
     )
 
 

@@ -36,13 +36,12 @@ def distances(
     """How unlike groups are: 1 less the mean of the cosines of whatever is known of them."""
     if len(groups) < 3:
         return 1 - np.eye(len(groups))
-    questions = [question_text(group[0][0]) for group in groups]
-    rows = np.asarray((encoder or BagOfWords()).encode(questions), float)
+    scenes = [list(_scene_words(group)) for group in groups]
+    claims = [list(_claim_words(group)) for group in groups]
     views = [
-        # what all questions share tells none from another
-        _unit(rows - rows.mean(axis=0)),
-        _rare_words([list(_scene_words(group)) for group in groups]),
-        _rare_words([list(_claim_words(group)) for group in groups]),
+        _questions(groups, encoder or BagOfWords()),
+        _rare_words(scenes),
+        _rare_words(claims),
     ]
     cosines = [view @ view.T for view in views if view.any()]
     if not cosines:
@@ -58,17 +57,21 @@ def kinds(unlike: Distances, *, cut: bool = True) -> list[list[int]]:
     Average linkage; within a kind those that are alike stand side by side.
     """
     count = len(unlike)
+    if not count:
+        return []
     if count < 3:
-        return [list(range(count))] if count else []
-    tree = linkage(squareform(unlike, checks=False), "average")
+        return [list(range(count))]
+    pairs = squareform(unlike, checks=False)
+    tree = to_tree(linkage(pairs, "average"))
     furthest = _furthest_alike(unlike) if cut else np.inf
-    return list(_branches(to_tree(tree), furthest))
+    return list(_branches(tree, furthest))
 
 
 def _furthest_alike(unlike: Distances) -> float:
     """The distance up to which groups are of one kind."""
     count = len(unlike)
-    others = unlike[~np.eye(count, dtype=bool)].reshape(count, -1)
+    is_own = np.eye(count, dtype=bool)
+    others = unlike[~is_own].reshape(count, -1)
     nearest = float(np.median(others.min(axis=1)))
     way = float(others.mean()) - nearest
     return max(nearest + EDGE * way, SAME)
@@ -80,6 +83,17 @@ def _branches(node: ClusterNode, furthest: float) -> Iterator[list[int]]:
         return
     yield from _branches(node.left, furthest)
     yield from _branches(node.right, furthest)
+
+
+def _questions(
+    groups: Sequence[Traces], encoder: SentenceEncoder
+) -> Float[np.ndarray, "group dim"]:
+    """Unit rows of what is asked of each group."""
+    samples = [group[0][0] for group in groups]
+    embeddings = encoder.encode(list(map(question_text, samples)))
+    rows = np.asarray(embeddings, float)
+    # what all questions share tells none from another
+    return _unit(rows - rows.mean(axis=0))
 
 
 def question_text(sample: Sample) -> str:

@@ -61,7 +61,8 @@ class TokenGrid:
         """The pixels of an image, given what its processor made of it."""
         numbers = _numbers(inputs[self.name]).ravel()[self.source]
         levels = WHITE * (numbers - self.black) / (self.white - self.black)
-        return np.asarray(np.rint(levels).clip(0, WHITE), dtype=np.uint8)
+        whole = np.rint(levels).clip(0, WHITE)
+        return np.asarray(whole, dtype=np.uint8)
 
 
 def grid_of(model: GenerativeModel, frame: Frame) -> TokenGrid | None:
@@ -172,14 +173,18 @@ class Parts:
         """How many rows or columns the tiles or patches stand in."""
         tiles = ~self.is_whole
         middles = np.sort(self.middle[tiles, axis])
-        apart = GAP * np.median(self.length[tiles, axis]) + DIMMEST
-        return 1 + int((np.diff(middles) > apart).sum())
+        length = np.median(self.length[tiles, axis])
+        apart = GAP * length + DIMMEST
+        gaps = np.diff(middles) > apart
+        return 1 + int(gaps.sum())
 
 
 def find_parts(name: str, outputs: Sequence[Inputs]) -> Parts | None:
     """Of an input, by what becomes of black, white, and ramps down and across."""
     value = outputs[0][name]
-    if not isinstance(value, Tensor) or not value.is_floating_point() or value.ndim < 2:
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        return None
+    if value.ndim < 2:
         return None
     size = _part_size(value.shape)
     if size is None:

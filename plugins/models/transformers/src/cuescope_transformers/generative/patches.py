@@ -135,8 +135,10 @@ def _find_area(model: GenerativeModel, size: tuple[int, int]) -> Area:
     for axis, ramp in enumerate(ramps):
         share = (ramp - black)[shown] / (white - black)[shown]
         # a level is that of the middle of its pixel
-        middle = (share * (size[axis] - 1) + 0.5) / size[axis]
-        place = (np.nonzero(shown)[axis] + 0.5) / ramp.shape[axis]
+        side = size[axis]
+        middle = (share * (side - 1) + 0.5) / side
+        pixel = np.nonzero(shown)[axis]
+        place = (pixel + 0.5) / ramp.shape[axis]
         slope, start = np.polyfit(place, middle, 1)
         sides.append((float(start), float(start + slope)))
     down, across = sides
@@ -172,7 +174,8 @@ def _door_tokens(
     grid = require_grid(model, frame)
     inputs = network_inputs(model, *without_words(model, frame))
     tokens, visual = visual_tokens(model, with_modalities(model, inputs))
-    return np.asarray(to_array(tokens[0][visual[0]])[grid.token])
+    of_frame = tokens[0][visual[0]]
+    return np.asarray(to_array(of_frame)[grid.token])
 
 
 @torch.inference_mode()

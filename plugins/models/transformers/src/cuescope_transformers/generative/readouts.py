@@ -105,7 +105,8 @@ def _logits(
             feeding.append(replace(row, fed=fed, choices=tuple(choices)))
     for part, batch in batches(model, feeding, reuse=reuse):
         fusion = fusion_of(model, batch, part[0].trial)
-        steps = predict_logits(model, batch, fusion, [row.fed for row in part])
+        continuations = [row.fed for row in part]
+        steps = predict_logits(model, batch, fusion, continuations)
         for row, predicted in zip(part, steps, strict=True):
             for choice in row.choices:
                 answer = answers[row.index][choice]
@@ -141,11 +142,12 @@ def rows_to_feed(answers: Sequence[Tokens]) -> dict[Tokens, list[int]]:
     with: answers of one token share the row () or any other.
     """
     rows: dict[Tokens, list[int]] = {}
+    # longest first, so that a shorter answer finds the row that begins with it
     order = sorted(range(len(answers)), key=lambda index: -len(answers[index]))
     for index in order:
         fed = answers[index][:-1]
-        # longest first, so that a shorter answer finds the row that begins with it
-        row = next((row for row in rows if row[: len(fed)] == fed), fed)
+        serving = [row for row in rows if row[: len(fed)] == fed]
+        row = serving[0] if serving else fed
         rows.setdefault(row, []).append(index)
     return rows
 
@@ -155,9 +157,11 @@ def log_probability(
 ) -> float:
     """Sum over the answer's tokens of their log-probability; `predicted` are raw logits."""
     # in float32: sums of half-precision logarithms would order close answers by chance
-    logs = predicted[: len(answer)].float().log_softmax(-1)
+    logits = predicted[: len(answer)].float()
+    logs = logits.log_softmax(-1)
     step = torch.arange(len(answer))
-    return float(logs[step, torch.tensor(answer)].sum())
+    of_answer = logs[step, torch.tensor(answer)]
+    return float(of_answer.sum())
 
 
 # ---------------------------------------------------------------------------- of the fusion layers

@@ -90,9 +90,11 @@ class _Repairs(list[Analysis]):
         if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
             return
         for index in range(1, len(self)):
+            if self.words[index] not in _STATES:
+                continue
             nouns = self[index - 1].tag == self[index].tag == "NN"
             last = index + 1 == len(self) or not self.words[index + 1].isalpha()
-            if nouns and last and self.words[index] in _STATES:
+            if nouns and last:
                 self._describe(index - 1, index)
 
     def _repair_command(self) -> None:
@@ -118,25 +120,31 @@ class _Repairs(list[Analysis]):
         head = self[analysis.head]
         colour = self.words[index] in WORDS.colours
         before = self.words[index - 1]
+        participle = analysis.tag == "VBG"
         if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
             self.change(index, tag="JJ")  # "narrow, dimly lit and empty"
         elif not self.is_noun(index) and analysis.dep in _OF_NOUNS:
-            described = self.deps(index) & {"det", "poss"}
-            nominal = analysis.tag not in {"PRP", "DT", "CD"}
-            # "in the safe"
-            if analysis.tag == "JJ" or (nominal and described):
+            if self._is_used_as_noun(index):
                 self.change(index, tag="NN")
-        elif analysis.tag == "VBG" and before == "," and head.dep == "appos":
+        elif participle and before == "," and head.dep == "appos":
             # "the ranger, holding binoculars,"
             self.change(analysis.head, dep="dobj", head=index)
             self.change(index, dep="acl", head=head.head)
-        elif analysis.tag == "VBG" and self._is_before_noun(index):
+        elif participle and self._is_before_noun(index):
             self.change(index, tag="JJ", dep="amod", head=index + 1)
             self.change(index + 1, dep="pobj", head=index - 1)
         elif colour and index > 1 and before == "to":
             self._turn(index)
         elif colour and self._is_state_noun(index):
             self.change(index, tag="JJ", dep="acomp")  # "turns amber"
+
+    def _is_used_as_noun(self, index: int) -> bool:
+        """Whether a word in the place of a noun is one: "in the safe"."""
+        tag = self[index].tag
+        if tag == "JJ":
+            return True
+        described = self.deps(index) & {"det", "poss"}
+        return bool(described) and tag not in {"PRP", "DT", "CD"}
 
     def _is_state_noun(self, index: int) -> bool:
         """Whether a noun says how something is or becomes."""
@@ -168,10 +176,13 @@ class _Repairs(list[Analysis]):
     def repair_side(self, index: int) -> None:
         if self.words[index] not in {"left", "right"} or not index:
             return
+        if self[index].tag[:2] not in {"VB", "NN"}:
+            return
         signals = self[index - 1].lemma in WORDS.sided
-        before = {analysis.lemma for analysis in self[max(0, index - 2) : index]}
-        moves = before & (WORDS.turns | WORDS.walks)
-        if self[index].tag[:2] in {"VB", "NN"} and (signals or moves):
+        two_before = self[max(0, index - 2) : index]
+        lemmas = {analysis.lemma for analysis in two_before}
+        moves = lemmas & (WORDS.turns | WORDS.walks)
+        if signals or moves:
             self.change(index, tag="RB", dep="advmod")  # "turn slightly left"
 
     def repair_verb(self, index: int) -> None:
@@ -182,10 +193,12 @@ class _Repairs(list[Analysis]):
         if joined and self.words[index - 1] in {"and", "then", ","}:
             self._join_verb(index, lemma, tag)
             return
+        # "the woman type" does not agree: no verb of hers
+        if tag == "VB":
+            return
         subject = index - 1
         kids = self.kids(index)
-        # "the woman type" does not agree: no verb of hers
-        if subject not in kids or self.words[subject] not in _DOERS or tag == "VB":
+        if subject not in kids or self.words[subject] not in _DOERS:
             return
         above = noun
         # "the camera pans right and reveals": what it was the subject of
@@ -206,9 +219,10 @@ class _Repairs(list[Analysis]):
         verbs = [i for i in verbs if index not in self._path(i)]
         if not verbs or self.kids_before(index, "det", "amod", "poss"):
             return
+        last = verbs[-1]
         # joined verbs have one form: "sits and drinks", "sit and drink"
-        if tag != "VB" or self[verbs[-1]].tag in {"VB", "VBP"}:
-            self[index] = Analysis(lemma, tag, "conj", verbs[-1])
+        if tag != "VB" or self[last].tag in {"VB", "VBP"}:
+            self[index] = Analysis(lemma, tag, "conj", last)
 
     def oppose(self, index: int) -> None:
         """Joins what follows ", not" to its like before it: "green, not blue"."""
@@ -216,14 +230,13 @@ class _Repairs(list[Analysis]):
             return
         phrase = self._phrase_after(index)
         nouns = self._of_kind("NN", phrase)
-        adjectives = self._of_kind("JJ", phrase)
+        opposed = nouns or self._of_kind("JJ", phrase)
+        kind = "NN" if nouns else "JJ"
         # "wooden, not metal"
-        if (nouns or adjectives) and len(phrase) == 1 and self[index - 2].tag == "JJ":
+        if opposed and len(phrase) == 1 and self[index - 2].tag == "JJ":
             self.change(phrase[0], tag="JJ")
-            adjectives = list(phrase)
-            nouns = []
-        opposed = nouns or adjectives
-        alike = self._of_kind("NN" if nouns else "JJ", range(index - 1))
+            kind = "JJ"
+        alike = self._of_kind(kind, range(index - 1))
         if not opposed or not alike:
             return
         denied = opposed[-1]
@@ -280,11 +293,8 @@ class _Repairs(list[Analysis]):
         if subjects:
             return
         articles = self.kids_before(index, "det", "poss")
-        nouns = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
-        for i in list(nouns):
-            # "the next moment": a time does nothing
-            if self[i].dep == "npadvmod" and self[i].lemma in WORDS.unseen:
-                nouns.remove(i)
+        described = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
+        nouns = [i for i in described if not self._is_time(i)]
         if not nouns or not (articles or self.is_noun(nouns[-1])):
             return
         noun = nouns.pop()
@@ -295,6 +305,11 @@ class _Repairs(list[Analysis]):
         for i in (*articles, *nouns):
             if i < noun:
                 self.change(i, head=noun)
+
+    def _is_time(self, index: int) -> bool:
+        """Whether a noun says when: "the next moment" does nothing."""
+        word = self[index]
+        return word.dep == "npadvmod" and word.lemma in WORDS.unseen
 
     def _find_preposition(self, first: int, second: int) -> None:
         """Of two subjects hangs the second on the preposition before it: "a pan with a lid is"."""

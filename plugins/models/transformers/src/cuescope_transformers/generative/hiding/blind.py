@@ -20,6 +20,7 @@ from cuescope_transformers.generative.hiding.trace import (
     Mask,
     is_attention,
     masked_arguments,
+    strides_of,
 )
 
 NAN = float("nan")
@@ -48,8 +49,9 @@ class Blind(TorchFunctionMode):
             return self._weigh(function, *args, **kwargs)
         if function in PRODUCTS and args[0].shape == self._weighed:
             self._weighed = None
+            weights, values = args
             # a weight of 0 does not hold NaN back
-            return function(args[0], args[1].nan_to_num())
+            return function(weights, values.nan_to_num())
         if function in CONVOLUTIONS:
             return _convolve(function, *args, **kwargs)
         return function(*args, **kwargs)
@@ -63,8 +65,10 @@ class Blind(TorchFunctionMode):
         if not hidden.any():
             return softmax(scores, *args, **kwargs)
         lowest = torch.finfo(scores.dtype).min
-        weights = softmax(scores.masked_fill(hidden, lowest), *args, **kwargs)
-        return weights.masked_fill(hidden.all(dim=-1, keepdim=True), NAN)
+        seen = scores.masked_fill(hidden, lowest)
+        weights = softmax(seen, *args, **kwargs)
+        reads_nothing = hidden.all(dim=-1, keepdim=True)
+        return weights.masked_fill(reads_nothing, NAN)
 
 
 def _attend(
@@ -89,7 +93,8 @@ def _attend(
     # nothing is hidden: the call is the library's own, to the bit
     if not hidden.any():
         return nnf.scaled_dot_product_attention(**given)
-    if attn_mask is None and not is_causal and query.ndim == 4 and len(query) == 1:
+    is_one_sequence = query.ndim == 4 and len(query) == 1
+    if is_one_sequence and attn_mask is None and not is_causal:
         return _attend_fewer(given, hidden[0, 0, 0])
     seen = {name: given[name].nan_to_num() for name in ("query", "key", "value")}
     masked = masked_arguments({**given, **seen}, hidden)
@@ -102,15 +107,17 @@ def _attend(
 def _attend_fewer(given: dict[str, Any], hidden: Bool[Tensor, " key"]) -> Tensor:
     """Of one sequence: what is hidden is taken out, which is less work than a mask."""
     query, key, value = (given[name] for name in ("query", "key", "value"))
-    asks = ~_with_nan(query).any(dim=1)[0]
+    lost = _with_nan(query).any(dim=1)[0]
+    asks = ~lost
     shape = (*query.shape[:-1], value.shape[-1])
     attended: Tensor = query.new_full(shape, NAN)
     if hidden.all():
         return attended
+    visible = ~hidden
     parts = {
         "query": query[:, :, asks],
-        "key": key[:, :, ~hidden],
-        "value": value[:, :, ~hidden],
+        "key": key[:, :, visible],
+        "value": value[:, :, visible],
     }
     attended[:, :, asks] = nnf.scaled_dot_product_attention(**{**given, **parts})
     return attended
@@ -144,15 +151,17 @@ def _convolve(
     if not _with_nan(pixels.flatten(1)).any():
         return function(pixels, weight, bias, stride, padding, dilation, groups)
     axes = weight.ndim - 2
-    strides = (stride,) * axes if isinstance(stride, int) else tuple(stride)
-    apart = strides == weight.shape[2:] and padding in (0, (0,) * axes, "valid")
-    if apart and groups == 1 and dilation in (1, (1,) * axes):
+    is_apart = strides_of(stride, axes) == weight.shape[2:]
+    is_unpadded = padding in (0, (0,) * axes, "valid")
+    is_dense = groups == 1 and dilation in (1, (1,) * axes)
+    if is_apart and is_unpadded and is_dense:
         return _embed_patches(pixels, weight, bias)
     seen = pixels.nan_to_num()
     output = function(seen, weight, bias, stride, padding, dilation, groups)
-    shown = pixels.isnan().any(dim=1, keepdim=True).to(pixels.dtype)
+    # the same convolution counts the hidden pixels that each place reads
+    hidden = pixels.isnan().any(dim=1, keepdim=True)
     ones = torch.ones_like(weight[:1, :1])
-    read = function(shown, ones, None, stride, padding, dilation)
+    read = function(hidden.to(pixels.dtype), ones, None, stride, padding, dilation)
     return output.masked_fill(read > 0, NAN)
 
 

@@ -113,7 +113,8 @@ def _follow_by_noise(
     model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
 ) -> Followed:
     """The same by two passes over unlike pixels, and one that counts."""
-    drawn = replace(whole, inputs={**whole.inputs, **_noise(whole.inputs, marks)})
+    noise = _noise(whole.inputs, marks)
+    drawn = replace(whole, inputs={**whole.inputs, **noise})
     door = language_side(model.network)
     one = Local()
     plain = reach(model, whole, door, one)
@@ -162,7 +163,8 @@ def _noise(inputs: Inputs, marks: Inputs) -> Inputs:
         pixels = inputs[name]
         rng = torch.Generator().manual_seed(SEED)
         noise = NOISE * torch.randn(pixels.shape, generator=rng)
-        drawn[name] = torch.where(marked.to(pixels.device), noise.to(pixels), pixels)
+        at = marked.to(pixels.device)
+        drawn[name] = torch.where(at, noise.to(pixels), pixels)
     return drawn
 
 
@@ -175,22 +177,12 @@ def _shorter(
 ) -> Batch:
     """The batch of the tokens that are kept; of what is handed over, theirs."""
     tokens = inputs["input_ids"]
-    most = int(kept.sum(dim=1).max())
-    # stable: what stays keeps its order; padding comes before it, or behind it for an encoder
-    order = kept.int().argsort(dim=1, stable=True)[:, -most:]
-    if model.network.config.is_encoder_decoder:
-        order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+    order = _kept_order(kept, padding_last=model.network.config.is_encoder_decoder)
     fills = ~kept.gather(1, order)
     padding = model.tokenizer.pad_token_id
     left: Inputs = {"input_ids": tokens.gather(1, order).masked_fill(fills, padding)}
     if "position_ids" in arguments(model.network.forward):
-        # `generate` would count positions without what is gone: they are taken of the whole prompt
-        positions = model.network._prepare_position_ids_for_generation(
-            tokens, dict(inputs)
-        )
-        index = order.expand(*positions.shape[:-1], -1)
-        of_tokens = positions.expand(*positions.shape[:-2], *tokens.shape)
-        left["position_ids"] = of_tokens.gather(-1, index)
+        left["position_ids"] = _positions(model, inputs, order)
     for name, value in inputs.items():
         if name not in left and getattr(value, "shape", None) == tokens.shape:
             left[name] = value.gather(1, order).masked_fill(fills, 0)
@@ -200,6 +192,26 @@ def _shorter(
     }
     around = partial(_handed_over, language_side(model.network), given)
     return replace(with_modalities(model, left), around=around)
+
+
+def _kept_order(kept: Kept, *, padding_last: bool) -> Int[Tensor, "row kept"]:
+    """The numbers of the tokens that are kept, and in rows with fewer of others, as padding."""
+    most = int(kept.sum(dim=1).max())
+    # stable: what stays keeps its order
+    order = kept.int().argsort(dim=1, descending=padding_last, stable=True)
+    return order[:, :most] if padding_last else order[:, -most:]
+
+
+def _positions(
+    model: GenerativeModel, inputs: Inputs, order: Int[Tensor, "row kept"]
+) -> Tensor:
+    """Of the tokens that are kept, as in the whole prompt: `generate` would count anew."""
+    tokens = inputs["input_ids"]
+    positions = model.network._prepare_position_ids_for_generation(tokens, dict(inputs))
+    index = order.expand(*positions.shape[:-1], -1)
+    # some families give all rows one
+    of_tokens = positions.expand(*positions.shape[:-2], *tokens.shape)
+    return torch.as_tensor(of_tokens.gather(-1, index))
 
 
 def _select(
@@ -219,14 +231,17 @@ def _select(
         return value
     if value.shape[:2] == kept.shape:
         beyond = [1] * (value.ndim - 2)
-        index = order.view(*order.shape, *beyond).expand(-1, -1, *value.shape[2:])
+        places = order.view(*order.shape, *beyond)
+        index = places.expand(-1, -1, *value.shape[2:])
         filled = fills.view(*fills.shape, *beyond)
         # False, where it says which tokens are visual
         return value.gather(1, index).masked_fill(filled, 0)
     if value.shape[-2:] == kept.shape:
-        return value.gather(-1, order.expand(*value.shape[:-2], -1, -1))
+        index = order.expand(*value.shape[:-2], -1, -1)
+        return value.gather(-1, index)
     if len(value) == int(visual.sum()):
-        return value[kept[visual].to(value.device)]
+        of_visual = kept[visual]
+        return value[of_visual.to(value.device)]
     return value
 
 

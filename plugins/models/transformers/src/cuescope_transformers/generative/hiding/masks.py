@@ -72,11 +72,12 @@ def over_frame(model: GenerativeModel, frame: Frame, mask: Mask) -> Mask:
     if mask.shape == (height, width) or mask.shape != grid_shape(model, frame):
         return mask
     down, across = seen_area(model, frame)
-    rows = _cells_over(down, mask.shape[0])
-    cols = _cells_over(across, mask.shape[1])
+    rows, cols = mask.shape
     framed = np.pad(mask, 1)  # False where nothing is seen
-    row = (rows + 1).clip(0, mask.shape[0] + 1)
-    col = (cols + 1).clip(0, mask.shape[1] + 1)
+    row = 1 + _cells_over(down, rows)
+    col = 1 + _cells_over(across, cols)
+    row = row.clip(0, rows + 1)
+    col = col.clip(0, cols + 1)
     return np.asarray(framed[row[:, None], col])
 
 
@@ -84,7 +85,8 @@ def _cells_over(seen: tuple[float, float], side: int) -> Int[np.ndarray, " cell"
     """Along a frame, which of `side` cells lies there; other numbers where nothing is seen."""
     start, stop = seen
     # nothing is cut off, and nothing is added
-    if max(abs(start), abs(stop - 1)) < WITHIN / side:
+    apart = max(abs(start), abs(stop - 1))
+    if apart < WITHIN / side:
         return np.arange(side)
     fine = FINE * side
     middles = (np.arange(fine) + 0.5) / fine
@@ -184,8 +186,10 @@ def _stretch(
     if old == new:
         return share * new
     # in integers, so that a share of exactly a quarter is one: sums up to each new border
-    row, past = np.divmod(np.arange(new + 1) * old, new)
-    before = np.pad(share.cumsum(axis=0), ((1, 0), (0, 0)))
+    borders = np.arange(new + 1) * old
+    row, past = np.divmod(borders, new)
+    sums_of_rows = share.cumsum(axis=0)
+    before = np.pad(sums_of_rows, ((1, 0), (0, 0)))
     following = np.pad(share, ((0, 1), (0, 0)))
     sums = before[row] * new + past[:, None] * following[row]
     return np.asarray(np.diff(sums, axis=0))

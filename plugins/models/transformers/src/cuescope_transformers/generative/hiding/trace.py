@@ -20,6 +20,8 @@ from torch.overrides import TorchFunctionMode
 
 Mask = Bool[Tensor, "*row query_or_1 key"]
 
+# in the order of `scaled_dot_product_attention`
+ATTENTION_ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 SOFTMAX = (torch.softmax, nnf.softmax, Tensor.softmax)
 CONVOLUTIONS = (torch.conv1d, torch.conv2d, torch.conv3d)
 POOLS: Mapping[int, Callable[..., Tensor]] = {
@@ -129,13 +131,14 @@ class Masked(TorchFunctionMode):
     ) -> Any:
         kwargs = dict(kwargs or {})
         if function is nnf.scaled_dot_product_attention:
-            names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-            given = dict(zip(names, args, strict=False)) | kwargs
+            by_place = zip(ATTENTION_ARGUMENTS, args, strict=False)
+            given = dict(by_place) | kwargs
             return function(**masked_arguments(given, next(self._hidden)))
         if function in SOFTMAX and is_attention(args[0]):
-            lowest = torch.finfo(args[0].dtype).min
-            scores = args[0].masked_fill(next(self._hidden), lowest)
-            return function(scores, *args[1:], **kwargs)
+            scores, *others = args
+            lowest = torch.finfo(scores.dtype).min
+            masked = scores.masked_fill(next(self._hidden), lowest)
+            return function(masked, *others, **kwargs)
         return function(*args, **kwargs)
 
 
@@ -149,7 +152,8 @@ def masked_arguments(given: dict[str, Any], hidden: Mask) -> dict[str, Any]:
     mask = given.get("attn_mask")
     if given.get("is_causal", False):
         size = (query.shape[-2], given["key"].shape[-2])
-        mask = torch.ones(size, dtype=torch.bool, device=query.device).tril()
+        ones = torch.ones(size, dtype=torch.bool, device=query.device)
+        mask = ones.tril()
     if mask is not None and mask.dtype == torch.bool:
         mask = _bias(~mask, query.dtype)
     if mask is not None:
@@ -160,7 +164,8 @@ def masked_arguments(given: dict[str, Any], hidden: Mask) -> dict[str, Any]:
 def _bias(hidden: Tensor, dtype: torch.dtype) -> Tensor:
     """What is added to scores, so that hidden ones weigh nothing."""
     lowest = torch.finfo(dtype).min
-    return torch.zeros_like(hidden, dtype=dtype).masked_fill(hidden, lowest)
+    bias = torch.zeros_like(hidden, dtype=dtype)
+    return bias.masked_fill(hidden, lowest)
 
 
 def is_attention(scores: Tensor) -> bool:
@@ -171,10 +176,19 @@ def is_attention(scores: Tensor) -> bool:
 
 def differs(one: Tensor, other: Tensor) -> Bool[Tensor, "*shape"]:
     """Where two passes differ by more than rounding, which grows with the whole token."""
-    exact = one.dtype in (torch.float32, torch.float64)
-    scale = one.float().abs().amax(dim=-1, keepdim=True).clamp_min(SMALLEST)
-    gap = (one.float() - other.float()).abs()
-    return gap > scale * (ROUNDING if exact else COARSE_ROUNDING)
+    is_exact = one.dtype in (torch.float32, torch.float64)
+    rounding = ROUNDING if is_exact else COARSE_ROUNDING
+    first = one.float()
+    largest = first.abs().amax(dim=-1, keepdim=True)
+    gap = (first - other.float()).abs()
+    return gap > largest.clamp_min(SMALLEST) * rounding
+
+
+def strides_of(stride: Any, axes: int) -> tuple[int, ...]:
+    """The strides of a convolution, which may be given as one number for all axes."""
+    if isinstance(stride, int):
+        return (stride,) * axes
+    return tuple(stride)
 
 
 def _convolve_in_place(
@@ -189,11 +203,13 @@ def _convolve_in_place(
 ) -> Tensor:
     """The convolution; one that reads over the borders of its cells gets the mean of each cell."""
     axes = weight.ndim - 2
-    strides = (stride,) * axes if isinstance(stride, int) else tuple(stride)
     output = function(pixels, weight, bias, stride, padding, dilation, groups)
-    if tuple(weight.shape[2:]) == strides:
+    if tuple(weight.shape[2:]) == strides_of(stride, axes):
         return output
-    cells: Any = POOLS[axes](pixels, tuple(output.shape[2:]))
+    pool: Any = POOLS[axes]
+    cells = pool(pixels, tuple(output.shape[2:]))
+    # the same weight all over a cell
     means = weight.flatten(2).mean(dim=-1)
-    middle = means.view(*weight.shape[:2], *[1] * axes)
+    ones = [1] * axes
+    middle = means.view(*means.shape, *ones)
     return function(cells, middle, bias, groups=groups)
