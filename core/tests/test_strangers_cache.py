@@ -20,6 +20,7 @@ from cuescope.store import TABLE, ResponseCache
 from cuescope.types import Response
 
 from .conftest import Line
+from .test_cli import AUDIT
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -283,3 +284,50 @@ def test_overflow_pages_that_lead_in_circles_end(tmp_path: Path) -> None:
             content[start : start + 4] = (start // size + 1).to_bytes(4, "big")
     file.write_bytes(content)
     assert list(read_records(file, columns=3)) == []
+
+
+def photos(file: Path) -> Path:
+    """A database of the user, which is none of ours."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.executescript(
+            "CREATE TABLE photos (name); INSERT INTO photos VALUES (1)"
+        )
+    return file
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+def test_a_cache_file_is_no_link_to_a_database_of_the_user(
+    tmp_path: Path, suffix: str
+) -> None:
+    mine = photos(tmp_path / "photos.sqlite")
+    before = mine.read_bytes()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / f"x.sqlite{suffix}").symlink_to(mine)
+    with pytest.raises(UserError, match=r"leads out of .*CUESCOPE_CACHE"):
+        ResponseCache(tmp_path / "theirs" / "x.sqlite")
+    assert mine.read_bytes() == before
+
+
+@pytest.mark.parametrize("link", ["media", "toy-clip/aaaa", "media/probes.sqlite"])
+def test_a_cache_folder_of_a_stranger_leads_nowhere_else(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    (tmp_path / "outside").mkdir()
+    place = tmp_path / "theirs" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "outside")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "theirs"))
+    said = line(*AUDIT, code=2)
+    assert f"{place} leads out of" in said
+    assert "set CUESCOPE_CACHE to another folder" in said
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_a_cache_folder_may_itself_be_behind_a_link(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "drive").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "drive")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "linked"))
+    line(*AUDIT)
+    assert (tmp_path / "drive" / "responses.sqlite").is_file()

@@ -20,6 +20,7 @@ import numpy as np
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.salvage import rebuild
+from cuescope.trust.paths import ANOTHER_CACHE, require_own_place
 from cuescope.types import Response
 
 T = TypeVar("T")
@@ -196,6 +197,7 @@ class CacheFile:
 
     def _connect(self) -> Connection:
         if self.path is not None:
+            self._require_own(self.path)
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -215,6 +217,15 @@ class CacheFile:
         finalize(self, connection.close)  # many a cache is used until the process ends
         self._inode = self.path.stat().st_ino if self.path else None
         return connection
+
+    def _require_own(self, path: Path) -> None:
+        """Raise UserError where the file, or one that SQLite keeps beside it, is a link elsewhere.
+
+        What is elsewhere may be any database of the user, whose tables would make place for ours.
+        """
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            file = path.with_name(path.name + suffix)
+            require_own_place(file, path.parent, ANOTHER_CACHE)
 
     def _prepare(self, connection: Connection) -> None:
         # NORMAL with a log: a power cut may cost the last answers, but not the file
