@@ -123,3 +123,12 @@ def test_answers_have_the_columns_that_they_are_written_with(
     else:
         with pytest.raises(UserError, match=said):
             read_answers(tmp_path)
+
+
+def test_half_a_letter_of_an_answer_is_kept_as_an_escape() -> None:
+    """A server's JSON may hold one, and Parquet takes whole letters alone."""
+    rows = [
+        {"sample": "a", "condition": "baseline", "text": "\ud800 bird", "figure": 1}
+    ]
+    [row] = as_table(rows, COLUMNS).to_pylist()
+    assert (row["text"], row["figure"]) == (r"\ud800 bird", 1)
