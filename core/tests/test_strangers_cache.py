@@ -180,6 +180,34 @@ def test_sound_rows_of_each_kind_are_taken(tmp_path: Path) -> None:
     assert sorted(read_export(tmp_path / "x.sqlite")) == sorted(rows)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'"x"',
+        b"null",
+        b'["a", "b"]',
+        b"[1]",
+        b"[null, null]",
+        b"[NaN, NaN]",
+        b"[-5, -5]",
+        b"[1" + b"0" * 400 + b", 1]",
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_a_row_that_is_no_pace_tells_no_time(value: bytes) -> None:
+    cache = ResponseCache(None)
+    cache.write({"pace m inputs": value, "numbers m": value})
+    assert cache.pace("m") is None
+    cache.add_pace("m", 2, 1.0)
+    assert cache.pace("m") == 0.5
+    cache.add_number("m", 3.0)
+    numbers = cache.numbers("m")
+    assert numbers[-1] == 3.0
+    assert all(abs(number) < 9 for number in numbers)
+    cache.close()
+
+
 def test_a_value_that_fills_the_memory_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "x.sqlite"
     write_rows(file, [])
