@@ -15,10 +15,11 @@ from cuescope.conclusions import Table
 from cuescope.context import cache_folder
 from cuescope.errors import BadDataError, UserError
 from cuescope.given_names import read_names
+from cuescope.jpeg_scans import MOST_SCANS
 from cuescope.python.figure import draw
 from cuescope.python.notebook import fragment
 from cuescope.report.html import render
-from cuescope.report.pictures import MOST_PIXELS, MOST_SCANS, stored_picture
+from cuescope.report.pictures import MOST_PIXELS, stored_picture
 from cuescope.report.terminal import show
 from cuescope.runs import RunFolder
 from cuescope.sealed import LARGEST_WORDS, write_sealed
@@ -159,7 +160,7 @@ def claiming(width: int, height: int) -> bytes:
         claiming(60_000, 60_000),
         claiming(2**31 - 1, 2**31 - 1),
         claiming(MOST_PIXELS + 1, 1),
-        drawn("JPEG") + b"\xff\xda" * (MOST_SCANS + 1),
+        drawn("JPEG")[:-2] + b"\xff\xda\0\2" * MOST_SCANS + b"\xff\xd9",
         b"<script>",
         b"",
     ],
