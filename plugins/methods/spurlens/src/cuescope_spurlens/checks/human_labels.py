@@ -33,6 +33,12 @@ class LabelRow(BaseModel):
     cue: str
     present: Literal["yes", "no", "1", "0", "true", "false"]
 
+    @field_validator("image", "cue")
+    @classmethod
+    def _without_apostrophe(cls, text: str) -> str:
+        # `cuescope label` puts one before a text that a spreadsheet would run
+        return text.removeprefix("'")
+
     @field_validator("cue", "present", mode="before")
     @classmethod
     def _normalise(cls, text: str) -> str:
