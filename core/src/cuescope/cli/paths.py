@@ -22,7 +22,7 @@ class NamedPath(TyperPath):
         options = [word for word in getattr(param, "opts", ()) if word[0] == "-"]
         option = options[0] if options else name.strip("[]")
         self.require(option, value)
-        # a folder that somebody else prepared may have links to anywhere
+        # as below
         if option == "--out" and Path(value).is_dir():
             require_own_place(Path(value), Path(value))
         return super().convert(value, param, ctx)
@@ -57,6 +57,9 @@ class OutputFile(NamedPath):
             beside = file.absolute().parent == run
             if not (beside and any(map(file.match, self.own))):
                 raise file_of_run(name, file, run)
+        # a folder that somebody else prepared may have links to anywhere
+        if file.is_dir():
+            require_own_place(file, file)
         if self.endings:
             require_ending(name, file, self.endings)
 
