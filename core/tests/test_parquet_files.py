@@ -1,6 +1,7 @@
 """A Parquet file of a stranger: what its bytes may stand for, and what it may hold."""
 
 import io
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -132,3 +133,9 @@ def test_half_a_letter_of_an_answer_is_kept_as_an_escape() -> None:
     ]
     [row] = as_table(rows, COLUMNS).to_pylist()
     assert (row["text"], row["figure"]) == (r"\ud800 bird", 1)
+
+
+def test_the_rows_of_a_stranger_fit_into_memory() -> None:
+    """A million rows of nulls are a file of a few kilobytes, and dicts in Python."""
+    [row] = as_table([{"sample": "a", "condition": "baseline"}], COLUMNS).to_pylist()
+    assert MOST_ROWS * sys.getsizeof(row) < 2**30
