@@ -208,6 +208,20 @@ def test_a_row_that_is_no_pace_tells_no_time(value: bytes) -> None:
     cache.close()
 
 
+@pytest.mark.parametrize("kind", [kind for kind in NO_ANSWERS if "model" in kind])
+def test_models_without_a_name_are_listed_all_the_same(
+    line: Line, tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "cache" / "responses.sqlite"
+    write_answers(file, 3)
+    cache = ResponseCache(file)
+    key, value = NO_ANSWERS[kind]
+    cache.write({str(key): bytes(value)})  # type: ignore[call-overload]
+    cache.close()
+    kept = json.loads(line("cache", "--json"))["models"]
+    assert [model["answers"] for model in kept] == [3]
+
+
 def test_a_value_that_fills_the_memory_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "x.sqlite"
     write_rows(file, [])
