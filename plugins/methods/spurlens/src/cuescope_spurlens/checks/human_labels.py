@@ -64,9 +64,11 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             side[row["sample"]] = None
     for (feature, condition), samples in sides.items():
         # two cuts at most: the name of a cue may hold a slash
-        task, _, cue = feature.split("/", 2)
-        if task not in ("recognition", "hallucination"):
-            continue  # the same images once more, without their object
+        task, _, rest = feature.partition("/")
+        _, slash, cue = rest.partition("/")
+        # the same images once more, without their object, or a row of somebody else's
+        if task not in ("recognition", "hallucination") or not slash:
+            continue
         # A bottom has the image that shows the cue least at its end.
         chosen = slice(each) if condition == WITH else slice(-each, None)
         for sample in list(samples)[chosen]:
