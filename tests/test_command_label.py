@@ -15,6 +15,7 @@ from PIL import Image
 from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope.sealed import write_sealed
+from cuescope_spurlens.checks.human_labels import read_labels
 
 Line = Callable[..., str]
 AUDIT = (
@@ -139,6 +140,26 @@ def test_an_edited_key_is_one_line(cuescope: Line) -> None:
     said = " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
     assert "key.json is not what cuescope wrote" in said
     assert "`cuescope label RUN` writes the sheet and its key" in said
+
+
+@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "-Vr3", "'tis", "+1"])
+def test_labels_are_no_formulas_and_come_back_as_they_were(
+    cuescope: Line, text: str
+) -> None:
+    """A key may be a stranger's, whose seal fits; keys of clips often begin with a minus."""
+    cuescope("label", "run", "--each", "2", "--most", "5")
+    key = Path("run/labels/key.json")
+    content = json.loads(key.read_text())
+    content["items"][0]["row"] |= {"image": text, "cue": text, "=a": text}
+    write_sealed(key, json.dumps(content).encode())
+    Path("filled.csv").write_text("number,answer\n1,yes\n")
+    cuescope("label", "run", "--read", "filled.csv")
+    labels = Path("run/labels/labels.csv")
+    cells = [
+        cell for row in csv.reader(labels.read_text().splitlines()) for cell in row
+    ]
+    assert not [cell for cell in cells if cell[0] in "=+-@"]
+    assert read_labels(labels) == {(text, text.lower()): True}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A Parquet file of a stranger: what its bytes may stand for, and what it may hold."""
 
 import io
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -123,3 +124,18 @@ def test_answers_have_the_columns_that_they_are_written_with(
     else:
         with pytest.raises(UserError, match=said):
             read_answers(tmp_path)
+
+
+def test_half_a_letter_of_an_answer_is_kept_as_an_escape() -> None:
+    """A server's JSON may hold one, and Parquet takes whole letters alone."""
+    rows = [
+        {"sample": "a", "condition": "baseline", "text": "\ud800 bird", "figure": 1}
+    ]
+    [row] = as_table(rows, COLUMNS).to_pylist()
+    assert (row["text"], row["figure"]) == (r"\ud800 bird", 1)
+
+
+def test_the_rows_of_a_stranger_fit_into_memory() -> None:
+    """A million rows of nulls are a file of a few kilobytes, and dicts in Python."""
+    [row] = as_table([{"sample": "a", "condition": "baseline"}], COLUMNS).to_pylist()
+    assert MOST_ROWS * sys.getsizeof(row) < 2**30

@@ -20,6 +20,8 @@ HOSTILE = (
     "method,c,../c,a path in its place",
     "method,,nameless,no name",
     "method,short",
+    "method,d,cuescope-d[-],an extra that is none",
+    'method,e,"cuescope-e[x,]",extras that are none',
 )
 
 

@@ -272,6 +272,46 @@ def test_a_broken_contract_is_told_and_never_kept(
     assert not cache.get([trial_key("m", trial(1)), trial_key("m", trial(2))])
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    "kept",
+    [
+        Response(logits=np.zeros(3)),
+        Response(logits=np.array([np.nan, 1.0])),
+        Response(text="yes"),
+    ],
+)
+def test_a_kept_answer_of_another_shape_is_asked_again(
+    ask: Callable[..., ModelRunner], cache: ResponseCache, kept: Response
+) -> None:
+    """Its seal fits: whoever mails a cache can compute it."""
+    cache.put({trial_key("m", trial(1)): kept})
+    model = Recorder()
+    with pytest.warns(UserWarning, match="in the cache are damaged, and asked again"):
+        assert means(ask(model), [trial(1)]) == [1]
+    assert means(ask(Recorder()), [trial(1)]) == [1]
+
+
+def test_kept_embeddings_have_the_size_of_the_model(
+    ask: Callable[..., ModelRunner], cache: ResponseCache
+) -> None:
+    wanted: frozenset[Output] = frozenset({"embedding"})
+    asked = [trial(number, outputs=wanted) for number in range(4)]
+    keys = [trial_key("m", one) for one in asked]
+    sound = Response(embedding=np.ones(3, np.float32))
+    model = Recorder()
+    model.respond = lambda trials: [sound for _ in trials]  # type: ignore[assignment, method-assign]
+    cache.put({keys[0]: Response(embedding=np.ones(9)), keys[1]: sound, keys[2]: sound})
+    with pytest.warns(UserWarning, match=r"an embedding of 3 numbers, got 9"):
+        outcomes = ask(model)(asked)
+    assert {len(outcome.embedding) for outcome in outcomes} == {3}
+    # nothing tells which of them is sound before the model has answered
+    cache.put({key: Response(embedding=np.ones(9)) for key in keys[:3]})
+    more = trial(5, outputs=wanted)
+    with pytest.raises(UserError, match=r"in the cache are damaged.*cache prune"):
+        ask(model)([*asked[:3], more])
+
+
 def test_all_wanted_outputs_are_needed(ask: Callable[..., ModelRunner]) -> None:
     wanted: frozenset[Output] = frozenset({"logits", "embedding"})
     model = Recorder()

@@ -20,6 +20,7 @@ from cuescope.store import TABLE, ResponseCache
 from cuescope.types import Response
 
 from .conftest import Line
+from .test_cli import AUDIT
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -179,6 +180,48 @@ def test_sound_rows_of_each_kind_are_taken(tmp_path: Path) -> None:
     assert sorted(read_export(tmp_path / "x.sqlite")) == sorted(rows)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'"x"',
+        b"null",
+        b'["a", "b"]',
+        b"[1]",
+        b"[null, null]",
+        b"[NaN, NaN]",
+        b"[-5, -5]",
+        b"[1" + b"0" * 400 + b", 1]",
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_a_row_that_is_no_pace_tells_no_time(value: bytes) -> None:
+    cache = ResponseCache(None)
+    cache.write({"pace m inputs": value, "numbers m": value})
+    assert cache.pace("m") is None
+    cache.add_pace("m", 2, 1.0)
+    assert cache.pace("m") == 0.5
+    cache.add_number("m", 3.0)
+    numbers = cache.numbers("m")
+    assert numbers[-1] == 3.0
+    assert all(abs(number) < 9 for number in numbers)
+    cache.close()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NO_ANSWERS if "model" in kind])
+def test_models_without_a_name_are_listed_all_the_same(
+    line: Line, tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / "cache" / "responses.sqlite"
+    write_answers(file, 3)
+    cache = ResponseCache(file)
+    key, value = NO_ANSWERS[kind]
+    cache.write({str(key): bytes(value)})  # type: ignore[call-overload]
+    cache.close()
+    kept = json.loads(line("cache", "--json"))["models"]
+    assert [model["answers"] for model in kept] == [3]
+
+
 def test_a_value_that_fills_the_memory_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "x.sqlite"
     write_rows(file, [])
@@ -283,3 +326,50 @@ def test_overflow_pages_that_lead_in_circles_end(tmp_path: Path) -> None:
             content[start : start + 4] = (start // size + 1).to_bytes(4, "big")
     file.write_bytes(content)
     assert list(read_records(file, columns=3)) == []
+
+
+def photos(file: Path) -> Path:
+    """A database of the user, which is none of ours."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.executescript(
+            "CREATE TABLE photos (name); INSERT INTO photos VALUES (1)"
+        )
+    return file
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+def test_a_cache_file_is_no_link_to_a_database_of_the_user(
+    tmp_path: Path, suffix: str
+) -> None:
+    mine = photos(tmp_path / "photos.sqlite")
+    before = mine.read_bytes()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / f"x.sqlite{suffix}").symlink_to(mine)
+    with pytest.raises(UserError, match=r"leads out of .*CUESCOPE_CACHE"):
+        ResponseCache(tmp_path / "theirs" / "x.sqlite")
+    assert mine.read_bytes() == before
+
+
+@pytest.mark.parametrize("link", ["media", "toy-clip/aaaa", "media/probes.sqlite"])
+def test_a_cache_folder_of_a_stranger_leads_nowhere_else(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    (tmp_path / "outside").mkdir()
+    place = tmp_path / "theirs" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "outside")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "theirs"))
+    said = line(*AUDIT, code=2)
+    assert f"{place} leads out of" in said
+    assert "set CUESCOPE_CACHE to another folder" in said
+    assert not list((tmp_path / "outside").iterdir())
+
+
+def test_a_cache_folder_may_itself_be_behind_a_link(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "drive").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "drive")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "linked"))
+    line(*AUDIT)
+    assert (tmp_path / "drive" / "responses.sqlite").is_file()

@@ -15,7 +15,11 @@ from cuescope.conclusions import Table
 from cuescope.context import cache_folder
 from cuescope.errors import BadDataError, UserError
 from cuescope.given_names import read_names
-from cuescope.report.pictures import MOST_PIXELS, MOST_SCANS, stored_picture
+from cuescope.jpeg_scans import MOST_SCANS
+from cuescope.python.figure import draw
+from cuescope.python.notebook import fragment
+from cuescope.report.html import render
+from cuescope.report.pictures import MOST_PIXELS, stored_picture
 from cuescope.report.terminal import show
 from cuescope.runs import RunFolder
 from cuescope.sealed import LARGEST_WORDS, write_sealed
@@ -156,7 +160,7 @@ def claiming(width: int, height: int) -> bytes:
         claiming(60_000, 60_000),
         claiming(2**31 - 1, 2**31 - 1),
         claiming(MOST_PIXELS + 1, 1),
-        drawn("JPEG") + b"\xff\xda" * (MOST_SCANS + 1),
+        drawn("JPEG")[:-2] + b"\xff\xda\0\2" * MOST_SCANS + b"\xff\xd9",
         b"<script>",
         b"",
     ],
@@ -187,3 +191,27 @@ def test_a_picture_that_ends_early_is_told_where_it_is_decoded() -> None:
 def test_our_own_pictures_are_shown(kind: str) -> None:
     with stored_picture(drawn(kind)) as image:
         assert image.convert("RGB").size == (8, 8)
+
+
+TURNED = "a \x1b[31mcat\u202e\nnext: rm"
+
+
+@pytest.mark.parametrize("name", ["$\\frac{$", TURNED, "$5 or $6"])
+def test_a_figure_is_drawn_whatever_a_stranger_calls_a_cue(name: str) -> None:
+    report = make_report(1)
+    far = report.scores[0].model_copy(update={"value": 1.7e308, "high": 1.7e308})
+    [feature] = report.features
+    named = feature.model_copy(update={"name": name})
+    forged = {"features": (named,), "scores": (far, *report.scores), "title": name}
+    figure = draw(report.model_copy(update=forged), None, 20)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_pages_and_cells_turn_no_direction_of_writing() -> None:
+    report = make_report(1)
+    [feature] = report.features
+    named = feature.model_copy(update={"name": TURNED})
+    report = report.model_copy(update={"features": (named,), "title": TURNED})
+    for html in (fragment(report, {}), render(report, {}, "run")):
+        assert r"\u202e" in html
+        assert not {"\x1b", "\u202e"} & set(html)

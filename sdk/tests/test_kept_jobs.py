@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope_sdk import Context
+from cuescope_sdk import Context, write_sealed
 from cuescope_sdk.workers import KeptJobs
 
 done: list[int] = []
@@ -45,6 +45,18 @@ def test_an_edited_result_is_done_again_with_one_warning(kept: KeptJobs) -> None
     assert done == [1, 2, 3, 1, 3]
     run(kept, 1, 2, 3)
     assert len(done) == 5
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b"7", b"[" * 100_000, b"\xff"])
+def test_a_sealed_result_that_is_none_is_done_again(
+    kept: KeptJobs, content: bytes
+) -> None:
+    """Whoever mails a cache can compute a seal."""
+    run(kept, 1)
+    write_sealed(kept.file("1"), content)
+    assert kept.read("1") is None
+    with pytest.warns(UserWarning, match="done again, 1 of 1"):
+        assert run(kept, 1)["1"] == {"square": 1}
 
 
 def test_the_result_of_another_job_is_not_taken(kept: KeptJobs) -> None:

@@ -31,6 +31,30 @@ def test_a_webp_of_few_bytes_and_many_pixels_is_refused_before_it_is_decoded(tmp
     )
 
 
+def test_a_jpeg_of_many_scans_is_refused_before_it_is_decoded(tmp_path):
+    """Each of a hundred bytes takes as long as a whole picture."""
+    path = tmp_path / "bomb.jpg"
+    Image.new("L", (64, 64), 128).save(path, progressive=True)
+    content = path.read_bytes()
+    last = content[content.rindex(b"\xff\xda") : -2]
+    path.write_bytes(content[:-2] + 200 * last + content[-2:])
+    assert "more than 100 scans" in (probe(path, MAX_PIXELS).problem or "")
+    with pytest.raises(ValueError, match="scans"):
+        decode_image(BytesIO(path.read_bytes()))
+    with pytest.raises(ValueError, match="scans"), path.open("rb") as file:
+        decode_image(file)
+
+
+def test_what_follows_a_jpeg_or_is_its_thumbnail_is_no_scan_of_it(tmp_path):
+    path = tmp_path / "motion.jpg"
+    scans = b"\xff\xda\0\2" * 200
+    exif = Image.Exif()
+    exif[0x9286] = scans  # a comment of the user
+    Image.new("L", (64, 64), 128).save(path, progressive=True, exif=exif)
+    path.write_bytes(path.read_bytes() + scans)
+    assert probe(path, MAX_PIXELS).problem is None
+
+
 def test_max_pixels_can_be_raised(tmp_path):
     path = tmp_path / "a.webp"
     Image.new("RGB", (60, 50)).save(path)

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import cuescope_sdk.data._media.survey
+from cuescope.store import CacheFile
 from cuescope_sdk import Context
 from cuescope_sdk.data._media.survey import probe, probe_all
 from cuescope_sdk.testing._media_files import MediaFile
@@ -54,6 +55,28 @@ def test_a_second_look_reads_nothing(tmp_path, context, looks):
     assert looks == []
     probe_all(files, context, max_pixels=1000)
     assert sorted(looks) == ["1.png", "2.mp4", "bad.png"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"null",
+        b"[1, 2]",
+        b'["terms", [1], []]',
+        b'["terms", [1, 1, 1, 1], ["", "many", null, null]]',
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_a_row_that_is_no_look_is_looked_at_again(tmp_path, context, looks, value):
+    """Its seal fits, which whoever mails a cache can compute."""
+    file = write_image(tmp_path / "1.png")
+    first = probe_all([file], context)
+    with closing(CacheFile(context.cache / "media" / "probes.sqlite")) as cache:
+        cache.write(dict.fromkeys(cache.scan(""), value))
+    looks.clear()
+    assert probe_all([file], context) == first
+    assert looks == ["1.png"]
 
 
 def test_changed_files_are_read_again(tmp_path, context, looks):

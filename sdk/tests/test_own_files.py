@@ -152,3 +152,15 @@ def test_deep_json_is_one_line(root, depth):
     with pytest.raises(UserError, match=r"^t: a\.json") as caught:
         TextFile(root / "a.json", "t").json_rows(Row)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_or_a_name_without_end_is_one_line(root):
+    class Row(BaseModel):
+        a: int
+
+    (root / "a.json").write_text("[1" + "0" * 5000 + "]")
+    with pytest.raises(UserError, match=r"^t: a\.json is no JSON"):
+        TextFile(root / "a.json", "t").json_rows(Row)
+    (root / "a.csv").write_text("a" * 200_000 + "\n1\n")
+    with pytest.raises(UserError, match=r"^t: a\.csv line 1 is no CSV"):
+        TextFile(root / "a.csv", "t").csv_rows(Row)

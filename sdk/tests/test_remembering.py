@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope.store import CacheFile
 from cuescope_sdk import Context, Detection, Frame
 from cuescope_sdk.tools._cached_detector import CachedDetector
 
@@ -48,6 +49,33 @@ class Counting:
 
 def context(folder: Path, batch_size: int = 4) -> Context:
     return Context(cache=folder, batch_size=batch_size)
+
+
+FORGED = (
+    b"null",
+    b'"x"',
+    b"[1]",
+    b'[["a", 0, 0, 1, 1]]',
+    b"[[NaN, 0, 0, 1, 1]]",
+    b"[" * 100_000,
+    b"\xff",
+)
+
+
+@pytest.mark.parametrize("value", FORGED)
+def test_a_kept_row_that_holds_no_boxes_is_asked_again(
+    tmp_path: Path, value: bytes
+) -> None:
+    """Its seal fits, which whoever mails a cache can compute."""
+    [frame] = shown(1)
+    sound = CachedDetector(Counting(), context(tmp_path)).detect([frame], NAMES)
+    cache = CacheFile(tmp_path / "detections.sqlite")
+    cache.write(dict.fromkeys(cache.scan(""), value))
+    cache.close()
+    again = Counting()
+    finder = CachedDetector(again, context(tmp_path))
+    assert finder.detect([frame], NAMES) == sound
+    assert again.calls == [(1, NAMES)]
 
 
 def test_a_second_time_nothing_is_asked(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ from cuescope.cli.options import (
     open_runner,
 )
 from cuescope.cli.outputs import JsonOutput
-from cuescope.cli.paths import output_file, output_folder, page_file
+from cuescope.cli.paths import OutputFile, output_file, output_folder, page_file
 from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
@@ -130,6 +130,7 @@ __all__ = [
     "ListedRun",
     "ModelOptions",
     "Output",
+    "OutputFile",
     "Pairs",
     "Plan",
     "Planned",

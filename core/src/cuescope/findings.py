@@ -85,7 +85,19 @@ def as_table(rows: Iterable[Row], columns: Mapping[str, str]) -> "pa.Table":
     schema = pa.schema(
         [(name, pa.type_for_alias(kind)) for name, kind in columns.items()]
     )
-    return pa.Table.from_pylist(list(rows), schema=schema)
+    kept = list(rows)
+    try:
+        return pa.Table.from_pylist(kept, schema=schema)
+    except UnicodeEncodeError:  # half a letter, of an answer
+        whole = [{name: _whole(cell) for name, cell in row.items()} for row in kept]
+        return pa.Table.from_pylist(whole, schema=schema)
+
+
+def _whole(cell: Any) -> Any:
+    """A text with an escape for each half of a letter; any other cell as it is."""
+    if not isinstance(cell, str):
+        return cell
+    return cell.encode(errors="backslashreplace").decode()
 
 
 def findings_table(report: Report) -> "pa.Table":

@@ -19,7 +19,8 @@ COLUMNS = ["kind", "name", "dist", "finds"]
 SECONDS = 20.0  # of waiting for each part of a newer table
 MOST_BYTES = 2_000_000
 # as pip takes it, perhaps with extras: the command to install it will be copied into a shell
-_DIST = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?(\[[\w,.-]+\])?", re.ASCII)
+_EXTRA = r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?"
+_DIST = re.compile(rf"{_EXTRA}(\[{_EXTRA}(,{_EXTRA})*\])?", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,7 @@ class ModelRunner:
         self.model_seconds = 0.0
         self.seen = SeenKeys()
         self._is_open = False
+        self._embedding_size: int | None = None
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
@@ -265,12 +266,45 @@ class ModelRunner:
 
     def _known(self, trials: Mapping[str, Trial]) -> dict[str, Response]:
         """The stored answers; to a trial that asks for no embedding, also one with an embedding."""
-        known = self.cache.get(trials)
+        known = self._sound(trials, self.cache.get(trials))
         missing = {key: trials[key] for key in trials if key not in known}
         with_more = self._with_embedding(missing)
-        for more_key, response in self.cache.get(with_more).items():
-            known[with_more[more_key]] = replace(response, embedding=None)
-        return known
+        of_more = {
+            with_more[more_key]: replace(response, embedding=None)
+            for more_key, response in self.cache.get(with_more).items()
+        }
+        return known | self._sound(trials, of_more)
+
+    def _sound(
+        self,
+        trials: Mapping[str, Trial],
+        known: Mapping[str, Response],
+    ) -> dict[str, Response]:
+        """Those that answer their trials; the others, of a damaged cache, are asked again."""
+        sizes = Counter(map(_size, known.values()))
+        sizes.pop(None, None)
+        # all embeddings of a model have one size: most of what is kept tells it
+        if sizes and self._embedding_size is None:
+            self._embedding_size = sizes.most_common(1)[0][0]
+        sound = {}
+        for key, response in known.items():
+            fault = _fault_of(trials[key], response) or self._size_fault(response)
+            if fault is None:
+                sound[key] = response
+                continue
+            expected, got = fault
+            warnings.warn(
+                "answers in the cache are damaged, and asked again "
+                f"(expected {expected}, got {got})",
+                stacklevel=4,
+            )
+        return sound
+
+    def _size_fault(self, response: Response) -> tuple[str, str] | None:
+        size = _size(response)
+        if size in (None, self._embedding_size):
+            return None
+        return f"an embedding of {self._embedding_size} numbers", str(size)
 
     def _with_embedding(self, trials: Mapping[str, Trial]) -> dict[str, str]:
         """By the key of each trial that asks for an embedding as well: its key without."""
@@ -421,6 +455,15 @@ class ModelRunner:
         """The responses by key, checked and stored."""
         # before they are stored: a cache keeps mistakes
         check_responses([trials[key] for key in batch], responses, self.name)
+        for response in responses:
+            if self._embedding_size is not None and self._size_fault(response):
+                raise UserError(
+                    f"answers of {self.name} in the cache are damaged",
+                    expected=f"embeddings of {_size(response)} numbers, as it gives them",
+                    got=f"{self._embedding_size}",
+                    remedy="`cuescope cache prune --model NAME` forgets them (`cuescope cache` "
+                    "lists the names)",
+                )
         answered = dict(zip(batch, responses, strict=True))
         stored = answered
         if self.keeps_answers:
@@ -455,6 +498,10 @@ def check_responses(
                 expected=expected,
                 got=got,
             )
+
+
+def _size(response: Response) -> int | None:
+    return None if response.embedding is None else len(response.embedding)
 
 
 def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:

@@ -24,6 +24,7 @@ from cuescope.runs import RunFolder, load_report, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 from cuescope.total_cost import TotalCost
+from cuescope.trust.paths import require_own_cache
 from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Sample
 from cuescope.whole_files import require_folder
@@ -45,6 +46,7 @@ class Runner:
     total: TotalCost = field(default_factory=TotalCost, kw_only=True)
 
     def __post_init__(self) -> None:
+        require_own_cache(self.context.cache)
         # before hours of answers, not after; where nobody named a folder a plan may need none
         if self.out is not None:
             require_folder(self.out)

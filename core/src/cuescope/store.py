@@ -20,6 +20,7 @@ import numpy as np
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.salvage import rebuild
+from cuescope.trust.paths import ANOTHER_CACHE, require_own_place
 from cuescope.types import Response
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 32_000  # 256 MB; each checkpoint waits for the disk, and writes a page once
 PAGE_CACHE_KIB = 2**16  # the index of a million answers
 NUMBERS = 50  # the last ones that are kept of a name
+LARGEST = 1e15  # of seconds and inputs that are kept
 DURABLE_WAL_PAGES = 100  # a flipped bit in the log hides all that came after it
 # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 PAGE_BYTES = 8192
@@ -196,6 +198,7 @@ class CacheFile:
 
     def _connect(self) -> Connection:
         if self.path is not None:
+            self._require_own(self.path)
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -215,6 +218,15 @@ class CacheFile:
         finalize(self, connection.close)  # many a cache is used until the process ends
         self._inode = self.path.stat().st_ino if self.path else None
         return connection
+
+    def _require_own(self, path: Path) -> None:
+        """Raise UserError where the file, or one that SQLite keeps beside it, is a link elsewhere.
+
+        What is elsewhere may be any database of the user, whose tables would make place for ours.
+        """
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            file = path.with_name(path.name + suffix)
+            require_own_place(file, path.parent, ANOTHER_CACHE)
 
     def _prepare(self, connection: Connection) -> None:
         # NORMAL with a log: a power cut may cost the last answers, but not the file
@@ -371,13 +383,21 @@ class ResponseCache(CacheFile):
 
     def numbers(self, name: str) -> list[float]:
         """The last numbers of this name, the newest at the end."""
-        key = _numbers_key(name)
-        return list(json.loads(self.read([key]).get(key, b"[]")))
+        return self._numbers(_numbers_key(name))[-NUMBERS:]
 
-    def _pace(self, model: str) -> tuple[int, float]:
-        key = _pace_key(model)
-        inputs, seconds = json.loads(self.read([key]).get(key, b"[0, 0]"))
-        return inputs, seconds
+    def _pace(self, model: str) -> tuple[float, float]:
+        match self._numbers(_pace_key(model)):
+            case [inputs, seconds] if inputs >= 0 and seconds >= 0:
+                return inputs, seconds
+        return 0, 0
+
+    def _numbers(self, key: str) -> list[float]:
+        """The numbers of a row; none where it holds anything else, whose seal may fit."""
+        with suppress(*UNREADABLE):
+            numbers = json.loads(self.read([key]).get(key, b"[]"))
+            if all(type(n) in (int, float) and abs(n) < LARGEST for n in numbers):
+                return list(numbers)
+        return []
 
 
 def _pace_key(model: str) -> str:

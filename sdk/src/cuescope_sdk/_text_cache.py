@@ -11,7 +11,10 @@ class TextCache(CacheFile):
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
         """The cached ones among `keys`."""
-        return {key: value.decode() for key, value in self.read(keys).items()}
+        return {
+            key: value.decode(errors="replace")
+            for key, value in self.read(keys).items()
+        }
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by key."""

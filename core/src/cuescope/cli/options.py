@@ -173,12 +173,14 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
     """A context with the data set that the person typed for a stored run, if any."""
     from cuescope.context import Context
     from cuescope.spec import pairs
+    from cuescope.trust.paths import require_own_cache
 
     context = Context(
         registry=open_registry(),
         announce=announce,
         allowed=frozenset(allow or ()),
     )
+    require_own_cache(context.cache)
     given = pairs("-D", options or ())
     if data is None:
         if given:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cuescope.conclusions import Report, Score
 from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
+from cuescope.printable import one_line, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 FINDING = "#b3261e"
 OTHER = "#7a7a7a"
 LONGEST = 48  # letters of a row's name
+LARGEST = 1e100  # matplotlib fails at the ends of what a number can be
 
 
 def draw(report: Report, metric: str | None, rows: int) -> "Figure":
@@ -33,9 +35,7 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
         )
     # a score without a value has no place on an axis
     of_metric = [
-        score
-        for score in report.scores
-        if score.metric == name and score.value is not None
+        score for score in report.scores if score.metric == name and _fits(score)
     ]
     shown = of_metric[:rows]
     # inches: rows stand equally far apart however many there are
@@ -49,10 +49,12 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
         if score.value is not None:
             axes.scatter(score.value, row, color=colour)
     axes.axvline(0, color="#cccccc", linewidth=1, zorder=0)
-    axes.set_yticks(range(len(shown)), [_row_name(report, score) for score in shown])
+    names = [_row_name(report, score) for score in shown]
+    # `$` begins no formula: labels are strangers' text
+    axes.set_yticks(range(len(shown)), names, parse_math=False)
     # matplotlib counts from below, and the first of a ranking stands on top
     axes.invert_yaxis()
-    axes.set_xlabel(metrics[name].title)
+    axes.set_xlabel(_plain(metrics[name].title), parse_math=False)
     more = (
         f", first {len(shown)} of {len(of_metric)}"
         if len(of_metric) > len(shown)
@@ -60,14 +62,27 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
     )
     origin = report.provenance
     title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}{more} (red: findings)"
-    axes.set_title("\n".join(wrap(title, 80)), fontsize=10)
+    axes.set_title("\n".join(wrap(_plain(title), 80)), fontsize=10, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _fits(score: Score) -> bool:
+    """Whether an axis has a place for the score and its interval."""
+    ends = [end for end in (score.low, score.high) if end is not None]
+    return score.value is not None and all(
+        abs(number) < LARGEST for number in (score.value, *ends)
+    )
+
+
+def _plain(text: str) -> str:
+    return printable(one_line(text))
 
 
 def _row_name(report: Report, score: Score) -> str:
     name = report.names[score.feature]
     words = name if score.label is None else f"{name} | {score.label}"
+    words = _plain(words[: LONGEST + 1])
     return words if len(words) <= LONGEST else words[: LONGEST - 3] + "..."
 
 

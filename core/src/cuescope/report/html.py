@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cuescope.conclusions import Contrast, Exhibit, Occurrence, Portrait, Report, Score
 from cuescope.errors import BadDataError
+from cuescope.printable import printable
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.outlines import path_around
 from cuescope.report.pictures import stored_picture
@@ -297,9 +298,19 @@ def environment(package: str = "cuescope.report") -> Environment:
     environment = Environment(
         loader=PackageLoader(package, ""),
         autoescape=True,  # labels and answers are strangers' text
+        finalize=_visible,
         undefined=StrictUndefined,  # a misspelt name fails in tests, not as a gap
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters.update(figure=figure, p_value=p_value, duration=duration)
     return environment
+
+
+def _visible(value: Any) -> Any:
+    """A text with its control characters written out: some turn the direction of writing."""
+    # what is marked as safe is ours, and no plain text
+    if type(value) is not str:
+        return value
+    # a page has texts of several lines
+    return "\n".join(map(printable, value.split("\n")))

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cuescope.errors import UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.respond import MODEL_LETTERS
-from cuescope.store import CacheFile, ResponseCache
+from cuescope.store import UNREADABLE, CacheFile, ResponseCache
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit
 
 OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
+LAST = 1e11  # seconds: a later time is no date
 TOGETHER = 500  # rows of a transaction
 BYTES_TOGETHER = 2**26  # and what they hold
 # of the keys, so that a part fits into memory
@@ -113,15 +115,19 @@ class KeptAnswers(AnyCache, ResponseCache):
 
     def is_later(self, key: str, value: bytes, own: bytes) -> bool:
         """A model's name stands with the later of the days on which it was used."""
-        return key.startswith("model ") and bool(
-            json.loads(value)[1] > json.loads(own)[1]
-        )
+        if not key.startswith("model "):
+            return False
+        newer, older = read_model(value), read_model(own)
+        return newer is not None and (older is None or newer[1] > older[1])
 
     def models(self) -> list[KeptModel]:
         """Each model with answers here, the largest first."""
         names: dict[str, tuple[str, float]] = {}
         for key, value in self.scan("model ").items():
-            names[key.removeprefix("model ")[:MODEL_LETTERS]] = tuple(json.loads(value))
+            # of one that is damaged the answers are there, without a name
+            model = read_model(value)
+            if model is not None:
+                names[key.removeprefix("model ")[:MODEL_LETTERS]] = model
         # counted by SQLite: keys of a million answers need not come into Python
         query = (
             f"SELECT CASE WHEN substr(key, {MODEL_LETTERS + 1}, 1) = '-' "
@@ -160,3 +166,12 @@ class KeptAnswers(AnyCache, ResponseCache):
             yield self.scan(f"{kind} {model.mark or '-'}")
         for part in _PARTS:
             yield self.scan(f"{model.mark}-{part}" if model.mark else part)
+
+
+def read_model(value: bytes) -> tuple[str, float] | None:
+    """A model's name and when it was last used; None for another row, whose seal may fit."""
+    with suppress(*UNREADABLE):
+        name, used = json.loads(value)
+        if isinstance(name, str) and type(used) in (int, float) and 0 <= used < LAST:
+            return name, used
+    return None

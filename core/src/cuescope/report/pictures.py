@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw
 from cuescope.affected import root
 from cuescope.conclusions import Occurrence, Report
 from cuescope.errors import BadDataError
+from cuescope.jpeg_scans import has_too_many_scans
 from cuescope.runs import exhibit_key, exhibits, illustrations, picture_key
 from cuescope.types import Sample
 
@@ -20,8 +21,6 @@ EXHIBIT_SIDE = 512
 # for those who enlarge them
 EXHIBIT_BYTES = 1_000_000  # of all contrasts of a report
 LEAST_EXHIBIT_SIDE = 2 * PICTURE_SIDE
-SCAN = b"\xff\xda"  # what begins a scan of a JPEG, and stands nowhere in its pixels
-MOST_SCANS = 100  # ten are usual
 MOST_PIXELS = 50_000_000  # of a stored picture: a stranger's may claim any size
 
 
@@ -31,8 +30,7 @@ def stored_picture(content: bytes) -> Iterator[Image.Image]:
 
     Raises BadDataError for one that cannot be shown, also where it is decoded within.
     """
-    # each scan of a JPEG is decoded over all of its pixels
-    if content.count(SCAN) > MOST_SCANS:
+    if has_too_many_scans(content):
         raise BadDataError("the picture has too many scans to be shown")
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as image:

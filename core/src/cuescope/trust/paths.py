@@ -2,12 +2,16 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path, PureWindowsPath
 
 from cuescope.errors import UserError
 
 REMEDY = "Copy what it names into that folder, or give the folder that holds both"
 ELSEWHERE = "Delete it, or name another place: --out"
+ANOTHER_CACHE = "Delete it, or set CUESCOPE_CACHE to another folder"
 _SHOWN = 300  # characters of a name in an error
 
 
@@ -50,20 +54,36 @@ def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) 
     return path
 
 
-def require_own_place(place: Path, root: Path) -> None:
+def require_own_place(place: Path, root: Path, remedy: str = ELSEWHERE) -> None:
     """Raise UserError where a place to write into, or anything in it, is a link out of `root`.
 
     Or a pipe or a device: whoever mailed the folder may have put it there.
     """
-    below = [
-        Path(folder, entry)
-        for folder, folders, files in os.walk(place)
-        for entry in (*folders, *files)
-    ]
-    for path in (place, *below):
+    for path in (place, *_odd_entries(place)):
         # `Path.is_symlink` follows nothing
         if path.is_symlink() or is_special(path):
-            inside(root, path.absolute(), str(path), ELSEWHERE)
+            inside(root, path.absolute(), str(path), remedy)
+
+
+# each audit of a command asks, and a cache may hold a hundred thousand files
+@cache
+def require_own_cache(folder: Path) -> None:
+    """The same of a cache folder, once in a process: somebody may have mailed all of it."""
+    # a person may keep the folder itself behind a link
+    require_own_place(folder.resolve(), folder, ANOTHER_CACHE)
+
+
+def _odd_entries(folder: Path) -> Iterator[Path]:
+    """What is neither a file nor a folder, at any depth: links, pipes, devices."""
+    folders = [str(folder)]
+    while folders:
+        # gone, or not for us: whoever writes there hears of it
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False):
+                    yield Path(entry.path)
 
 
 def is_special(path: Path) -> bool:

@@ -193,6 +193,33 @@ def bench(seed: int = 0, **options: Any) -> AuditorsBench:
     return AuditorsBench(AuditorsOptions(configs=6, **options), Context(seed=seed))
 
 
+def test_no_file_of_a_run_is_written_over(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    report = run / "report.json"
+    report.write_text(json.dumps({"seal": "a", "title": "b"}))
+    for options in ({"list": report}, {"export": run}, {"out": run}):
+        with pytest.raises(UserError, match="one of the run"):
+            next(bench(**options).run())
+    assert json.loads(report.read_text())["title"] == "b"
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    """Whoever mails a folder may have put it there."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "notes").write_text("mine")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "zoo.json").symlink_to(mine / "notes")
+    for options in ({"export": theirs}, {"out": theirs}):
+        with pytest.raises(UserError, match="leads out of"):
+            next(bench(**options).run())
+    list(bench(list=theirs / "zoo.json").run())
+    assert json.loads((theirs / "zoo.json").read_text())["zoo"]
+    assert (mine / "notes").read_text() == "mine"
+
+
 def test_a_list_tells_names_and_nothing_else(tmp_path: Path) -> None:
     """Names alone say which configuration it is; the seed decides which half is seen."""
     listed = {}

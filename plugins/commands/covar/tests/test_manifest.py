@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope_covar_build.files import BuildFolder
-from cuescope_sdk import Context, DamagedFileError
+from cuescope_covar_build.files import JOURNAL, SETTINGS, BuildFolder, _journal_line
+from cuescope_sdk import Context, DamagedFileError, UserError
 from cuescope_sdk.data import CovarManifest, CovarRow
 
 ROW = CovarRow(
@@ -79,3 +79,32 @@ def test_a_manifest_that_was_changed_is_refused(built: Path) -> None:
     table.write_bytes(table.read_bytes().replace(b"beach", b"bench"))
     with pytest.raises(DamagedFileError, match="covar build"):
         CovarManifest.read(built)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"image": "/dev/zero"},
+        {"image": "../../secret.png"},
+        {"image": 5},
+        {"key": 5},
+        {"subset": "tilt"},
+        {"parameters": "[1]"},
+        {"seed": 10**30},
+    ],
+)
+def test_a_row_of_a_journal_that_no_build_writes_is_made_again(
+    built: Path, changes: dict
+) -> None:
+    """Its seal fits, which whoever mails the folder can compute."""
+    sound = replace(ROW, key="sound")
+    forged = replace(ROW, **{"key": "forged", **changes})
+    lines = [_journal_line(forged), "[" * 100_000 + "\n", _journal_line(sound)]
+    (built / JOURNAL).write_text("".join(lines))
+    assert set(BuildFolder(built, {}).rows) == {"hen", "lost", "sound"}
+
+
+def test_settings_that_are_none_are_one_line(built: Path) -> None:
+    (built / SETTINGS).write_text("[" * 100_000)
+    with pytest.raises(UserError, match=r"build\.json cannot be read"):
+        BuildFolder(built, {})

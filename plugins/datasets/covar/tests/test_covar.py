@@ -216,8 +216,32 @@ def test_a_sample_says_how_it_was_made(built: Path) -> None:
             lambda f: write_manifest(
                 f, [row("hen", "beach", "crop", parameters="[1]")], ()
             ),
-            r"row 1: parameters: expected a JSON object, got \[1\]",
+            r"row 1: parameters: expected a JSON object .* got \[1\]",
         ),
+        *[
+            (
+                lambda f, parameters=parameters: write_manifest(
+                    f, [row("hen", "beach", "scale", parameters=parameters)], ()
+                ),
+                "row 1: parameters: expected a JSON object",
+            )
+            for parameters in (
+                '{"scale": "x"}',
+                '{"scale": null}',
+                "[" * 100_000,
+                '{"view": "\\ud800"}',
+                '{"scale": 1' + "0" * 400 + "}",
+            )
+        ],
+        *[
+            (
+                lambda f, choices=choices: write_manifest(
+                    f, [row("hen", "beach", "crop")], choices
+                ),
+                "covar.parquet: choices: expected a list of different answers",
+            )
+            for choices in (5, "hen", ["ox"], ["hen", "hen"], ["hen", 1], {"hen": 1})
+        ],
         (
             lambda f: write_manifest(f, [row("hen", "beach", "crop", group=None)], ()),
             "row 1: group: expected str, got None",

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from cuescope_folder import Folder
-from cuescope_sdk import Context, DamagedFileError
+from cuescope_sdk import Context, DamagedFileError, write_sealed
 
 fsspec = pytest.importorskip("fsspec", reason="needs the extra remote")
 
@@ -83,6 +83,21 @@ def test_edited_rows_are_read_anew(server: Any, tmp_path: Path) -> None:
     data = Folder(Folder.Options(path=path), Context(cache=tmp_path))
     assert "9" not in "".join(sample.key for sample in data)
     assert rows.read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[1]", b'{"cells": {}}', b'{"cells": 1, "files": {"a": 1}}', b"[" * 100_000],
+)
+def test_sealed_rows_that_are_none_are_read_anew(
+    server: Any, tmp_path: Path, content: bytes
+) -> None:
+    """Whoever mails a cache folder can compute a seal."""
+    path = in_a_shard(server)
+    colours = shown(path, tmp_path)
+    (rows,) = (tmp_path / "tables").glob("*.jsonl")
+    write_sealed(rows, content)
+    assert shown(path, tmp_path) == colours
 
 
 def test_a_copy_without_a_digest_is_fetched_again(server: Any, tmp_path: Path) -> None:

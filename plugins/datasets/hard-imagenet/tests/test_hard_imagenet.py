@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from cuescope_hard_imagenet import CLASSES, HardImageNet
-from cuescope_hard_imagenet.layout import read_plain_pickle, spuriosity
+from cuescope_hard_imagenet.layout import read_plain_pickle, read_ranking, spuriosity
 from cuescope_sdk import HasBenchmark, UserError
 from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
@@ -157,3 +157,11 @@ def test_a_pickle_that_calls_something_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"x\.pkl: .*got it asks for posix\.mkdir"):
         read_plain_pickle(tmp_path / "x.pkl", "test")
     assert not (tmp_path / "gotcha").exists()
+
+
+@pytest.mark.parametrize("paths", [None, 5, [1], [[["a"] * 9] * 9]])
+def test_a_ranking_that_holds_no_paths_is_one_line(tmp_path, paths):
+    """Lists that hold each other are a few bytes, and a text that fills the memory."""
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({1: paths}))
+    with pytest.raises(UserError, match="class 1: expected a list of paths"):
+        read_ranking(tmp_path / "x.pkl", {1}, "test")

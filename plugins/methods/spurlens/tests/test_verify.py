@@ -21,6 +21,8 @@ from cuescope_sdk.statistics import GapTest
 from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
 from cuescope_spurlens.analysis import GapFigures
+from cuescope_spurlens.checks.human_labels import label_items
+from cuescope_spurlens.questions import WITH
 from cuescope_spurlens.scores import spurious_gap_interval
 from cuescope_spurlens.verify import LABELS, check_other_images
 
@@ -277,3 +279,11 @@ def test_a_planted_cue_that_is_not_used_is_refuted(audited: Audited) -> None:
     evidence = checks(audited(model_options={"cue": "tree"}), "planted cue of 'cup'")
     assert [check.verdict for check in evidence] == ["refuted"] * 2
     assert all("the strongest is 'tree' (gap" in check.detail for check in evidence)
+
+
+@pytest.mark.parametrize("feature", ["recognition", "recognition/cup", "", "a/b/c"])
+def test_answers_of_a_stranger_that_name_no_cue_are_passed_over(feature: str) -> None:
+    row = {"condition": WITH, "feature": feature, "sample": "a"}
+    sound = {**row, "feature": "recognition/cup/a/b"}
+    run: Any = SimpleNamespace(answers=[row, sound])
+    assert [item.row["cue"] for item in label_items(run, 1)] == ["a/b"]

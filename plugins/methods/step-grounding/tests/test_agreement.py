@@ -1,8 +1,10 @@
 """Verifiers and people beside each other, claim by claim; files of labels."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
 from cuescope_step_grounding.verification.agreement import agreement, read_labels
+from cuescope_step_grounding.verification.labelling import VERDICT, label_items
 from cuescope_step_grounding.verify import above, below, within
 
 Audited = Callable[..., Report]
@@ -270,3 +273,34 @@ def test_labels_of_nothing_are_named(
 ) -> None:
     with pytest.raises(UserError, match=re.escape(problem)):
         labelled(audited, tmp_path / "labels.csv", [row])
+
+
+ABOUT = {"kind": "entity", "claim": "a cup", "when": None, "frames": [0], "step": "It."}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text": None},
+        {"text": "x"},
+        {"text": "[" * 100_000},
+        {"text": "{}"},
+        {"text": json.dumps({**ABOUT, "frames": "all"})},
+        {"text": json.dumps({**ABOUT, "kind": [1]})},
+        {"feature": None},
+        {"feature": "claim/1"},
+        {"feature": "claim/1/2/3"},
+    ],
+)
+def test_claims_of_a_stranger_that_are_none_are_one_line(
+    changes: dict[str, Any],
+) -> None:
+    """Answers that somebody mailed have the digest that their report says."""
+    row = {"sample": "a", "condition": VERDICT, "feature": "claim/1/2", "figure": 1.0}
+    row |= {"text": json.dumps(ABOUT)}
+    run: Any = SimpleNamespace(answers=[row], samples={}, folder="run")
+    [item] = label_items(run, 1)
+    assert item.row == {"sample": "a", "step": "1", "claim": "2"}
+    run.answers = [row | changes]
+    with pytest.raises(UserError, match="a claim in the answers of run cannot be read"):
+        list(label_items(run, 1))

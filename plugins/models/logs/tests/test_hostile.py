@@ -10,6 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from openpyxl.utils.exceptions import IllegalCharacterError
+from PIL import Image
 
 from cuescope_logs import workbook
+from cuescope_logs.pictures import is_picture
 from cuescope_sdk import Context, PluginError, Trial, UserError
 from cuescope_sdk.logs import _archives, _files
 
@@ -408,3 +411,13 @@ def test_pictures_outside_of_the_log_are_not_shown(tmp_path: Path) -> None:
     data = Context().build("dataset", f"log:{path}")
     assert [len(data[index].frames) for index in range(len(data))] == [0] * 4
     assert data.facts["pictures"].startswith("not in the log for 4 samples")
+
+
+def test_a_picture_of_many_scans_is_none() -> None:
+    """Each of a hundred bytes takes as long to decode as a whole picture."""
+    file = BytesIO()
+    Image.new("L", (64, 64), 128).save(file, "JPEG", progressive=True)
+    content = file.getvalue()
+    assert is_picture(content)
+    last = content[content.rindex(b"\xff\xda") : -2]
+    assert not is_picture(content[:-2] + 200 * last + content[-2:])

@@ -1,5 +1,6 @@
 """Weights on disk: whole, checked, or not at all; named before they are there."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -9,7 +10,13 @@ import pytest
 import safetensors.torch
 import torch
 
-from cuescope_toy.loading import WeightsFile, load_checkpoint, save_checkpoint
+from cuescope_sdk import digest
+from cuescope_toy.loading import (
+    WeightsFile,
+    load_checkpoint,
+    save_checkpoint,
+    weights_digest,
+)
 
 WEIGHTS = {
     "head.weight": torch.arange(400.0).reshape(20, 20),
@@ -50,6 +57,25 @@ def test_a_flipped_bit_is_corrupt(path: Path) -> None:
     content[-7] ^= 1
     path.write_bytes(content)
     with pytest.warns(UserWarning, match="not what was written"):
+        assert load_checkpoint(path) is None
+
+
+@pytest.mark.parametrize("facts", ["[1]", '{"a": 1}', "[" * 100_000, '"a"'])
+def test_facts_that_are_no_texts_are_corrupt(path: Path, facts: str) -> None:
+    """Their seal fits, which whoever mails a cache can compute."""
+    content = [] if facts.startswith("[[") else json.loads(facts)
+    seal = digest(weights_digest(WEIGHTS), content)
+    path.write_bytes(safetensors.torch.save(WEIGHTS, {"digest": seal, "facts": facts}))
+    with pytest.warns(UserWarning, match="is corrupt .* training again"):
+        assert load_checkpoint(path) is None
+
+
+def test_weights_without_end_are_corrupt(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hole in a file takes no room in a mail, and all of the memory."""
+    monkeypatch.setattr("cuescope_toy.loading.LARGEST", 10)
+    with pytest.warns(UserWarning, match="more than 10 bytes"):
         assert load_checkpoint(path) is None
 
 

@@ -10,14 +10,24 @@ from dataclasses import asdict, dataclass, fields
 from inspect import formatannotation
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, FiniteFloat, Strict, TypeAdapter, ValidationError
 
 from cuescope.parquet_files import read_parquet
-from cuescope.plain_json import parse_json
 from cuescope.sealed import read_sealed, write_sealed
 from cuescope_sdk import BadDataError, UserError, nearest
 
 _AGAIN = "`cuescope covar build` with the same words writes it again"
+_CHOICES = TypeAdapter(tuple[str, ...])
+
+
+class _Parameters(BaseModel, extra="allow"):
+    """What a build says of how an image was made: plain values, `scale` among them."""
+
+    __pydantic_extra__: dict[str, bool | FiniteFloat | str]
+
+    scale: Annotated[FiniteFloat, Strict()] = 1.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,49 @@ class CovarRow:
     score_else: float | None = None
     score_changed: float | None = None
     score_seam: float | None = None
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any], where: str) -> Self:
+        """A row; raises BadDataError, which begins with `where`, for one that no build writes."""
+        known: dict[str, Any] = {}
+        for field in fields(cls):
+            kind: Any = field.type
+            value = known[field.name] = values.get(field.name)
+            if not isinstance(value, kind):
+                expected = formatannotation(kind)
+                raise BadDataError(
+                    f"{where}: {field.name}",
+                    expected=expected,
+                    got=repr(value)[:60],
+                )
+        row = cls(**known)
+        subsets = CovarManifest.SUBSETS
+        if row.subset not in (CovarManifest.ORIGINAL, *subsets):
+            expected = f"one of {', '.join(subsets)}"
+            raise BadDataError(
+                f"{where}: subset", expected=expected, got=f"'{row.subset}'"
+            )
+        for name in ("image", "mask"):
+            inside = Path(known[name])
+            # what arrives names what lies in its own folder (docs/adr/0021)
+            if inside.is_absolute() or ".." in inside.parts:
+                expected = "a file inside the folder"
+                raise BadDataError(
+                    f"{where}: {name}", expected=expected, got=f"'{inside}'"
+                )
+        if not -(2**63) <= row.seed < 2**63:
+            raise BadDataError(
+                f"{where}: seed", expected="a number of 64 bits", got=str(row.seed)[:60]
+            )
+        try:
+            _Parameters.model_validate_json(row.parameters)
+        except ValidationError:
+            raise BadDataError(
+                f"{where}: parameters",
+                expected="a JSON object of texts, numbers and flags, its scale a number",
+                got=row.parameters[:60],
+            ) from None
+        return row
 
 
 @dataclass(frozen=True)
@@ -112,8 +165,6 @@ class CovarManifest:
         content = read_sealed(path, remedy=_AGAIN)
         try:
             table = read_parquet(content, path.name)
-            words = (table.schema.metadata or {}).get(b"choices", b"[]")
-            choices = parse_json(words, path.name)
         except UserError as error:
             raise BadDataError(
                 f"covar: {path} cannot be read",
@@ -122,9 +173,9 @@ class CovarManifest:
             ) from None
         rows = []
         for number, values in enumerate(table.to_pylist(), 1):
-            rows.append(_check_row(values, f"covar: {path} row {number}"))
-        labels = sorted({row.label for row in rows})
-        return cls(rows, tuple(map(str, choices or labels)))
+            rows.append(CovarRow.read(values, f"covar: {path} row {number}"))
+        words = (table.schema.metadata or {}).get(b"choices", b"[]")
+        return cls(rows, _read_choices(words, rows, f"covar: {path}"))
 
     def write(self, folder: Path) -> None:
         """`covar.parquet` of a folder; equal rows, equal bytes."""
@@ -177,38 +228,22 @@ def _fault(row: CovarRow) -> str:
     return CovarManifest.FAULTS[worst] if scores[worst] > 1 else row.dropped
 
 
-def _check_row(values: Mapping[str, Any], where: str) -> CovarRow:
-    """A row; raises BadDataError for one that no build writes."""
-    known: dict[str, Any] = {}
-    for field in fields(CovarRow):
-        kind: Any = field.type
-        value = known[field.name] = values.get(field.name)
-        if not isinstance(value, kind):
-            expected = formatannotation(kind)
-            raise BadDataError(
-                f"{where}: {field.name}",
-                expected=expected,
-                got=repr(value),
-            )
-    row = CovarRow(**known)
-    subsets = CovarManifest.SUBSETS
-    if row.subset not in (CovarManifest.ORIGINAL, *subsets):
-        expected = f"one of {', '.join(subsets)}"
-        raise BadDataError(f"{where}: subset", expected=expected, got=f"'{row.subset}'")
-    for name in ("image", "mask"):
-        inside = Path(known[name])
-        # what arrives names what lies in its own folder (docs/adr/0021)
-        if inside.is_absolute() or ".." in inside.parts:
-            expected = "a file inside the folder"
-            raise BadDataError(f"{where}: {name}", expected=expected, got=f"'{inside}'")
+def _read_choices(
+    words: bytes,
+    rows: Sequence[CovarRow],
+    where: str,
+) -> tuple[str, ...]:
+    """The answers, where each label is one; raises BadDataError for others."""
+    labels = {row.label for row in rows}
     try:
-        parameters = json.loads(row.parameters)
-    except ValueError:
-        parameters = None
-    if not isinstance(parameters, dict):
+        choices = _CHOICES.validate_json(words) or tuple(sorted(labels))
+    except ValidationError:
+        choices = ()
+    if len(set(choices)) < len(choices) or not labels.issubset(choices):
         raise BadDataError(
-            f"{where}: parameters",
-            expected="a JSON object",
-            got=row.parameters,
+            f"{where}: choices",
+            expected="a list of different answers, the label of each image among them",
+            got=words.decode(errors="replace")[:60],
+            remedy=_AGAIN,
         )
-    return row
+    return choices

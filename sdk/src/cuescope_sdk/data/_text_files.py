@@ -146,7 +146,11 @@ class TextFile:
     def csv_rows(self, row: type[Row]) -> list[Row]:
         """The rows of a CSV table with a header."""
         text = self.text()
-        self._require_columns(next(csv.reader(StringIO(text)), []), row)
+        try:
+            header = next(csv.reader(StringIO(text)), [])
+        except csv.Error as error:
+            raise UserError(f"{self.name} line 1 is no CSV", got=str(error)) from None
+        self._require_columns(header, row)
         rows = []
         for line, cells in table_rows(text, self.name):
             rows.append(_validate(row, cells, f"{self.name} line {line}"))
@@ -164,6 +168,10 @@ class TextFile:
             ) from None
         except RecursionError:  # brackets nested by the thousand
             raise UserError(f"{self.name} is no JSON list of objects") from None
+        except ValueError as error:  # a number of thousands of digits
+            raise UserError(
+                f"{self.name} is no JSON", got=str(error)[:_SHOWN]
+            ) from None
         if not isinstance(entries, list):
             kind = _JSON_KINDS.get(type(entries), "value")
             raise UserError(

@@ -4,6 +4,7 @@ A reader is a plugin in the group `cuescope.logs`. It says by `fits` whether a f
 and by `read` what stands in it; `--model log:FILE` and `--data log:FILE` do the rest.
 """
 
+from cuescope.jpeg_scans import has_too_many_scans
 from cuescope_sdk.logs._archives import Archive
 from cuescope_sdk.logs._choices import Choices
 from cuescope_sdk.logs._files import LogFile, parse_json
@@ -16,5 +17,6 @@ __all__ = [
     "LogFile",
     "LogReader",
     "Record",
+    "has_too_many_scans",
     "parse_json",
 ]

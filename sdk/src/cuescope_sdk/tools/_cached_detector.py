@@ -6,11 +6,15 @@ finder.detect(frames, names)
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, product, starmap
+
+from pydantic import FiniteFloat, TypeAdapter
 
 from cuescope.capabilities import Detection, Detector
 from cuescope.context import Context
 from cuescope.digest import digest
+from cuescope.store import UNREADABLE
 from cuescope.types import Frame
 from cuescope_sdk._text_cache import TextCache
 from cuescope_sdk.tools._detection import sort_by_score
@@ -20,6 +24,9 @@ PASSES = "images shown to detectors"
 Key = tuple[str, str]  # frame key, name
 Asked = tuple[Sequence[Frame], Sequence[str]]
 Boxes = tuple[Detection, ...]
+# score, and the corners of the box
+_Row = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+_ROWS = TypeAdapter(list[_Row])
 
 
 class CachedDetector:
@@ -133,7 +140,9 @@ class CachedDetector:
         stored = {}
         for key, text in self._cache.get(pair_of).items():
             pair = pair_of[key]
-            stored[pair] = _from_json(pair[1], text)
+            # the seal fits whatever a stranger's file holds: then it is asked again
+            with suppress(*UNREADABLE):
+                stored[pair] = _from_json(pair[1], text)
         return stored
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
@@ -153,6 +162,6 @@ def _lacking(frame: Frame, names: Sequence[str], stored: dict[Key, Boxes]) -> li
 
 def _from_json(name: str, text: str) -> Boxes:
     boxes = []
-    for score, *box in json.loads(text):
-        boxes.append(Detection(name=name, score=score, box=tuple(box)))
+    for score, *corners in _ROWS.validate_json(text):
+        boxes.append(Detection(name=name, score=score, box=tuple(corners)))
     return tuple(boxes)

@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any
 
 from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
+from cuescope.store import UNREADABLE
 from cuescope_sdk import Context, digest
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -109,7 +110,15 @@ class KeptJobs:
         return json.loads(text)["result"]
 
     def _read(self, name: str) -> Any:
-        return json.loads(read_sealed(self.file(name)))["result"]
+        file = self.file(name)
+        content = read_sealed(file)
+        try:
+            return json.loads(content)["result"]
+        # the seal fits whatever a stranger's file holds
+        except UNREADABLE as error:
+            raise DamagedFileError(
+                f"{file} is no result", expected="a result as it was kept"
+            ) from error
 
 
 @contextmanager

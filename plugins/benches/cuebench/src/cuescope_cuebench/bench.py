@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
+from cuescope.application import OutputFile, write_atomically
 from cuescope_sdk import Names, Options, Plugin, Table, UserError, digest
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class AuditorsBench(Plugin):
         from cuescope_cuebench.tables import all_tables, markdown
 
         chosen = self._configurations()
+        self._require_outputs()
         # nothing is trained for a list
         if self.options.list is not None:
             yield self._write_list(self.options.list, chosen)
@@ -93,8 +95,17 @@ class AuditorsBench(Plugin):
         folder = self.options.out or self.context.cache / "bench" / "auditors"
         tables = list(all_tables(self._results(chosen, folder)))
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "table.md").write_text(markdown(tables), encoding="utf-8")
+        write_atomically(folder / "table.md", markdown(tables))
         yield from tables
+
+    def _require_outputs(self) -> None:
+        """Raises UserError for what is not this bench's to write; before toys are trained."""
+        options = self.options
+        if options.list is not None:
+            OutputFile(".json").require("--list", options.list)
+        for name, folder in (("--out", options.out), ("--export", options.export)):
+            if folder is not None:
+                OutputFile().require(name, folder)
 
     @cached_property
     def _secret(self) -> str | None:
@@ -185,7 +196,7 @@ class AuditorsBench(Plugin):
             "zoo": self._zoo().model_dump(),
             "configurations": configurations,
         }
-        file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        write_atomically(file, json.dumps(content, indent=1) + "\n")
         return Table.of(
             "Configurations",
             ("file", "configurations", "zoo"),
@@ -197,7 +208,7 @@ class AuditorsBench(Plugin):
         from cuescope_cuebench.exporting import export
 
         export(folder, self._by_name(chosen), self.context)
-        (folder / "zoo.json").write_text(self._zoo().model_dump_json(), "utf-8")
+        write_atomically(folder / "zoo.json", self._zoo().model_dump_json())
         return Table.of(
             "Configurations",
             ("folder", "configurations", "zoo"),

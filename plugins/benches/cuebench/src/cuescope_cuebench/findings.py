@@ -12,8 +12,11 @@ from pydantic import (
     field_validator,
 )
 
+from cuescope.application import read_whole
 from cuescope_sdk import Feature, Occurrence, Options, UserError
 from cuescope_sdk.logs import parse_json
+
+MOST_BYTES = 2**28  # of a submission
 
 
 class StatedFinding(Options):
@@ -78,7 +81,7 @@ class Stated(Options):
 def read_findings(path: Path) -> Stated:
     """The findings of a file; raises UserError that says where it is wrong."""
     try:
-        content = parse_json(path.read_bytes(), str(path))
+        content = parse_json(read_whole(path, most=MOST_BYTES), str(path))
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror) from error
     try:

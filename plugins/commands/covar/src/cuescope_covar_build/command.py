@@ -15,6 +15,7 @@ from cuescope.application import (
     prints,
     prints_lines,
     spread,
+    write_atomically,
 )
 from cuescope_covar_build.options import BuildOptions, Texts
 
@@ -155,7 +156,7 @@ def _give(text: str, out: Path | None) -> None:
     if out is None:
         echo(text.rstrip())
         return
-    out.write_text(text, encoding="utf-8")
+    write_atomically(out, text)
     echo(f"wrote {out}: look it over, then `cuescope covar build` takes it")
 
 

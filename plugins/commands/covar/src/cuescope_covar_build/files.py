@@ -15,12 +15,16 @@ from typing import Any
 import cv2
 import numpy as np
 
+from cuescope.application import read_whole
 from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_sdk import BadDataError, Context, DamagedFileError, UserError, digest
 from cuescope_sdk.data import CovarManifest, CovarRow, Draft, content_digest
+from cuescope_sdk.logs import parse_json
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
+LARGEST_SETTINGS = 2**24  # bytes
+LARGEST_JOURNAL = 2**30  # of a million images
 COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
 # no space, the quota of the user, the largest file that the disk takes
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -132,15 +136,15 @@ class BuildFolder:
                 with (self.folder / name).open("rb") as file:
                     if content_digest(file) != written:
                         return False
-        # a file that is gone counts as changed
-        except OSError:
+        # a file that is gone counts as changed; a null, which no file's name has
+        except (OSError, ValueError):
             return False
         return True
 
     def _require_same(self, file: Path) -> None:
         try:
-            before = json.loads(file.read_text())
-        except (OSError, ValueError):
+            before = parse_json(read_whole(file, most=LARGEST_SETTINGS), str(file))
+        except (OSError, UserError):
             before = None
         if not isinstance(before, dict):
             raise UserError(
@@ -176,7 +180,8 @@ class BuildFolder:
             return
         sound = []
         # as bytes: a torn line may be no UTF-8
-        lines = journal.read_bytes().splitlines(keepends=True)
+        content = read_whole(journal, most=LARGEST_JOURNAL)
+        lines = content.splitlines(keepends=True)
         for line in lines:
             row = _journal_row(line)
             if row is not None:
@@ -195,10 +200,11 @@ def _journal_line(row: CovarRow) -> str:
 def _journal_row(line: bytes) -> CovarRow | None:
     """The row of a line of the journal, None where it is not what was written."""
     try:
-        stored = json.loads(line)
-        row = CovarRow(**stored["row"])
+        stored = parse_json(line, JOURNAL)
+        # a seal is no signature: whoever mails a folder can compute it
+        row = CovarRow.read(stored["row"], JOURNAL)
         return row if stored["seal"] == _seal(stored["row"]) else None
-    except (ValueError, TypeError, KeyError):
+    except (UserError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

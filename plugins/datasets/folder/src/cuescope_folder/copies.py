@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from PIL import Image
+from pydantic import BaseModel
 
 from cuescope_folder.fetched import IMAGES
 from cuescope_sdk import Context, DamagedFileError, UserError, read_sealed, write_sealed
@@ -23,6 +24,15 @@ SUFFIXES = {
     "AVIF": ".avif",
     "PPM": ".ppm",
 }
+
+
+class Record(BaseModel):
+    """A row as it is remembered."""
+
+    cells: dict[str, Any]
+    files: dict[str, str]
+    number: int = 0
+    passed: list[str] = []
 
 
 class Copies:
@@ -70,7 +80,10 @@ class Copies:
         try:
             text = read_sealed(self.folder / f"{stamp}.jsonl").decode()
             records = [json.loads(line) for line in text.split("\n") if line]
-        except (OSError, ValueError, DamagedFileError):
+            # the seal fits whatever a stranger's file holds
+            for record in records:
+                Record.model_validate(record)
+        except (OSError, ValueError, RecursionError, DamagedFileError):
             return None
         files: dict[str, Path] = {}
         for record in records:

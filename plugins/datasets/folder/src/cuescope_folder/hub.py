@@ -136,7 +136,7 @@ class HuggingFace(FileSamples):
         rows = []
         for record in records:
             cells = record["cells"] | {"split": split}
-            rows.append(Row(f"row {record['number']}", cells))
+            rows.append(Row(f"row {record.get('number', 0)}", cells))
         if not rows:
             raise UserError(f"hf: {repository} has no rows in split {split}")
         read = manifest_items(rows, repository, None, options.group, copies.files)

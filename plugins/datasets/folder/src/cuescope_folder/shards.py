@@ -63,7 +63,7 @@ def shard_rows(
                     rows.append(_row(record, names))
                 else:
                     unread.add("samples of shards", "no image or video")
-                for suffix in record["passed"]:
+                for suffix in record.get("passed", ()):
                     unread.add(f".{suffix}", "in shards")
             advance(1)
     if not rows:

@@ -6,6 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cuescope_sdk import UserError
 
 # What numpy's arrays and numbers are pickled as. A pickle can call whatever it can name, so with
@@ -41,6 +43,15 @@ def read_ranking(path: Path, numbers: Collection[int], title: str) -> dict[str, 
     ranks: dict[str, float] = {}
     for number, paths in ranking.items():
         if number in numbers:
+            # lists that hold each other many times are few bytes, and a text without end
+            if not isinstance(paths, list | tuple | np.ndarray) or not all(
+                isinstance(entry, str) for entry in paths
+            ):
+                raise UserError(
+                    f"{title}: {path.name}, class {number!r:.20}",
+                    expected="a list of paths",
+                    got=type(paths).__name__,
+                )
             ranks |= spuriosity([str(path) for path in paths])
     return ranks
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from cuescope_sdk import BadDataError, Frame, UserError, digest, inside
-from cuescope_sdk.logs import Record
+from cuescope_sdk.logs import Record, has_too_many_scans
 
 # few: each decoder is one more that a stranger's file can attack
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
@@ -71,7 +71,8 @@ def is_picture(content: bytes) -> bool:
             # Pillow warns of sizes that are refused here anyway
             warnings.simplefilter("ignore")
             with Image.open(BytesIO(content), formats=FORMATS) as image:
-                return image.width * image.height <= MOST_PIXELS
+                few = image.width * image.height <= MOST_PIXELS
+                return few and not has_too_many_scans(content)
     # decoders of strangers' bytes raise anything at all
     except Exception:
         return False

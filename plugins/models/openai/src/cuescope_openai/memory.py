@@ -75,4 +75,4 @@ class Memory(CacheFile):
     def builds(self, server: str, model: str) -> list[str]:
         """The builds of the model that have answered, as the server names them."""
         builds = self.scan(_prefix(server, model)).values()
-        return sorted(build.decode() for build in builds)
+        return sorted(build.decode(errors="replace") for build in builds)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
 
 from cuescope_sdk import (
@@ -38,6 +39,8 @@ Weights = dict[str, "Tensor"]
 Facts = dict[str, str]
 Trials = Sequence[Trial]
 Checkpoint = tuple[Weights, Facts]
+LARGEST = 2**30  # bytes; the largest that is trained here has a few million weights
+_FACTS = TypeAdapter(Facts)
 # TypeError: a file of another writer has no metadata at all
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
 
@@ -269,10 +272,13 @@ def load_checkpoint(
         # a pipe in a stranger's cache folder would be waited for without end
         if not path.is_file():
             raise ValueError("it is no file")
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"it has more than {LARGEST:,} bytes")
         with safe_open(path, framework=framework) as file:
             metadata = file.metadata()
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        facts = json.loads(metadata["facts"])
+        # texts, whatever a seal fits: a stranger can compute one
+        facts = _FACTS.validate_json(metadata["facts"])
         # safetensors checks the layout alone: a flipped bit would pass as another weight.
         if metadata["digest"] != digest(weights_digest(weights), facts):
             raise ValueError("its content is not what was written")

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from functools import cache
-from typing import BinaryIO
+from io import BytesIO
+from mmap import ACCESS_READ, mmap
+from typing import Any, BinaryIO
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageOps
 
+from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
 from cuescope_sdk.data._media.files import (
     MOST_PIXELS,
     PIXEL_BYTES,
@@ -161,8 +164,19 @@ def _open(
     wanted: int = 0,
 ) -> Iterator[Image.Image]:
     """The image before it is decoded, with the memory reserved that it takes, and its frames."""
+    _require_few_scans(file)
     with Image.open(file, formats=formats) as image:
         pixel_bytes = _LARGE_BYTES.get(image.format or "", PIXEL_BYTES)
         require_pixels(image.size, max_pixels, pixel_bytes, image.format or "it")
         with DECODING.hold(image.width * image.height * (pixel_bytes + 3 * wanted)):
             yield image
+
+
+def _require_few_scans(file: BinaryIO) -> None:
+    """Raise ValueError for a JPEG of a few bytes that would be decoded for minutes."""
+    try:
+        content: Any = mmap(file.fileno(), 0, access=ACCESS_READ)
+    except (OSError, ValueError):  # in memory, or empty
+        content = file.getbuffer() if isinstance(file, BytesIO) else b""
+    if has_too_many_scans(content):
+        raise ValueError(f"more than {MOST_SCANS} scans, each of all its pixels")

@@ -6,14 +6,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import astuple
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from cuescope.store import CacheFile
+from pydantic import NonNegativeInt, TypeAdapter
+
+from cuescope.store import UNREADABLE, CacheFile
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.data._media.content import ChangedError, Stamp, steady_bytes
 from cuescope_sdk.data._media.files import (
@@ -30,6 +32,9 @@ from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.images import measure_animation, measure_image
 from cuescope_sdk.data._media.video import measure_video
 
+# terms, stamp, and the probe: digest, frames, problem, loss
+_Facts = tuple[str, NonNegativeInt, str | None, str | None]
+_ROW = TypeAdapter(tuple[str, tuple[int, int, int, int], _Facts])
 _version = cache(version)  # a package's description is read once
 _MEASURES: dict[Kind, Callable[[BinaryIO, int], tuple[int, str | None]]] = {
     "image": measure_image,
@@ -83,9 +88,11 @@ class ProbeCache(CacheFile):
         probes = {}
         for name, value in self.read(by_name).items():
             path = by_name[name]
-            terms, stamp, probe = json.loads(value)
-            if terms == self._terms and Stamp(*stamp) == Stamp.of(path):
-                probes[path] = Probe(path, *probe)
+            # the seal fits whatever a stranger's file holds: then the file is looked at again
+            with suppress(*UNREADABLE):
+                terms, stamp, facts = _ROW.validate_json(value)
+                if terms == self._terms and Stamp(*stamp) == Stamp.of(path):
+                    probes[path] = Probe(path, *facts)
         return probes
 
     def put(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import BaseModel, Field, PositiveInt, TypeAdapter
 
-from cuescope.application import write_csv
+from cuescope.application import safe_text, write_csv
 from cuescope_sdk import UserError, read_sealed
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.logs import parse_json
@@ -164,6 +164,8 @@ def write_labels(items: Sequence[Item], folder: Path) -> Path:
     rows = []
     for item in select_answered(items):
         answer = {item["column"]: item["answer"]}
-        rows.append(item["row"] | answer)
+        row = item["row"] | answer
+        # a spreadsheet would run a text that begins as a formula does: the key may be a stranger's
+        rows.append({safe_text(name): safe_text(cell) for name, cell in row.items()})
     write_csv(path, rows)
     return path

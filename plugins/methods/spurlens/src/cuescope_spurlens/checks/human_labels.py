@@ -33,6 +33,12 @@ class LabelRow(BaseModel):
     cue: str
     present: Literal["yes", "no", "1", "0", "true", "false"]
 
+    @field_validator("image", "cue")
+    @classmethod
+    def _without_apostrophe(cls, text: str) -> str:
+        # `cuescope label` puts one before a text that a spreadsheet would run
+        return text.removeprefix("'")
+
     @field_validator("cue", "present", mode="before")
     @classmethod
     def _normalise(cls, text: str) -> str:
@@ -58,9 +64,11 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             side[row["sample"]] = None
     for (feature, condition), samples in sides.items():
         # two cuts at most: the name of a cue may hold a slash
-        task, _, cue = feature.split("/", 2)
-        if task not in ("recognition", "hallucination"):
-            continue  # the same images once more, without their object
+        task, _, rest = feature.partition("/")
+        _, slash, cue = rest.partition("/")
+        # the same images once more, without their object, or a row of somebody else's
+        if task not in ("recognition", "hallucination") or not slash:
+            continue
         # A bottom has the image that shows the cue least at its end.
         chosen = slice(each) if condition == WITH else slice(-each, None)
         for sample in list(samples)[chosen]:

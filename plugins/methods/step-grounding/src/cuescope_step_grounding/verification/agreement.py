@@ -93,7 +93,9 @@ def read_labels(path: Path) -> list[Label]:
 
 
 def _label(path: Path, line: int, row: Mapping[str, str]) -> Label:
-    sample, step, claim, verdict = (row[column].strip() for column in COLUMNS)
+    # `cuescope label` puts an apostrophe before a text that a spreadsheet would run
+    cells = (row[column].strip().removeprefix("'") for column in COLUMNS)
+    sample, step, claim, verdict = cells
     if not step.isdecimal() or int(step) < 1:
         raise _refusal(path, line, "a step's number, from 1", f"'{step}'")
     if not claim:

@@ -1,13 +1,15 @@
 """The claims of a run, kept with their verdicts, and put before people (section 3.2)."""
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
-from cuescope_sdk import Audit, LabelItem, StoredRun
+from cuescope_sdk import Audit, LabelItem, StoredRun, UserError
 from cuescope_sdk.grounding import ClaimKind
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.verification.agreement import VERDICTS
@@ -17,6 +19,16 @@ CLAIM = "claim/"  # a claim's feature in answers.parquet: claim/STEP/NUMBER
 VERDICT = "claim supported"  # 1 or 0
 MOST_FRAMES = 9  # of a claim that names no moment, or many
 T = TypeVar("T")
+
+
+class _Claim(BaseModel):
+    """What is kept of a claim."""
+
+    kind: str
+    claim: str
+    when: str | None
+    frames: list[int] | None
+    step: str
 
 
 def record_claims(audit: Audit, judged: JudgedTraces) -> None:
@@ -58,18 +70,17 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     for sample, of_trace in groupby(rows, lambda row: str(row["sample"])):
         shown = run.samples.get(sample)
         for row in spread(list(of_trace), each):
-            about = json.loads(row["text"])
-            step, number = row["feature"].removeprefix(CLAIM).split("/")
-            when = f" ({about['when']})" if about["when"] else ""
+            about, step, number = _read_claim(row, run)
+            when = f" ({about.when})" if about.when else ""
             frames: tuple[int, ...] = ()
             if shown:
                 # of a stored run: its package may be gone
-                kind = ClaimKind.declared.get(about["kind"])
+                kind = ClaimKind.declared.get(about.kind)
                 around = kind is not None and kind.moves
-                frames = frames_shown(about["frames"], len(shown.frames), around)
+                frames = frames_shown(about.frames, len(shown.frames), around)
             yield LabelItem(
                 question="Do the frames show what is claimed?",
-                text=f"Claim: {about['claim']}{when}. The step: {about['step']}",
+                text=f"Claim: {about.claim}{when}. The step: {about.step}",
                 row={"sample": sample, "step": step, "claim": number},
                 column="verdict",
                 answers=VERDICTS,
@@ -77,8 +88,27 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
                 sample=sample,
                 frames=frames,
                 expected=VERDICTS[0] if row["figure"] else VERDICTS[1],
-                kind=about["kind"],
+                kind=about.kind,
             )
+
+
+def _read_claim(row: Mapping[str, Any], run: StoredRun) -> tuple[_Claim, str, str]:
+    """What a claim says, with the numbers of its step and of it; raises UserError for a row
+    that is none of ours.
+    """
+    place = re.fullmatch(rf"{CLAIM}([0-9]+)/([0-9]+)", row["feature"] or "")
+    try:
+        about = _Claim.model_validate_json(row["text"] or "")
+    except ValidationError:
+        about = None
+    if about is None or place is None:
+        raise UserError(
+            f"label: a claim in the answers of {run.folder} cannot be read",
+            expected="claims as an audit with step-grounding keeps them",
+            got=f"{row['text']!r:.60}",
+            remedy="Run the audit again",
+        )
+    return about, place[1], place[2]
 
 
 def frames_shown(meant: list[int] | None, count: int, around: bool) -> tuple[int, ...]:

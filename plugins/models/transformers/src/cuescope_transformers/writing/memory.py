@@ -22,7 +22,9 @@ class TextMemory:
         """The known texts by prompt."""
         prompt_of = {self._key(prompt): prompt for prompt in prompts}
         texts = self._cache.read(prompt_of)
-        return {prompt_of[key]: text.decode() for key, text in texts.items()}
+        return {
+            prompt_of[key]: text.decode(errors="replace") for key, text in texts.items()
+        }
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by prompt."""
