@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes, require_inside_one
-from cuescope_sdk.data._tables import table_rows
+from cuescope_sdk.data._tables import delimiter_of, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
 _DEPTH = 2  # authors' archives unpack into a folder, and some into one more
@@ -146,7 +146,9 @@ class TextFile:
     def csv_rows(self, row: type[Row]) -> list[Row]:
         """The rows of a CSV table with a header."""
         text = self.text()
-        self._require_columns(next(csv.reader(StringIO(text)), []), row)
+        delimiter = delimiter_of(text, ",")
+        header = next(csv.reader(StringIO(text), delimiter=delimiter), [])
+        self._require_columns(header, row)
         rows = []
         for line, cells in table_rows(text, self.name):
             rows.append(_validate(row, cells, f"{self.name} line {line}"))
