@@ -247,6 +247,10 @@ def _unreadable(file: Path, error: ValidationError) -> UserError:
     """The refusal of a report that is damaged, or of another version."""
     faults = error.errors()
     first = faults[0]
+    if first["type"] == "json_invalid" and file.suffix.lower() != ".json":
+        return UserError(
+            f"{file} is no report", expected="a run folder or a report.json"
+        )
     got = " ".join([*map(str, first["loc"]), first["msg"]])
     remedy = "Run the audit again with this version of cuescope"
     if first["type"] == "json_invalid":

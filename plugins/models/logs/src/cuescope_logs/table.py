@@ -73,7 +73,7 @@ class TableLog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The rows."""
-        rows = []
+        rows: list[tuple[str, Mapping[str, Any]]] = []
         for place, row in self._rows(path):
             if not rows and self.options.prediction not in row:
                 raise UserError(
