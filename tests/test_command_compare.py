@@ -13,7 +13,7 @@ from cuescope.cli import main
 from cuescope.context import cache_folder
 from cuescope.runs import RunFolder, load_report
 from cuescope_commands.comparing._pairs import Pairs
-from cuescope_commands.comparing._runs import Run
+from cuescope_commands.comparing._runs import Run, load_runs
 from cuescope_commands.comparing._tables import (
     about_no_label,
     strongest,
@@ -84,6 +84,12 @@ def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
     assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
     assert empty is None
     assert strongest(_runs(of_model)) == {}
+    doubted = score.model_copy(update={"doubt": "But it may be chance."})
+    in_doubt = report.model_copy(update={"scores": (doubted,)})
+    [table] = verdicts(_runs(in_doubt))
+    cells = [str(row["a"]) for row in table.rows]
+    assert any(cell.endswith("?") for cell in cells)
+    assert not any(note.startswith("* ") for note in table.notes)
     [table] = verdicts(_runs(of_model, report))
     assert table.rows[0] == {"": "verdict", "a": "fuses", "b": None}
 
@@ -184,6 +190,15 @@ def test_what_is_not_alike_is_not_paired(
     mailed = tmp_path / "mailed.json"
     mailed.write_bytes((other / "report.json").read_bytes())
     assert "Not paired: no answers at" in line(runs[0], mailed)
+
+
+def test_runs_without_a_common_sample_say_what_the_same_is(runs: list[Path]) -> None:
+    first, second = load_runs(runs[:2])
+    rows = [{**row, "sample": f"other-{row['sample']}"} for row in second.answers]
+    why = str(unlike(first, second, Pairs(first.answers, rows)))
+    assert "0 are to the same sample" in why
+    assert "Samples are the same by key" in why
+    assert "label" not in why
 
 
 def _answers(right: np.ndarray, groups: np.ndarray) -> list[dict[str, object]]:

@@ -1,6 +1,7 @@
 """Logs of others, by the command line: what they are enough for, what they show, two compared."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,21 @@ def test_a_bad_log_is_one_line(place: Path, capsys: pytest.CaptureFixture[str]) 
     path.write_bytes(b"PK\x03\x04 no archive")
     words = ("audit", "answers", "--model", f"log:{path}", "--data", f"log:{path}")
     run_refused(capsys, *words, said="inspect: log.eval is no ZIP archive")
+
+
+def test_what_a_cue_hurts_is_for_another_model(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = place / "log.jsonl"
+    write_log(log, 600, cue="river")
+    assert audit("answers", log, place / "run").findings
+    capsys.readouterr()
+    run("export", str(place / "run"), "--affected", "1")
+    _, _, said = capsys.readouterr().out.strip().rpartition("for OTHER: cuescope ")
+    # a log of all questions does not fit a part of them
+    words = shlex.split(said.replace("OTHER", "none"))
+    assert words[:4] == ["audit", "answers", "--model", "none"]
+    run(*words, "--out", str(place / "again"))
 
 
 def test_two_logs_are_compared_and_gated(

@@ -33,6 +33,7 @@ def test_a_matrix_is_every_method_on_every_model_on_every_data_set(
     ("text", "said"),
     [
         ("methods: [a]\nmodels: [b]\ndata: [c]\nsed: 1\n", "has no option 'sed'"),
+        ("Methods: [a]\nmodels: [b]\ndata: [c]\n", "has no option 'Methods'"),
         ("methods: [a]\nmodels: [b]\ndata: [c]\nsed: 1\n", "Did you mean 'seed'?"),
         ("methods: [a]\nmodels: [b]\n", "needs 'data'"),
         ("methods: []\nmodels: [b]\ndata: [c]\n", "methods"),

@@ -11,7 +11,7 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.conclusions import Report
-from cuescope.errors import nearest
+from cuescope.errors import UserError, nearest
 
 from .conftest import Line, Shell
 from .stubs import RUN_MAIN
@@ -97,6 +97,21 @@ def test_each_is_one_line(
     told = line(*words, code=2)
     for part in said:
         assert part in told
+
+
+def test_another_file_is_no_damaged_report(line: Line, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("question,answer\n")
+    told = line("report", tmp_path / "mine.csv", code=2)
+    assert "is no report: expected a run folder or a report.json" in told
+    assert "damaged" not in told
+
+
+def test_a_value_of_thousands_is_cut() -> None:
+    told = str(
+        UserError("labels", expected="texts", got="7, " * 5000, remedy="Name them")
+    )
+    assert len(told) < 500
+    assert told.endswith(" and more. Name them")
 
 
 def test_the_one_line_is_all_that_a_process_says(shell: Shell) -> None:

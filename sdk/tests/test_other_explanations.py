@@ -1,6 +1,7 @@
 """A finding holds among samples that are alike in what else may explain it, or it is none."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +115,11 @@ def box(name: str, side: float) -> Detection:
     return Detection(name=name, score=1.0, box=(0.0, 0.0, side, side))
 
 
-def checked(about: Comparison, tmp_path: Path, **tools: Any) -> list[Evidence]:
+def audit_of(about: Comparison, tmp_path: Path, **tools: Any) -> Audit:
     def respond(trials: object) -> list[object]:
         raise AssertionError("a model call")
 
-    audit = Audit(
+    return Audit(
         respond=respond,  # type: ignore[arg-type]
         samples=tuple(about.samples),
         labels=LABELS,
@@ -126,7 +127,10 @@ def checked(about: Comparison, tmp_path: Path, **tools: Any) -> list[Evidence]:
         context=Context(cache=tmp_path),
         tools=tools,
     )
-    return list(other_explanations(audit, [about]))
+
+
+def checked(about: Comparison, tmp_path: Path, **tools: Any) -> list[Evidence]:
+    return list(other_explanations(audit_of(about, tmp_path, **tools), [about]))
 
 
 def test_small_objects_take_the_star(tmp_path: Path) -> None:
@@ -184,6 +188,27 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
         "Not measured: the size of the labelled object and whether a wrong answer is on screen "
         "too. It may be the reason."
     )
+
+
+def test_what_is_not_known_of_one_finding_doubts_no_other(tmp_path: Path) -> None:
+    about = comparison("cue")
+    whole = replace(about, label=None, answers=())
+    audit = audit_of(about, tmp_path)
+    [summary, doubt] = other_explanations(audit, [about, whole])
+    assert (summary.verdict, summary.doubt) == ("supported", None)
+    assert summary.detail.startswith("2 findings are not explained by")
+    assert (doubt.feature, doubt.label) == (about.feature, about.label)
+    assert str(doubt.doubt).startswith("Not measured: the size")
+    # a finding that compares no samples is none of these
+    [_, alone] = other_explanations(audit, [about], has_others=True)
+    assert alone.feature == about.feature
+
+
+@pytest.mark.parametrize("label", ["yes", "No", "B"])
+def test_an_answer_is_no_object(tmp_path: Path, label: str) -> None:
+    about = replace(comparison("cue"), label=label, answers=())
+    (evidence,) = checked(about, tmp_path)
+    assert (evidence.verdict, evidence.doubt) == ("supported", None)
 
 
 class Finder:

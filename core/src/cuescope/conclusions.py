@@ -69,6 +69,13 @@ class Score(Value):
     statement: str | None = None
     doubt: str | None = None
 
+    @property
+    def mark(self) -> str:
+        """What stands beside it in a table: ? in doubt, * a finding."""
+        if self.doubt:
+            return "?"
+        return "*" if self.finding else ""
+
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
         if self.low is None or self.high is None:

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from cuescope.printable import one_line, printable
 
 LONGEST_NAME = 200
+LONGEST_GOT = 400  # an array or a list of thousands says no more by all of its values
 SHORT_NAME = 5
 
 
@@ -23,6 +24,8 @@ class UserError(Exception):
         got: str | None = None,
         remedy: str | None = None,
     ) -> None:
+        if got and len(got) > LONGEST_GOT:
+            got = f"{got[:LONGEST_GOT]} and more"
         contrast = [
             f"{word} {value}"
             for word, value in (("expected", expected), ("got", got))

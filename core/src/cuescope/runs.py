@@ -264,6 +264,10 @@ def _unreadable(file: Path, error: ValidationError) -> UserError:
     faults = error.errors()
     first = faults[0]
     if first["type"] == "json_invalid":
+        if file.suffix.lower() != ".json":
+            return UserError(
+                f"{file} is no report", expected="a run folder or a report.json"
+            )
         return damaged_report(file, first["msg"])
     got = " ".join([*map(str, first["loc"]), first["msg"]])
     remedy = "Run the audit again with this version of cuescope"

@@ -109,10 +109,14 @@ def fault(
     first = max(
         error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden")
     )
-    # pydantic adds class names of a union
-    parts = [part for part in map(str, first["loc"]) if part[:1].islower()]
+    *outer, last = map(str, first["loc"]) if first["loc"] else ("",)
+    # pydantic adds class names of a union; a name that is none of ours begins as it likes
+    is_unknown = first["type"] == "extra_forbidden"
+    parts = [part for part in outer if part[:1].islower()]
+    if is_unknown or last[:1].islower():
+        parts.append(last)
     name = ".".join(parts)
-    if first["type"] == "extra_forbidden":
+    if is_unknown:
         # kinds of a union share names
         options = ", ".join(dict.fromkeys(known))
         return UserError(

@@ -107,16 +107,22 @@ class StoredRun:
         samples = list(self.samples.values())
         return {samples[index].key: samples[index] for index in chosen}
 
-    @cached_property
-    def recorded(self) -> "Model | None":
-        """The model where it is a log, which answers again at no cost; None for any other."""
-        stamp = self.report.provenance.model
-        name = Spec.parse(stamp.spec).name
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its model is a log, which answers what it was asked then and nothing else."""
+        name = Spec.parse(self.report.provenance.model.spec).name
         registry = self.context.registry
         model = registry.load(registry.find("model", name))
         declared = getattr(model, "capabilities", None)
-        if declared is None or "recorded" not in declared.exposes:
+        return declared is not None and "recorded" in declared.exposes
+
+    @cached_property
+    def recorded(self) -> "Model | None":
+        """The model where it is a log, which answers again at no cost; None for any other."""
+        if not self.is_recorded:
             return None
+        stamp = self.report.provenance.model
+        name = Spec.parse(stamp.spec).name
         held = replace(self.context, source=self._source, dataset=self.data)
         log: Model = held.build("model", name, stamp.options)
         return log

@@ -216,7 +216,9 @@ def _export_affected(
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
     # a stranger's run has no command
     if report.provenance.command:
-        echo(f"next: {_audit_command(run, manifest, samples)}")
+        # a log of all questions does not fit a part of them
+        other = ", with another model for OTHER" if run.is_recorded else ""
+        echo(f"next{other}: {_audit_command(run, manifest, samples)}")
 
 
 def _audit_command(
@@ -240,10 +242,15 @@ def _audit_command(
         return following.again(
             **{**rest, "data": data, "data_options": options or None}
         )
-    kept = words_without(origin.command, {"-D", *(f"--{word}" for word in left_out)})
-    trained = _training_words(origin, run.context.registry)
+    unsaid = {"-D", *(f"--{word}" for word in left_out)}
+    if run.is_recorded:
+        unsaid |= {"--model", "-M"}
+        model = ["--model", "OTHER"]
+    else:
+        model = _training_words(origin, run.context.registry)
+    kept = words_without(origin.command, unsaid)
     frames = ["-D", f"frames={longest}"] if options else []
-    return shlex.join([*kept, *trained, "--data", data, *frames])
+    return shlex.join([*kept, *model, "--data", data, *frames])
 
 
 def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:

@@ -34,6 +34,7 @@ class ListedCue:
     value: float | None
     q_value: float | None
     is_finding: bool
+    in_doubt: bool
 
 
 @dataclass(frozen=True)
@@ -126,4 +127,5 @@ def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:
                 value=score["value"],
                 q_value=score["q_value"],
                 is_finding=bool(score["finding"]),
+                in_doubt=bool(score.get("doubt")),
             )

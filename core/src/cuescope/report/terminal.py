@@ -315,7 +315,7 @@ def _table(
             for metric in metrics
         ]
         table.add_row(
-            "?" if headline.doubt else "*" if headline.finding else "",
+            headline.mark,
             Words(names[headline.feature]),
             Words(headline.label or "all"),
             *[_value(score, with_intervals, largest) for score in row],
@@ -372,13 +372,12 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
 
 def _legend(report: Report) -> RenderableType:
     rows = [(metric.title, metric.meaning) for metric in report.metrics]
-    if report.findings:
+    marks = {score.mark for score in report.headlines}
+    if "*" in marks:
         rows.insert(0, ("*", "a finding: it passes the rule of the method"))
-    if report.doubts:
-        rows.insert(
-            0,
-            ("?", "it passes the rule, but something else may explain it: see Checks"),
-        )
+    if "?" in marks:
+        words = "it passes the rule, but is in doubt: its sentence says why"
+        rows.insert(0, ("?", words))
     rows += [
         ("n", "samples behind the figure"),
         ("q", "p-value corrected for all that was tried"),

@@ -23,6 +23,7 @@ from cuescope_commands.gating._judging import (
     Verdict,
     at_least,
     at_most,
+    costs_of,
     detectable,
     judge_growth,
 )
@@ -287,6 +288,27 @@ def test_false_blocks_are_rare_and_growth_is_blocked() -> None:
     assert ten_points.count("fail") >= 180
     of_many = [grown(10, seed, 200)[0] for seed in range(20)]
     assert of_many.count("fail") >= 18
+
+
+@pytest.mark.parametrize(
+    ("metric", "beside", "value", "share"),
+    [
+        ("trove_score", "error_contribution", 0.4, 0.4),  # the headline goes to 2
+        ("points_lost", "points_lost_otherwise", 40.0, 0.4),  # in points, not a share
+        ("points", "other", 0.1, 0.1),
+    ],
+)
+def test_a_cost_is_accuracy(
+    metric: str, beside: str, value: float, share: float
+) -> None:
+    def score(name: str, figure: float) -> Score:
+        return Score(
+            feature="a", label="x", metric=name, value=figure, low=0.0, high=figure
+        )
+
+    headline = score(metric, 1.8 if beside == "error_contribution" else value)
+    [cost] = costs_of([headline], [headline, score(beside, value)])
+    assert (cost.value, cost.low, cost.high) == pytest.approx((share, 0.0, share))
 
 
 def test_what_could_be_found_grows_with_what_was_tried() -> None:

@@ -64,6 +64,8 @@ def write_run(
     second: bool = False,
     own: bool = True,
     samples: int = SAMPLES,
+    doubt: str | None = None,
+    method: str = "trove",
 ) -> Path:
     """A run with one finding; strings of it are a stranger's."""
     places = [Occurrence(sample=f"s{n:03d}") for n in range(0, samples, 3)]
@@ -75,12 +77,13 @@ def write_run(
         low=-0.5,
         high=-0.3,
         n=40,
-        q_value=0.001,
+        q_value=0.0001,
         finding=True,
+        doubt=doubt,
         statement="Where {feature} is on screen, cows are taken for trees.",
     )
     origin = Provenance(
-        method=_stamp("trove"),
+        method=_stamp(method),
         model=_stamp(EVIL),
         data=_stamp("folder:photos"),
         seed=0,

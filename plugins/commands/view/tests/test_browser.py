@@ -76,6 +76,18 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     page.close()
 
 
+def test_what_is_in_doubt_has_no_star(page: Page, home: Path) -> None:
+    write_run(home / "third", name="a lamp", doubt="But it may be chance.")
+    page.reload()
+    page.get_by_role("link", name=str(home / "third")).click()
+    cue = page.locator("tbody tr").first
+    expect(cue).to_contain_text("? a lamp")
+    expect(cue).to_contain_text("<.001")
+    expect(cue).to_contain_text("\N{MINUS SIGN}0.50 to \N{MINUS SIGN}0.30")
+    # a run that `cuescope label` writes no sheet of
+    expect(page.get_by_role("link", name="Judge")).to_have_count(0)
+
+
 def test_a_person_finds_looks_names_compares_and_judges(page: Page, home: Path) -> None:
     sheet(home / "first" / "labels", "pictures/1.jpg")
     (home / "first" / "labels" / "pictures").mkdir()

@@ -38,6 +38,24 @@ def test_runs_and_cues_are_listed_and_searched(client: TestClient) -> None:
     assert told(client, "cues", kind="doubt")["matching"] == 0
 
 
+def test_what_is_in_doubt_is_no_finding_beyond_doubt(
+    client: TestClient, home: Path
+) -> None:
+    write_run(home / "third", doubt="But it may be chance.")
+    assert "third" in ids(client)
+    [cue] = told(client, "cues", kind="doubt")["cues"]
+    assert Path(cue["run"]["run"]).name == "third"
+    assert told(client, "cues", kind="finding")["matching"] == 2
+
+
+def test_only_what_people_can_judge_is_offered(client: TestClient, home: Path) -> None:
+    assert not told(client, "run", id=ids(client)["first"])["asks_people"]
+    write_run(home / "third", method="spurlens")
+    write_run(home / "mailed", method="spurlens", own=False)
+    asks = [told(client, "run", id=ids(client)[name]) for name in ("third", "mailed")]
+    assert [run["asks_people"] for run in asks] == [True, False]
+
+
 def test_samples_of_a_cue_are_filtered_and_sorted(client: TestClient) -> None:
     run = ids(client)["first"]
     about = {"id": run, "feature": "bird"}

@@ -218,7 +218,7 @@ def test_a_path_goes_before_the_other_names(data, image, opened):
         ("clip,question,answer", "Rename the column that names the files to 'path'$"),
         ("video_file,label,site", "Rename 'video_file' to 'path'"),
         ("pth,label,site", "Rename 'pth' to 'path'"),
-        ("path;label;site", "Put commas between the columns of a .csv"),
+        ("path\tlabel\tsite", "Put commas between the columns of a .csv"),
         (
             "path,question,split",
             "Add a column 'answer' with the right answer to each question$",
@@ -232,11 +232,18 @@ def test_a_path_goes_before_the_other_names(data, image, opened):
 def test_a_missing_column_is_told_with_the_one_that_is_meant(
     data, opened, header, message
 ):
-    cells = "x;y;z" if ";" in header else "x,y,z"
+    cells = "x\ty\tz" if "\t" in header else "x,y,z"
     (data / "manifest.csv").write_text(f"{header}\n{cells}\n")
     with pytest.raises(UserError, match=message) as caught:
         opened()
     assert "\n" not in str(caught.value)
+
+
+def test_semicolons_part_cells_as_spreadsheets_write_them(data, image, opened):
+    image(data / "a.png")
+    (data / "manifest.csv").write_text("path;label;site\na.png;a cat, big;north\n")
+    [sample] = opened()
+    assert (sample.label, sample.annotations["site"]) == ("a cat, big", "north")
 
 
 # ----------------------------------------------------------------------------- names of files

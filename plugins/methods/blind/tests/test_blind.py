@@ -13,6 +13,8 @@ from cuescope.report.steps import next_steps
 from cuescope_blind import Blind
 from cuescope_blind.none import NoModel
 from cuescope_blind.questions import Questions
+from cuescope_blind.report import least_told
+from cuescope_blind.scores import Gain
 from cuescope_sdk import (
     Context,
     Options,
@@ -141,6 +143,20 @@ def test_the_headline_is_the_low_end_of_the_interval(report: Report) -> None:
     assert learner.low is not None
     said = f"at least {int(400 * learner.low)} of 400 questions"
     assert report.notes["answered without looking"].startswith(said)
+
+
+def test_what_is_no_finding_is_no_promise() -> None:
+    gain = Gain(
+        n=600,
+        accuracy=0.297,
+        chance=0.25,
+        gain=0.047,
+        low=0.01,
+        high=0.085,
+        p_value=0.03,
+    )
+    assert least_told(gain, 600, found=True) == 6
+    assert least_told(gain, 600, found=False) == 0
 
 
 def test_what_was_not_found_is_said_with_power(report: Report) -> None:

@@ -169,6 +169,60 @@ def test_an_answer_that_names_no_choice_is_wrong(tmp_path: Path) -> None:
     assert model.facts["no choice named"].startswith("30 answers")
 
 
+OWN_TABLE = "id,question,A,B,answer,prediction"
+
+
+def own_table(folder: Path, *rows: str, header: str = OWN_TABLE) -> Path:
+    path = folder / "mine.csv"
+    path.write_text("\n".join([header, *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_a_table_of_ones_own_needs_no_options(tmp_path: Path, mark: str) -> None:
+    rows = [f"q{n},What is in {n}?,red,blue,{'aB'[n % 2]},(A)" for n in range(30)]
+    path = own_table(tmp_path)
+    path.write_text("\n".join([OWN_TABLE, *rows]).replace(",", mark))
+    assert find_format(path, Context()) == "table"
+    data, model = opened(path)
+    sample = data[1]
+    assert (sample.key, sample.choices, sample.label) == ("q1", ("red", "blue"), "blue")
+    assert "A" not in sample.annotations
+    assert predictions(data, model) == ["red"] * 30
+
+
+def test_keys_that_are_not_all_different_are_no_keys(tmp_path: Path) -> None:
+    data, _ = opened(own_table(tmp_path, *["q0,What?,red,blue,A,A"] * 2))
+    assert [data[0].key, data[1].key] == ["row-1", "row-2"]
+
+
+def test_numbers_from_1_are_refused(tmp_path: Path) -> None:
+    path = own_table(tmp_path, "q0,What?,red,blue,1,1", "q1,Where?,red,blue,2,1")
+    with pytest.raises(
+        UserError, match=r"line 3 'answer': expected .* from 0 to 1, got '2'"
+    ):
+        opened(path)
+
+
+def test_closed_answers_may_be_written_otherwise_or_lack(tmp_path: Path) -> None:
+    answers = ["yes", "Yes", "no", ""] * 10
+    rows = [f"Is it {n}?,{answer},yes" for n, answer in enumerate(answers)]
+    path = own_table(tmp_path, *rows, header="question,answer,prediction")
+    data, model = opened(path)
+    assert data.labels in (("no", "yes"), ("Yes", "no"))
+    assert [data[n].label for n in range(4)].count(None) == 1
+    assert model.facts["accuracy"] == "66.67% of 30 answers"
+
+
+def test_what_a_table_lacks_is_said_by_its_reader(tmp_path: Path) -> None:
+    path = own_table(tmp_path, "What?,yes", header="question,said")
+    with pytest.raises(UserError, match=r"no column 'prediction'.*got question, said"):
+        opened(path)
+    path.write_text("")
+    with pytest.raises(UserError, match=r"'mine.csv' is empty"):
+        opened(path)
+
+
 @pytest.mark.parametrize(
     ("said", "choices", "index"),
     [

@@ -36,6 +36,7 @@ PLACES_AND_TIMES = (
     "year",
 )
 FEW_PLACES = 20  # more words than these tell samples apart, and make none alike
+YES_NO = ("yes", "no", "true", "false")
 SEEN = 0.3  # score of a detection that counts
 SIDE = 256  # pixels, to which a picture is made smaller before it is measured
 LEAST_BESIDE = 0.1  # of a picture: less than this tells nothing of its quality
@@ -67,7 +68,9 @@ def conditions_of(
         sizes = [object_size(sample, label) for sample in samples]
         if not any(sizes):
             sizes = [_largest(boxes, label) for boxes in things]
-        conditions[SIZE] = _numbers(sizes)
+        # "yes" and "B" are answers, and no things that have a size
+        if any(sizes) or (len(label) > 1 and label.casefold() not in YES_NO):
+            conditions[SIZE] = _numbers(sizes)
     if answers:
         shown = (None if boxes is None else _shows(boxes, answers) for boxes in things)
         conditions[ANSWER] = _numbers(shown)

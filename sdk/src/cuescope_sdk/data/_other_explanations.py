@@ -5,7 +5,7 @@ smaller objects, later dates or worse pictures, these may be why. What can be me
 alike; what cannot is named.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -60,18 +60,24 @@ class Comparison:
         return not self.measured.keys() & set(QUALITY)
 
 
+# a finding that nothing measured explains, and what is not known of it
+Lacking = tuple[Comparison, frozenset[str]]
+
+
 def other_explanations(
     audit: Audit,
     comparisons: Sequence[Comparison],
+    *,
+    has_others: bool = False,
 ) -> Iterator[Evidence]:
     """Whether each finding holds among samples that are alike in what can be measured.
 
     Methods with findings about samples yield it from `verify`, with a comparison a finding; the
-    engine takes the star of a finding that does not hold (docs/adr/0026).
+    engine takes the star of a finding that does not hold (docs/adr/0026). `has_others` says that a
+    method has findings that compare no samples: these are not held alike, nor in doubt.
     """
     held: set[str] = set()
-    unknown: set[str] = set()
-    doubted = 0
+    lacking: list[Lacking] = []
     for comparison in comparisons:
         conditions = conditions_of(
             audit,
@@ -87,17 +93,34 @@ def other_explanations(
             name: values for name, values in conditions.items() if _tells(values)
         }
         held |= telling.keys()
-        unknown |= {
+        unknown = frozenset(
             name
             for name in conditions.keys() - set(QUALITY)
             if np.isnan(conditions[name]).all()
-        }
+        )
         doubt = _doubt(comparison, telling)
         if doubt is not None:
-            doubted += 1
             yield doubt
-    if doubted < len(comparisons):
-        yield _holding(len(comparisons) - doubted, held, unknown)
+        else:
+            lacking.append((comparison, unknown))
+    if not lacking:
+        return
+    in_common = {unknown for _, unknown in lacking}
+    if len(in_common) == 1 and not (has_others and any(in_common)):
+        yield _holding(lacking, held, set(*in_common))
+        return
+    yield _holding(lacking, held, set())
+    # what is not known of one finding does not doubt another
+    for comparison, unknown in lacking:
+        if unknown:
+            yield Evidence(
+                check=CHECK,
+                verdict="inconclusive",
+                detail=_not_known(comparison, unknown, _for_label(comparison)),
+                feature=comparison.feature,
+                label=comparison.label,
+                doubt=_not_measured(unknown),
+            )
 
 
 def quality_of_files(samples: Sequence[Sample]) -> Conditions:
@@ -213,6 +236,10 @@ def _of_label(comparison: Comparison) -> str:
     return f" of '{comparison.label}'" if comparison.label else ""
 
 
+def _for_label(comparison: Comparison) -> str:
+    return f" for '{comparison.label}'" if comparison.label else ""
+
+
 def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> str:
     gap = percent(abs(held.gap), unit=" points")
     if np.isnan(held.left):
@@ -239,27 +266,38 @@ def _words_of_doubt(comparison: Comparison, names: Sequence[str]) -> str:
     return f"But {_list_in_words(names)} may be the reason instead: {see}"
 
 
-def _holding(count: int, held: set[str], unknown: set[str]) -> Evidence:
+def _holding(lacking: Sequence[Lacking], held: set[str], unknown: set[str]) -> Evidence:
+    count = len(lacking)
     detail = "Nothing was measured in which samples could be alike."
     if held:
         findings = "1 finding is" if count == 1 else f"{count} findings are"
         listed = _list_in_words(sorted(held))
         detail = f"{findings} not explained by {listed} alone."
-    doubt = None
     if unknown:
-        listed = _list_in_words(sorted(unknown))
-        detail += (
-            f" Not known: {listed}. A detector measures it (--tool detector=SPEC), and so do "
-            "annotated boxes."
-        )
-        doubt = f"Not measured: {listed}. It may be the reason."
+        detail += f" {_not_known(lacking[0][0], unknown)}"
     return Evidence(
         check=CHECK,
         verdict="supported" if held and not unknown else "inconclusive",
         detail=detail,
         value=float(count),
-        doubt=doubt,
+        doubt=_not_measured(unknown) if unknown else None,
     )
+
+
+def _not_known(
+    comparison: Comparison,
+    unknown: Collection[str],
+    of_what: str = "",
+) -> str:
+    """What is not known, and what would tell it."""
+    tells = "A detector measures it (--tool detector=SPEC), and so do annotated boxes."
+    if not any(sample.frames for sample in comparison.samples):
+        tells = "Pictures would tell it, and these data have none."
+    return f"Not known{of_what}: {_list_in_words(sorted(unknown))}. {tells}"
+
+
+def _not_measured(unknown: Collection[str]) -> str:
+    return f"Not measured: {_list_in_words(sorted(unknown))}. It may be the reason."
 
 
 def _list_in_words(names: Sequence[str]) -> str:

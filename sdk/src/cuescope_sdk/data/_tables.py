@@ -12,6 +12,7 @@ from io import StringIO
 from cuescope_sdk import UserError
 
 _SHOWN = 60  # characters of a line in an error
+MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
 # csv's own line ends: str.splitlines also breaks at form feeds and U+2028
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -26,6 +27,7 @@ def table_rows(
     `name` stands before the line in errors. Raises UserError for a quote that is not closed or
     stands where none may, a row longer or shorter than the header, and a column named twice.
     """
+    delimiter = delimiter_of(text, delimiter)
     records = _records(text, name, delimiter)
     _, header, _ = next(records, (0, [], ""))
     if twice := [
@@ -40,7 +42,7 @@ def table_rows(
             remedy = "A cell may be empty, but its delimiter must be there"
             if len(cells) > len(header):
                 count = "more"
-                mark = "comma" if delimiter == "," else "tab"
+                mark = MARKS[delimiter]
                 remedy = (
                     f"Where line {line} has more cells than the header because a text holds "
                     f"a {mark}, put double quotes around the text"
@@ -52,6 +54,16 @@ def table_rows(
                 remedy=remedy,
             )
         yield line, dict(zip(header, cells, strict=True))
+
+
+def delimiter_of(text: str, delimiter: str) -> str:
+    """What stands between the cells: a semicolon where the header has one and no comma.
+
+    So spreadsheets write CSV where a comma is the decimal mark.
+    """
+    header = _NEWLINE.split(text.lstrip(), maxsplit=1)[0]
+    has_semicolons = ";" in header and "," not in header
+    return ";" if delimiter == "," and has_semicolons else delimiter
 
 
 def _records(

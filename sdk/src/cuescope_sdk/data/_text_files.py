@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes, require_inside_one
-from cuescope_sdk.data._tables import table_rows
+from cuescope_sdk.data._tables import delimiter_of, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
 _DEPTH = 2  # authors' archives unpack into a folder, and some into one more
@@ -146,8 +146,9 @@ class TextFile:
     def csv_rows(self, row: type[Row]) -> list[Row]:
         """The rows of a CSV table with a header."""
         text = self.text()
+        delimiter = delimiter_of(text, ",")
         try:
-            header = next(csv.reader(StringIO(text)), [])
+            header = next(csv.reader(StringIO(text), delimiter=delimiter), [])
         except csv.Error as error:
             raise UserError(f"{self.name} line 1 is no CSV", got=str(error)) from None
         self._require_columns(header, row)

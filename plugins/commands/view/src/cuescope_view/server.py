@@ -20,6 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cuescope.application import Registry, Spec
 from cuescope_sdk import UserError, printable
 from cuescope_view.opened import OpenRun
 from cuescope_view.runs import RunsFolder
@@ -187,7 +188,7 @@ class Api:
         for key, run in self.runs.listed.items():
             about = f"{run.run} {run.method} {run.model} {run.data}"
             for cue in run.cues:
-                if kind and cue.is_finding is not (kind == "finding"):
+                if kind and cue.in_doubt is not (kind == "doubt"):
                     continue
                 if text in f"{cue.name} {cue.label or ''} {about}".casefold():
                     cues.append({"id": key, "run": run.row, **asdict(cue)})
@@ -222,6 +223,7 @@ class Api:
             "steps": run.steps,
             "audit": printable(origin.command),
             "sheet": run.sheet.exists,
+            "asks_people": run.made_here and _asks_people(origin.method.spec),
             "command": _command("report", run.path),
         }
 
@@ -333,6 +335,16 @@ def _sides(lines: list[Line], wanted: Wanted) -> dict[str, tuple[int, int]] | No
         "with": accuracy(line for line in both if line.with_cue is True),
         "without": accuracy(line for line in both if line.with_cue is False),
     }
+
+
+def _asks_people(method: str) -> bool:
+    """Whether `cuescope label` writes a sheet of runs of this method."""
+    registry = Registry()
+    try:
+        plugin = registry.load(registry.find("method", Spec.parse(method).name))
+    except UserError:
+        return False  # not installed here
+    return hasattr(plugin, "label_items")
 
 
 def _cues(run: OpenRun) -> list[dict[str, Any]]:

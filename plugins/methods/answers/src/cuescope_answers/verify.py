@@ -13,7 +13,9 @@ from cuescope_sdk.data import Comparison, independent_samples, other_explanation
 def evidence(audit: Audit, scores: Sequence[Score]) -> Iterator[Evidence]:
     """Whether samples look independent, and whether each slice holds among samples alike."""
     yield from independent_samples(audit)
-    yield from other_explanations(audit, list(comparisons(audit, scores)))
+    compared = list(comparisons(audit, scores))
+    # preferences compare no samples
+    yield from other_explanations(audit, compared, has_others=True)
 
 
 def comparisons(audit: Audit, scores: Sequence[Score]) -> Iterator[Comparison]:

@@ -120,17 +120,22 @@ def statement(result: Result) -> str:
     )
 
 
-def headline(result: Result, total: int) -> str:
-    """How many questions are answered without looking, at least."""
+def headline(result: Result, total: int, *, found: bool) -> str:
+    """How many questions are answered without looking, at least; of what is `found` alone."""
     gain = result.gain
-    # below 0 nothing is answered, and not less
-    low = max(gain.low or 0.0, 0.0)
-    # rounded down: it is said to be the least
-    answered = int(low * total)
+    answered = least_told(gain, total, found=found)
     figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
     if answered == 0:
         return f"{figures}: {no_more(gain)}"
     return f"at least {answered:,} of {total:,} questions, beyond what guessing gives ({figures})"
+
+
+def least_told(gain: Gain, total: int, *, found: bool) -> int:
+    """How many of `total` are told for sure: by the low end of the interval, of a finding."""
+    # an interval is of one tell, and pays for no other: without a finding it is no promise
+    low = gain.low if found else None
+    # below 0 nothing is told, and not less; rounded down, for it is said to be the least
+    return int(max(low or 0.0, 0.0) * total)
 
 
 def no_more(gain: Gain) -> str:
@@ -142,7 +147,10 @@ def no_more(gain: Gain) -> str:
 
 def _note(audit: Audit, result_of: Study) -> None:
     questions = result_of.questions
-    audit.note("answered without looking", headline(result_of.learner, len(questions)))
+    learner = result_of.learner
+    found_learner = is_finding(learner, audit.options)
+    told = headline(learner, len(questions), found=found_learner)
+    audit.note("answered without looking", told)
     videos = f"{len(questions):,} questions about {questions.groups.count:,} videos"
     # without videos nothing says which questions belong together, and the reader must know
     if not questions.groups.declared:

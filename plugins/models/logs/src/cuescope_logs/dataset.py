@@ -1,7 +1,7 @@
 """The questions of a log as data; what the log lacks comes from the data set that was asked."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -185,18 +185,23 @@ def _letters(records: tuple[Record, ...]) -> tuple[str, ...]:
 
 def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
     """The right answers, where they are few words that come again and again, as yes and no."""
-    labels: Counter[str] = Counter()
+    spellings: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
+        # a row without a right answer says nothing of them
+        if record.label is None and not record.choices:
+            continue
         if record.choices or not isinstance(record.label, str):
             return ()
-        labels[record.label] += 1
+        # "Yes" and "yes" are one answer
+        spellings[record.label.strip().casefold()][record.label.strip()] += 1
+    labels = [count.most_common(1)[0][0] for count in spellings.values()]
     if not 2 <= len(labels) <= MOST_LABELS:
         return ()
     if len(records) < EACH_LABEL * len(labels):
         return ()
     for label in labels:
         # a number is counted or worked out, and not picked from a few
-        if len(label) > LONGEST_LABEL or NUMBER.fullmatch(label.strip()):
+        if len(label) > LONGEST_LABEL or NUMBER.fullmatch(label):
             return ()
     # sorted: the choices must not depend on which question comes first
     return tuple(sorted(labels))

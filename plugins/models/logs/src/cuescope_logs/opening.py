@@ -15,6 +15,7 @@ from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 KIND = "log"
 FALLBACK = "table"  # fits any table, so the others are asked before
+TABLES = (".csv", ".tsv")  # what these hold can be nothing else
 PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
 PICKLE = b"\x80"  # how a binary pickle of protocol 2 or later begins
 # control characters, which a terminal would obey
@@ -92,6 +93,11 @@ def find_format(path: Path, context: Context) -> str:
         fitting.remove(FALLBACK)
     if len(fitting) == 1:
         return fitting[0]
+    if path.is_file() and path.stat().st_size == 0:
+        raise UserError(f"log: '{path.name}' is empty", expected="answers")
+    # its reader says which column a table lacks
+    if not fitting and FALLBACK in names and path.suffix.lower() in TABLES:
+        return FALLBACK
     problem = "looks like no format that is known here"
     if fitting:
         problem = f"may be {' or '.join(fitting)}"

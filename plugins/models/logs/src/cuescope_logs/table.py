@@ -1,6 +1,7 @@
 """Any table of answers: CSV, TSV, JSONL, Parquet or a workbook, its columns named by options."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,11 @@ from cuescope_sdk.data import TextFile
 from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record, parse_json
 
 RIGHT = {"1": True, "true": True, "0": False, "false": False}
+OPTIONS = "options"
+KEY = "key"
+# where no column has these names, and none was named
+KEYS = ("id", "question_id", "index")
+LETTERS = tuple("ABCDEFGHIJ")  # a column an option, as VLMEvalKit has them
 
 
 class TableOptions(Options):
@@ -28,10 +34,15 @@ class TableOptions(Options):
         "question", description="column of the question"
     )
     options: Annotated[str, Words()] = Field(
-        "options",
-        description="column with the list of choices, or a column a choice: A,B,C,D",
+        OPTIONS,
+        description="column with the list of choices, or a column a choice: 'A,B,C,D', which are "
+        "found where there is no other",
     )
-    key: Annotated[str, Words()] = Field("key", description="column of the key")
+    key: Annotated[str, Words()] = Field(
+        KEY,
+        description="column of the key; without one id, question_id or index, where no two rows "
+        "have the same, else the number of the row",
+    )
     group: Annotated[str, Words()] = Field(
         "group", description="column of what was drawn together: a video, a patient"
     )
@@ -62,19 +73,41 @@ class TableLog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The rows."""
-        rows = self._rows(path)
-        records = []
-        for number, (place, row) in enumerate(rows):
-            if number == 0 and self.options.prediction not in row:
+        rows: list[tuple[str, Mapping[str, Any]]] = []
+        for place, row in self._rows(path):
+            if not rows and self.options.prediction not in row:
                 raise UserError(
                     f"{self.title}: {path.name} has no column '{self.options.prediction}'",
                     expected="a column of what the model said",
                     got=", ".join(map(str, row))[:200],
                     remedy=nearest(self.options.prediction, list(map(str, row)))
-                    or "Name it: -L 'reader={prediction: COLUMN}' beside --log, else -M",
+                    or "Name it: -L 'reader={prediction: COLUMN}' beside --log, else -M and -D",
                 )
-            records.append(self._record(row, number, place))
+            rows.append((place, row))
+        key = self._key_column([row for _, row in rows])
+        records = []
+        for number, (place, row) in enumerate(rows):
+            records.append(self._record(row, number, place, key))
         return Log(title=path.stem, records=tuple(records))
+
+    def _key_column(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        """The column of the keys: the one that is named, or one that tells all rows apart."""
+        named = self.options.key
+        if named != KEY or any(KEY in row for row in rows):
+            return named
+        for column in KEYS:
+            keys = {text_at(row, column) for row in rows}
+            if "" not in keys and len(keys) == len(rows):
+                return column
+        return named
+
+    def _option_columns(self, row: Mapping[str, Any]) -> tuple[str, ...]:
+        """The column with the list of choices, or the columns with a choice each."""
+        named = self.options.options
+        if named == OPTIONS and OPTIONS not in row and {*LETTERS[:2]} <= row.keys():
+            filled = takewhile(lambda letter: text_at(row, letter).strip(), LETTERS)
+            return tuple(filled)
+        return tuple(name.strip() for name in named.split(","))
 
     def _rows(self, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         suffix = path.suffix.lower()
@@ -90,9 +123,16 @@ class TableLog(LogReader):
             for line, row in file.table(separator):
                 yield f"{file.name} line {line}", row
 
-    def _record(self, row: Mapping[str, Any], number: int, place: str) -> Record:
+    def _record(
+        self,
+        row: Mapping[str, Any],
+        number: int,
+        place: str,
+        key: str,
+    ) -> Record:
         named = self.options
-        choices = self._choices(row, place)
+        columns = self._option_columns(row)
+        choices = _choices(row, columns, place)
         said = text_at(row, named.prediction)
         cell = f"{place} '{named.log_probs}'"
         listed = as_list(parse_list(row.get(named.log_probs), cell))
@@ -103,14 +143,16 @@ class TableLog(LogReader):
                 expected=f"{len(choices)} numbers, one a choice",
                 got=str(len(log_probs)),
             )
-        used = {*vars(named).values(), *named.options.split(",")}
+        used = {*vars(named).values(), *columns, key}
         return Record(
-            key=text_at(row, named.key) or f"row-{number + 1}",
+            key=text_at(row, key) or f"row-{number + 1}",
             position=number,
             said=said,
             question=text_at(row, named.question) or None,
             choices=choices,
-            label=_choice(row.get(named.answer), choices),
+            label=_right_choice(
+                row.get(named.answer), choices, f"{place} '{named.answer}'"
+            ),
             # without choices the words are in `said`
             answer=_choice(row.get(named.prediction), choices) if choices else None,
             log_probs=log_probs,
@@ -122,20 +164,38 @@ class TableLog(LogReader):
             },
         )
 
-    def _choices(self, row: Mapping[str, Any], place: str) -> tuple[str, ...]:
-        columns = [name.strip() for name in self.options.options.split(",")]
-        if len(columns) > 1:
-            cells = [text_at(row, column).strip() for column in columns]
-            return tuple(filter(None, cells))
-        value = parse_list(row.get(columns[0]), f"{place} '{columns[0]}'")
-        return tuple(as_text(option).strip() for option in as_list(value))
-
 
 def parse_list(value: Any, place: str) -> Any:
     """A list, or the list that a text writes as JSON; None for an empty cell."""
     if not isinstance(value, str):
         return value
     return parse_json(value, place) if value.strip() else None
+
+
+def _choices(
+    row: Mapping[str, Any],
+    columns: Sequence[str],
+    place: str,
+) -> tuple[str, ...]:
+    if len(columns) > 1:
+        cells = [text_at(row, column).strip() for column in columns]
+        return tuple(filter(None, cells))
+    value = parse_list(row.get(columns[0]), f"{place} '{columns[0]}'")
+    return tuple(as_text(option).strip() for option in as_list(value))
+
+
+def _right_choice(value: Any, choices: tuple[str, ...], place: str) -> int | str | None:
+    """The same of the right answer; raises UserError for a number that no choice has."""
+    choice = _choice(value, choices)
+    # numbers from 1 would else be read as those from 0, and each be another choice than is meant
+    if choices and isinstance(choice, str) and choice.isdecimal():
+        raise UserError(
+            place,
+            expected=f"a choice by its text, its letter or its number from 0 to {len(choices) - 1}",
+            got=f"'{choice:.60}'",
+            remedy="Write letters where numbers begin at 1",
+        )
+    return choice
 
 
 def _choice(value: Any, choices: tuple[str, ...]) -> int | str | None:

@@ -15,6 +15,10 @@ MOST_ROWS = 30
 MOST_UNLIKE = 0.01
 ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"}
 SHOWN_KEYS = 8
+MARKS = {
+    "*": "a finding",
+    "?": "one that is in doubt: `cuescope report RUN` says why",
+}
 Cells = list[str | None]  # one of each run
 
 
@@ -90,8 +94,7 @@ def verdicts(runs: Runs) -> Iterator[Table]:
         rows = {"verdict": said} if any(said) else {}
         rows |= strongest(alike) | about_no_label(alike)
         notes = ["These figures were not paired: see the answers below."]
-        if any("*" in (cell or "") for cells in rows.values() for cell in cells):
-            notes.insert(0, "* marks a finding.")
+        notes = [*_legend(rows), *notes]
         for metric in alike[0].report.metrics[:1]:
             # figures of one method share one metric
             notes.insert(0, f"The figures are {metric.title}: {metric.meaning}.")
@@ -111,7 +114,8 @@ def strongest(runs: Runs) -> dict[str, Cells]:
         # a label without a finding has its row too
         column: dict[str, str | None] = dict.fromkeys(run.labels)
         for label, score in run.strongest.items():
-            column[label] = f"{run.cue_names[score.feature]} {_with_interval(score)}"
+            figures = _with_mark(score)
+            column[label] = f"{run.cue_names[score.feature]} {figures}"
         columns.append(column)
     # without any finding all cells would be empty
     return _join(columns) if any(run.strongest for run in runs) else {}
@@ -124,11 +128,22 @@ def about_no_label(runs: Runs) -> dict[str, Cells]:
         column = {}
         for score in run.report.headlines:
             if score.label is None:
-                star = " *" if score.finding else ""
-                value = None if score.value is None else _with_interval(score) + star
+                value = None if score.value is None else _with_mark(score)
                 column[run.cue_names[score.feature]] = value
         columns.append(column)
     return _join(columns)
+
+
+def _legend(rows: Mapping[str, Cells]) -> Iterator[str]:
+    """What the marks that stand in the rows say."""
+    cells = [cell for row in rows.values() for cell in row if cell]
+    for mark, words in MARKS.items():
+        if any(cell.endswith(f" {mark}") for cell in cells):
+            yield f"{mark} marks {words}."
+
+
+def _with_mark(score: Score) -> str:
+    return f"{_with_interval(score)} {score.mark}".rstrip()
 
 
 def _with_interval(score: Score) -> str:
@@ -202,10 +217,13 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
             "of the same clips, pair them with --by-name"
         )
     if not pairs.rows:
-        return (
+        shared = (
             f"of {before} and {after} answers {both} are to the same sample under the same "
-            "condition, and none of them has a label"
+            "condition"
         )
+        if both:
+            return f"{shared}, and none of them has a label"
+        return f"{shared}. Samples are the same by key, question, choices and pictures"
     return None if pairs.alike else "samples of the same name have other labels"
 
 
@@ -246,7 +264,8 @@ def _notes(
             for _, row in flips[:SHOWN_KEYS]:
                 # an answer in free words has no prediction
                 answer = row["prediction"] or row["text"]
-                keys.append(f"{row['sample']} ({row['label']}: {answer})")
+                said = f", answered {answer}" if name == "lost" else ""
+                keys.append(f"{row['sample']} (right is {row['label']}{said})")
             # whoever doubts a change begins with a few of its samples
             rest = len(flips) - SHOWN_KEYS
             more = f" and {rest} more" if rest > 0 else ""

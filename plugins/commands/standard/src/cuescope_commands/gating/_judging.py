@@ -36,7 +36,9 @@ from cuescope_sdk.statistics import (
 )
 
 Outcome = Literal["pass", "fail", "undecided"]
-LOST = "accuracy_lost"  # what confirm and the slice methods measure a cue by
+# what a cue costs in accuracy, where it is no headline: of confirm and the slice methods, of TRoVe
+LOST = ("accuracy_lost", "error_contribution")
+PERCENT = "points_lost"  # QUAG has its losses in points; all others are shares
 LEARNER = "blind-learner"
 
 
@@ -328,8 +330,20 @@ def _sentence(bound: Bound, wanted: str, count: int) -> str:
 def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]:
     """What each tested cue costs: the accuracy that is lost, else the method's headline."""
     # points of accuracy where the method measured them: the rule is in points
-    lost = [score for score in scores if score.metric == LOST]
-    return [score for score in lost or headlines if score.low is not None]
+    lost = [score for score in scores if score.metric in LOST]
+    return [as_share(score) for score in lost or headlines if score.low is not None]
+
+
+def as_share(score: Score) -> Score:
+    """The score with its figures as shares, from -1 to 1."""
+    if score.metric != PERCENT:
+        return score
+    figures = {"value": score.value, "low": score.low, "high": score.high}
+    shares = {
+        name: None if figure is None else figure / 100
+        for name, figure in figures.items()
+    }
+    return score.model_copy(update=shares)
 
 
 def _stored_bound(score: Score, judged: Judged, paid: float) -> Bound:

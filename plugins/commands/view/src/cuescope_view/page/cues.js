@@ -1,7 +1,7 @@
 // The cues of all runs.
 
 import { ask, href, keep } from "./address.js";
-import { command, el, figure, search, select } from "./dom.js";
+import { chance, command, el, figure, search, select } from "./dom.js";
 
 export async function showCues(query) {
   const wanted = { text: query.get("text") ?? "", kind: query.get("kind") ?? "" };
@@ -40,12 +40,12 @@ export async function showCues(query) {
 
 function row(cue) {
   const samples = href("samples", { id: cue.id, feature: cue.feature, label: cue.label, side: "with" });
-  const doubt = !cue.is_finding && el("span", { class: "note" }, " in doubt");
+  const doubt = cue.in_doubt && el("span", { class: "note" }, " in doubt");
   const cells = [
     ["Cue", [el("a", { href: samples }, cue.name), doubt]],
     ["Label", cue.label ?? "all"],
     ["Value", figure(cue.value)],
-    ["q", figure(cue.q_value, 3)],
+    ["q", chance(cue.q_value)],
     ["Run", el("a", { href: href("run", { id: cue.id }) }, cue.run.run)],
     ["Model", cue.run.model],
   ];

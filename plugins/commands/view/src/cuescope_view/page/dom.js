@@ -44,7 +44,12 @@ export function command(words, title = "") {
 }
 
 export function figure(value, digits = 2) {
-  return value == null ? "–" : Number(value).toFixed(digits);
+  return value == null ? "–" : Number(value).toFixed(digits).replace("-", "−");
+}
+
+// A p-value as reports have it: a small one is not 0.
+export function chance(value) {
+  return value != null && value < 0.001 ? "<.001" : figure(value, 3);
 }
 
 export function percent([right, judged]) {

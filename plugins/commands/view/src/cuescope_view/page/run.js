@@ -1,7 +1,7 @@
 // One run: what it found, its cues and their names, its checks, and what to do next.
 
 import { ask, href, tell } from "./address.js";
-import { command, el, figure } from "./dom.js";
+import { chance, command, el, figure } from "./dom.js";
 
 export async function showRun(query) {
   const id = query.get("id");
@@ -16,7 +16,7 @@ export async function showRun(query) {
       place.querySelector("input").focus();
     };
     const place = el("div");
-    const star = cue.finding ? "★ " : cue.doubt ? "? " : "";
+    const star = cue.doubt ? "? " : cue.finding ? "★ " : "";
     const samples = href("samples", { id, feature: cue.feature, label: cue.label, side: cue.places ? "with" : "all" });
     const own = cue.given && el("span", { class: "note" }, ` (the run: ${cue.own_name})`);
     const button = el("button", { type: "button", onclick: rename, "aria-label": `Name ${cue.name}` }, "Name");
@@ -26,7 +26,7 @@ export async function showRun(query) {
       ["Value", figure(cue.value)],
       ["Interval", cue.low == null ? "–" : `${figure(cue.low)} to ${figure(cue.high)}`],
       ["n", cue.n ?? "–"],
-      ["q", figure(cue.q, 3)],
+      ["q", chance(cue.q)],
     ];
     return el("tr", {}, cells.map(([title, cell]) => el("td", { "data-title": title }, cell)));
   }
@@ -53,9 +53,9 @@ export async function showRun(query) {
   const stranger = "This run was made elsewhere, or was changed: what it says is somebody's word. Nothing of it is run. If it is yours, start cuescope view with CUESCOPE_CACHE set to the cache folder that it was made with.";
   return [
     el("h1", {}, run.run),
-    el("p", {}, `${run.title}. ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),
+    el("p", {}, `${run.title}${/[.?!]$/.test(run.title) ? "" : "."} ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),
     run.made === "elsewhere" && el("p", { class: "warning" }, stranger),
-    el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples"), el("a", { class: "button", href: href("judge", { id }) }, run.sheet ? "Judge" : "Judge: write a sheet first")),
+    el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples"), (run.sheet || run.asks_people) && el("a", { class: "button", href: href("judge", { id }) }, run.sheet ? "Judge" : "Judge: write a sheet first")),
     el("h2", {}, "What it found"),
     run.statements.length ? el("ul", {}, run.statements.map((words) => el("li", {}, words))) : el("p", {}, "No cue."),
     el("h2", {}, "Cues"),

@@ -13,7 +13,7 @@ from cuescope_blind.appearance.analysis import (
     smallest_told,
 )
 from cuescope_blind.files import COLOURS, METADATA
-from cuescope_blind.report import no_more, scores_of
+from cuescope_blind.report import least_told, no_more, scores_of
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
@@ -94,8 +94,8 @@ def _note(audit: Audit, study: LabelStudy) -> None:
         if result.label is None and result.tell is METADATA
     ]
     for result in told:
-        # the interval's lower end: "at least" must hold, and less than nothing is nothing
-        answered = int(max(result.gain.low or 0.0, 0.0) * total)
+        found = is_label_finding(result, audit.options)
+        answered = least_told(result.gain, total, found=found)
         figures = f"{result.gain.accuracy:.1%} right, guessing {result.gain.chance:.1%}"
         words = f"at least {answered:,} of {total:,} labels are told by their files ({figures})"
         if answered == 0:
