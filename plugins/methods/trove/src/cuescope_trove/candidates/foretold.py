@@ -299,7 +299,7 @@ def _standardise(
 
 def _even(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, "row dim"]:
     """Of a weight that does not grow with the number of columns."""
-    return rows / np.sqrt(max(rows.shape[1], 1))
+    return np.asarray(rows / np.sqrt(max(rows.shape[1], 1)))
 
 
 def _folds(
