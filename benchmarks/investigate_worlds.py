@@ -34,7 +34,7 @@ from cuescope_cuebench.matching import Match, Sheet, match_of
 from cuescope_sdk import Context, Feature, Report, Score, StoredRun, digest
 
 # each chosen before any of them was looked at; of the second each is drawn of the causes of 20
-# points or more of a world, none of whose models had been investigated
+# points or more of a world that was not among the first
 EIGHTS = {
     "first": (
         ("8", "cause castle, 25 points, with neon (inert) in 80%"),
