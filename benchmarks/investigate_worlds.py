@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import rmtree
+from shutil import copytree, rmtree
 from typing import Any
 
 import numpy as np
@@ -247,8 +247,7 @@ def investigate(
     install(world, folder / "plugins")
     # answers are remembered apart, so that all calls of a model are counted
     answers = folder / "cache"
-    answers.mkdir()
-    (answers / world.name).symlink_to(cache / world.name)
+    copytree(cache / world.name, answers / world.name)
     paths = [str(folder / "plugins"), str(Path(__file__).parent)]
     line = [
         *(str(Path(sys.executable).with_name("cuescope")), "investigate"),
