@@ -14,8 +14,8 @@ from cuescope.conclusions import Feature, Occurrence
 from cuescope.types import Outcome, Output, Sample, Trial
 
 __all__ = [
-    "CROPS",
     "Answers",
+    "CROPS",
     "FrameId",
 ]
 

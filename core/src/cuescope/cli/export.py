@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cuescope.types import Sample
 
 # in the folder of a run; its own tables are in Parquet
+OTHER = "OTHER"  # stands for a model in the command of a log
 EXPORTS = ("*.csv", "*.jsonl", "scores.parquet", "affected-*.parquet", "export-*")
 
 
@@ -216,9 +217,14 @@ def _export_affected(
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
     # a stranger's run has no command
     if report.provenance.command:
+        following = _audit_command(run, manifest, samples)
         # a log of all questions does not fit a part of them
-        other = ", with another model for OTHER" if run.is_recorded else ""
-        echo(f"next{other}: {_audit_command(run, manifest, samples)}")
+        other = (
+            f", with another model for {OTHER}"
+            if f"--model {OTHER}" in following
+            else ""
+        )
+        echo(f"next{other}: {following}")
 
 
 def _audit_command(
@@ -245,7 +251,7 @@ def _audit_command(
     unsaid = {"-D", *(f"--{word}" for word in left_out)}
     if run.is_recorded:
         unsaid |= {"--model", "-M"}
-        model = ["--model", "OTHER"]
+        model = ["--model", OTHER]
     else:
         model = _training_words(origin, run.context.registry)
     kept = words_without(origin.command, unsaid)
