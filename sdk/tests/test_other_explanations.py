@@ -204,11 +204,25 @@ def test_what_is_not_known_of_one_finding_doubts_no_other(tmp_path: Path) -> Non
     assert alone.feature == about.feature
 
 
-@pytest.mark.parametrize("label", ["yes", "No", "B"])
-def test_an_answer_is_no_object(tmp_path: Path, label: str) -> None:
-    about = replace(comparison("cue"), label=label, answers=())
+@pytest.mark.parametrize(
+    ("label", "question", "is_answer"),
+    [
+        ("yes", "", True),
+        ("No", "", True),
+        ("B", "Which is it?", True),
+        ("B", "", False),
+        ("cat", "Which is it?", False),
+    ],
+)
+def test_an_answer_is_no_object(
+    tmp_path: Path, label: str, question: str, is_answer: bool
+) -> None:
+    """A letter that answers no question may be what is seen."""
+    about = comparison("cue")
+    samples = [replace(sample, question=question) for sample in about.samples]
+    about = replace(about, samples=samples, label=label, answers=())
     (evidence,) = checked(about, tmp_path)
-    assert (evidence.verdict, evidence.doubt) == ("supported", None)
+    assert (evidence.doubt is None) is is_answer
 
 
 class Finder:

@@ -68,13 +68,20 @@ def conditions_of(
         sizes = [object_size(sample, label) for sample in samples]
         if not any(sizes):
             sizes = [_largest(boxes, label) for boxes in things]
-        # "yes" and "B" are answers, and no things that have a size
-        if any(sizes) or (len(label) > 1 and label.casefold() not in YES_NO):
+        if any(sizes) or _may_have_a_size(label, samples):
             conditions[SIZE] = _numbers(sizes)
     if answers:
         shown = (None if boxes is None else _shows(boxes, answers) for boxes in things)
         conditions[ANSWER] = _numbers(shown)
     return conditions
+
+
+def _may_have_a_size(label: str, samples: Sequence[Sample]) -> bool:
+    """Whether a label may name a thing: "yes" does not, nor the "B" that answers a question."""
+    if label.casefold() in YES_NO:
+        return False
+    # without a question a letter or a digit may be what is seen
+    return len(label) > 1 or not all(sample.question for sample in samples)
 
 
 def _numbers(values: Iterable[float | None]) -> PerSample:
