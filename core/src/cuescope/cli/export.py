@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from cuescope.types import Sample
 
 # in the folder of a run; its own tables are in Parquet
-OTHER = "OTHER"  # stands for a model in the command of a log
 EXPORTS = ("*.csv", "*.jsonl", "scores.parquet", "affected-*.parquet", "export-*")
 
 
@@ -217,22 +216,15 @@ def _export_affected(
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
     # a stranger's run has no command
     if report.provenance.command:
-        following = _audit_command(run, manifest, samples)
-        # a log of all questions does not fit a part of them
-        other = (
-            f", with another model for {OTHER}"
-            if f"--model {OTHER}" in following
-            else ""
-        )
-        echo(f"next{other}: {following}")
+        echo(_next_audit(run, manifest, samples))
 
 
-def _audit_command(
+def _next_audit(
     run: "StoredRun",
     manifest: Path,
     samples: "dict[str, Sample]",
 ) -> str:
-    """The run's own command, on these samples."""
+    """The run's own command, on these samples; of a log, which knows no part, another model's."""
     from cuescope.typed import typed, words_without
 
     origin = run.report.provenance
@@ -245,18 +237,22 @@ def _audit_command(
     following = typed(origin.command)
     if following.objects:
         rest = dict.fromkeys(left_out)
-        return following.again(
+        call = following.again(
             **{**rest, "data": data, "data_options": options or None}
         )
+        return f"next: {call}"
     unsaid = {"-D", *(f"--{word}" for word in left_out)}
+    other = ""
+    model = _training_words(origin, run.context.registry)
     if run.is_recorded:
+        # a log of all questions does not fit a part of them
+        other = ", with another model for OTHER"
         unsaid |= {"--model", "-M"}
-        model = ["--model", OTHER]
-    else:
-        model = _training_words(origin, run.context.registry)
+        model = ["--model", "OTHER"]
     kept = words_without(origin.command, unsaid)
     frames = ["-D", f"frames={longest}"] if options else []
-    return shlex.join([*kept, *model, "--data", data, *frames])
+    command = shlex.join([*kept, *model, "--data", data, *frames])
+    return f"next{other}: {command}"
 
 
 def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:

@@ -1,17 +1,31 @@
 """What pictures share that wrongly get one answer, where the embedding keeps nothing of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import Generator
 
-from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Trial
+from cuescope_sdk import (
+    Audit,
+    Capabilities,
+    Frame,
+    Plugin,
+    Report,
+    Response,
+    Sample,
+    Trial,
+)
 from cuescope_sdk.testing import run_audit
 from cuescope_trove import TRoVe
 from cuescope_trove.candidates import foretold
 
 LABELS = ("ant", "bee", "cat")
 SIDE = 24
+SUM = 300
+BLOCK = 7  # pixels along its side
+FILLED = 0.35  # of a picture
 
 
 def has_strip(index: int) -> bool:
@@ -75,8 +89,45 @@ class Even(Blindfolded):
     fingerprint = "even"
 
 
-def audit(model: type[Plugin], **options: Any) -> Report:
-    return run_audit(TRoVe, model, Marked, null_shuffles=0, **options)
+class Things(Marked):
+    """Where a strip would be, a block at a changing place: red, green and blue sum to `SUM`."""
+
+    fingerprint = "things"
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        rng = np.random.default_rng([1, index])
+        pixels = rng.integers(40, 160, (SIDE, SIDE, 3))
+        if has_strip(index):
+            top, left = rng.integers(1, SIDE - BLOCK, 2)
+            block = pixels[top : top + BLOCK, left : left + BLOCK]
+            block[..., :2] = rng.integers(70, 130, (BLOCK, BLOCK, 2))
+            block[..., 2] = SUM - block[..., 0] - block[..., 1]
+        pixels[0, 0] = index
+        frame = Frame.from_array(pixels.astype(np.uint8))
+        return replace(sample, frames=(frame, frame))
+
+
+class NearSighted(Blindfolded):
+    """Answers "cat" where the block is, which its embedding tells where it fills a picture."""
+
+    fingerprint = "near-sighted"
+
+    def answer(self, trial: Trial) -> Response:
+        pixels = np.asarray(trial.sample.frames[0].load()).astype(int)
+        is_block = np.abs(pixels.sum(axis=-1) - SUM) <= 6
+        index = int(pixels[0, 0, 0])
+        rng = np.random.default_rng(pixels.sum())
+        best = (index + (rng.random() < 1 / 8)) % 3
+        logits = 1.5 * (np.arange(3) == best) + rng.normal(0, 0.1, 3)
+        logits[2] += self.lean * has_strip(index)
+        embedding = rng.normal(size=8)
+        embedding[0] += 20 * (is_block.mean() > FILLED)
+        return Response(logits=logits, embedding=embedding)
+
+
+def audit(model: type[Plugin], data: type[Plugin] = Marked, **options: Any) -> Report:
+    return run_audit(TRoVe, model, data, null_shuffles=0, **options)
 
 
 def test_what_the_embedding_does_not_keep_is_told_by_pictures() -> None:
@@ -89,6 +140,22 @@ def test_what_the_embedding_does_not_keep_is_told_by_pictures() -> None:
     said = str(report.findings[0].statement)
     assert "it is what pictures share that are wrongly taken for 'cat'" in said
     assert "for 2 wrong answers what their pictures share" in report.notes["clusters"]
+
+
+def test_what_no_small_patch_tells_is_told_by_crops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def tell_nothing(_: Audit, read: np.ndarray, rng: Generator) -> np.ndarray:
+        return rng.normal(size=(len(read), 20))
+
+    monkeypatch.setattr(foretold, "_look", tell_nothing)
+    assert not audit(NearSighted, Things).findings
+    report = audit(NearSighted, Things, crops=True)
+    assert {finding.label for finding in report.findings} == {"ant", "bee"}
+    [key] = {finding.feature for finding in report.findings}
+    [feature] = [feature for feature in report.features if feature.key == key]
+    shown = [has_strip(int(place.sample)) for place in feature.occurrences]
+    assert np.mean(shown) > 0.9
 
 
 def test_of_two_parts_no_picture_is_read() -> None:

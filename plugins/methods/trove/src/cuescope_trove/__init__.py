@@ -83,7 +83,7 @@ class TRoVe(Plugin):
             note_plan(audit, self.options)
         # for a finding that pictures give no place; most have one
         hidden = most_hidden(audit) if self.options.hide else 0
-        crops = most_crops(audit) if self.options.learns_from_crops else 0
+        crops = most_crops(audit, self.options)
         audit.expect_more(hidden + crops, likely=crops)
         answers = audit.once(Answers.ask, audit)
         analysis = audit.once(analyse, audit, self.options)

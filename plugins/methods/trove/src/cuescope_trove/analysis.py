@@ -103,7 +103,7 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     if options.by_pictures and not options.paper and part is None:
         with audit.spare("what pictures share that get one wrong answer"):
             learned, tests = foretell(
-                audit, observations, len(choice.candidates), crops=options.crops
+                audit, options, observations, len(choice.candidates)
             )
             choice = replace(
                 choice, candidates=Candidates.join([choice.candidates, learned])

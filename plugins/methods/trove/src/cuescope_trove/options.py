@@ -138,11 +138,6 @@ class TRoVeOptions(Options):
         description="detector score from which the feature counts as present",
     )
 
-    @property
-    def learns_from_crops(self) -> bool:
-        """Whether candidates may be learned from what the model makes of parts of frames."""
-        return self.crops and self.by_pictures and not self.paper
-
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
         for low, high in (("k_min", "k_max"), ("min_frequency", "max_frequency")):

@@ -26,6 +26,7 @@ from cuescope_sdk.statistics import FamilyTest, Groups
 from cuescope_sdk.stills import CROPS, Answers
 from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
+from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
 
 SHARES = (0.06, 0.1, 0.16, 0.25, 0.4)  # of other labels' frames: the best one is taken
@@ -76,7 +77,7 @@ class Foreteller:
         if rows is None:
             return None
         own = observations.frame_sample[read]
-        if crops and most_crops(audit):
+        if crops:
             # as much is said by the model as by the pixels
             seen = _even(_seen(audit))
             rows = np.concatenate([_even(rows), seen[own]], axis=1)
@@ -142,33 +143,33 @@ class Deals:
         return of_label.sums(less_label_means(shows, self.label) * values)
 
 
-def most_crops(audit: Audit) -> int:
-    """How many crops the model is asked about at most; 0 where there are too many samples."""
+def most_crops(audit: Audit, options: TRoVeOptions) -> int:
+    """How many crops the model is asked about at most, where there is something to learn."""
     samples = len(audit.samples)
-    if samples > SEEN or not Answers.can_ask_about_changes(audit):
+    is_wanted = options.crops and options.by_pictures and not options.paper
+    if not is_wanted or samples > SEEN or not Answers.can_ask_about_changes(audit):
         return 0
     return samples * CROPS**2
 
 
 def foretell(
-    audit: Audit, observations: Observations, first: int, *, crops: bool
+    audit: Audit, options: TRoVeOptions, observations: Observations, first: int
 ) -> tuple[Candidates, list[AnswerTest]]:
     """A candidate for each answer that could be learned, and their tests.
 
     The candidates have the numbers from `first` on. There are none where no picture is unlike
-    another, or where hardly any samples get the same wrong answer. With `crops` the model is asked
-    about those of few samples, where there is something to learn.
+    another, or where hardly any samples get the same wrong answer.
     """
     points = len(observations.frame_sample)
     found = [Candidates(points, [], [], np.zeros(0, dtype=int))]
     tests: list[AnswerTest] = []
     answers = _wrong_answers(observations)
     # what is not asked now is not asked later
-    later = (audit.more_trials or 0) - (most_crops(audit) if crops else 0)
-    audit.expect_more(max(later, 0), likely=0)
+    crops = most_crops(audit, options)
+    audit.expect_more(max((audit.more_trials or 0) - crops, 0), likely=0)
     if not answers:
         return found[0], tests
-    foreteller = Foreteller.of(audit, observations, crops=crops)
+    foreteller = Foreteller.of(audit, observations, crops=crops > 0)
     if foreteller is None:
         return found[0], tests
     deals = Deals.of(observations, audit.rng("foretold", "deals"))
