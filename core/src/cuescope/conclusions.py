@@ -36,11 +36,27 @@ class Feature(Value):
 
 
 class Metric(Value):
-    """A kind of score: a short `title`, and its `meaning` to someone who has not read the paper."""
+    """A kind of score: a short `title`, and its `meaning` to someone who has not read the paper.
+
+    `unit`: proportions (1 is all) or points (100 are all); None: a scale of its own. One that is an
+    `accuracy_cost` says what a cue costs in accuracy, which `cuescope gate` limits: it has a unit.
+    """
 
     name: str
     title: str
     meaning: str
+    unit: Literal["proportion", "points"] | None = None
+    accuracy_cost: bool = False
+    higher_is_better: bool = False
+
+    @model_validator(mode="after")
+    def _cost_has_a_unit(self) -> Self:
+        if self.accuracy_cost and self.unit is None:
+            raise ValueError(
+                f"metric '{self.name}' is a cost in accuracy: expected unit='proportion' or "
+                f"'points', got None"
+            )
+        return self
 
 
 class Score(Value):

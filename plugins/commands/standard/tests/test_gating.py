@@ -17,6 +17,7 @@ import xmlschema
 from cuescope_commands.gating import exit_code
 from cuescope_commands.gating._asking import Draws, judge_by_asking
 from cuescope_commands.gating._judging import (
+    JUDGES,
     Bound,
     Judged,
     Ruling,
@@ -29,9 +30,11 @@ from cuescope_commands.gating._judging import (
 )
 from cuescope_commands.gating._policy import (
     AccuracyAtLeast,
+    CuesCostAtMost,
     CuesGrewAtMost,
     Policy,
     PolicyText,
+    TestedFor as PowerOf,
     WorstGroupAtLeast,
     read_policy,
 )
@@ -42,7 +45,7 @@ from cuescope_commands.gating._reports import (
     junit_xml,
     sarif_json,
 )
-from cuescope_sdk import Feature, Occurrence, Sample, Score, UserError
+from cuescope_sdk import Feature, Metric, Occurrence, Sample, Score, UserError
 
 SCHEMAS = Path(__file__).parent / "schemas"
 HOSTILE = "a|b <script> 5%\x1b[2J\nnext ]]>"
@@ -228,7 +231,11 @@ def run_of(
         )
         for f in features
     ]
+    points = Metric(
+        name="points", title="P", meaning="m", unit="proportion", accuracy_cost=True
+    )
     report = SimpleNamespace(
+        metrics=(points,),
         headlines=headlines,
         scores=headlines,
         findings=headlines[:1] if found else [],
@@ -291,24 +298,53 @@ def test_false_blocks_are_rare_and_growth_is_blocked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "beside", "value", "share"),
+    ("cost", "value"),
     [
-        ("trove_score", "error_contribution", 0.4, 0.4),  # the headline goes to 2
-        ("points_lost", "points_lost_otherwise", 40.0, 0.4),  # in points, not a share
-        ("points", "other", 0.1, 0.1),
+        (
+            Metric(
+                name="lost",
+                title="Lost",
+                meaning="m",
+                unit="proportion",
+                accuracy_cost=True,
+            ),
+            0.4,
+        ),
+        (
+            Metric(
+                name="lost",
+                title="Lost",
+                meaning="m",
+                unit="points",
+                accuracy_cost=True,
+            ),
+            40.0,
+        ),
     ],
 )
-def test_a_cost_is_accuracy(
-    metric: str, beside: str, value: float, share: float
-) -> None:
-    def score(name: str, figure: float) -> Score:
-        return Score(
-            feature="a", label="x", metric=name, value=figure, low=0.0, high=figure
-        )
+def test_a_cost_is_what_a_metric_says(cost: Metric, value: float) -> None:
+    """Whatever it is called and wherever it stands: the headline may be another figure."""
+    headline = Metric(name="score", title="Score", meaning="m", unit="proportion")
+    scores = tuple(
+        Score(feature="a", label="x", metric=name, value=figure, low=0.0, high=figure)
+        for name, figure in (("score", 1.8), ("lost", value))
+    )
+    [found] = costs_of((headline, cost), scores)
+    assert (found.value, found.low, found.high) == pytest.approx((0.4, 0.0, 0.4))
 
-    headline = score(metric, 1.8 if beside == "error_contribution" else value)
-    [cost] = costs_of([headline], [headline, score(beside, value)])
-    assert (cost.value, cost.low, cost.high) == pytest.approx((share, 0.0, share))
+
+def test_a_run_that_measures_no_cost_is_not_judged_by_it() -> None:
+    """A share of the background on a map is no accuracy: as points it would fail a policy."""
+    lean = Metric(name="lean", title="Lean", meaning="m", unit="proportion")
+    score = Score(feature="a", label="x", metric="lean", value=0.4, low=0.3, high=0.5)
+    report = SimpleNamespace(metrics=(lean,), scores=(score,), findings=(score,))
+    run = SimpleNamespace(report=report, method="saliency")
+    for rule in (
+        CuesCostAtMost(rule="cues-cost-at-most", points=3),
+        PowerOf(rule="tested-for", points=3, power=0.8),
+    ):
+        with pytest.raises(UserError, match=rf"{rule.rule}: .*one of saliency"):
+            JUDGES[type(rule)](rule, Judged(run, None, 0.01))
 
 
 def test_what_could_be_found_grows_with_what_was_tried() -> None:

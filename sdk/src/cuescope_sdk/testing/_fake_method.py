@@ -58,6 +58,8 @@ class FakeMethod(Plugin):
             name="gain",
             title="Gain",
             meaning="accuracy when hidden minus accuracy when shown",
+            unit="proportion",
+            accuracy_cost=True,
         ),
     )
     leans: ClassVar[bool] = False  # the cue is what a right model leans on
@@ -159,6 +161,8 @@ class FakeRelianceMethod(FakeMethod):
             name="loss",
             title="Loss",
             meaning="accuracy when shown minus accuracy when hidden",
+            unit="proportion",
+            accuracy_cost=True,
         ),
     )
     leans = True

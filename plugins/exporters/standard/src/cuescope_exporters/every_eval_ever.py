@@ -15,6 +15,12 @@ from cuescope_sdk import Options, Report, Score, StoredRun, UserError, Words, pr
 from cuescope_sdk.exporting import Exporter, PlainAnswer, plain_answers
 
 SCHEMA = "0.3.0"
+# by the unit of a metric; of a method's own scale no bounds are known
+SCALES: dict[str | None, dict[str, Any]] = {
+    "proportion": {"metric_unit": "proportion", "min_score": -1, "max_score": 1},
+    "points": {"metric_unit": "points", "min_score": -100, "max_score": 100},
+    None: {"min_score": "-Infinity", "max_score": "Infinity"},
+}
 
 
 class EveryEvalEverOptions(Options):
@@ -142,25 +148,23 @@ def results(report: Report, answers: list[PlainAnswer]) -> Iterator[dict[str, An
                 "uncertainty": {"num_samples": len(judged)},
             },
         }
-    meanings = {metric.name: metric for metric in report.metrics}
+    metrics = {metric.name: metric for metric in report.metrics}
     for number, score in enumerate(report.findings, 1):
         # a score that could not be computed is no result: the format wants a number
         if score.value is not None:
             name = report.names[score.feature]
+            metric = metrics[score.metric]
             yield {
                 **_about(report, f"finding-{number}", name),
                 "metric_config": {
                     "metric_id": f"cuescope.{score.metric}",
-                    "metric_name": meanings[score.metric].title,
-                    "evaluation_description": meanings[score.metric].meaning,
+                    "metric_name": metric.title,
+                    "evaluation_description": metric.meaning,
                     # an association, unless the run is one of `confirm`
                     "metric_kind": "cue_reliance",
-                    "metric_unit": "proportion",
-                    "lower_is_better": True,
+                    **SCALES[metric.unit],
+                    "lower_is_better": not metric.higher_is_better,
                     "score_type": "continuous",
-                    # a method's own scale, of which no bounds are known
-                    "min_score": "-Infinity",
-                    "max_score": "Infinity",
                 },
                 "score_details": score_details(score, name),
             }

@@ -45,6 +45,8 @@ class Answers(Plugin):
             meaning="of a preference: how much more often it is chosen than by a model as accurate "
             "whose errors go to all options alike; of anything else: accuracy without it minus "
             "accuracy with it (-1 to 1)",
+            unit="proportion",
+            accuracy_cost=True,
         ),
     )
     Options = AnswersOptions

@@ -43,11 +43,13 @@ class Blind(Plugin):
             name="gain",
             title="Gain",
             meaning="accuracy of answering by the tell, minus what guessing gives (-1 to 1)",
+            unit="proportion",
         ),
         Metric(
             name="blind_accuracy",
             title="Blind accuracy",
             meaning="how often the tell is right, on the questions on which it prefers an option",
+            unit="proportion",
         ),
     )
     Options = BlindOptions

@@ -28,18 +28,21 @@ METRICS = (
         "less the same share before other backgrounds, for the same true classes (-1 to 1). For "
         "all answers: share that are what the model answers to the background alone, and not what "
         "it answers to the objects alone",
+        unit="proportion",
     ),
     Metric(
         name="bg_er",
         title="Background errors",
         meaning="share of the wrong answers that lean more on the background than on an object "
         "(0 to 1; the paper's BG-Er)",
+        unit="proportion",
     ),
     Metric(
         name="fine_er",
         title="Look-alike errors",
         meaning="share of the wrong answers that lean on an object and name its look-alike "
         "(0 to 1; the paper's Fine-Er)",
+        unit="proportion",
     ),
 )
 

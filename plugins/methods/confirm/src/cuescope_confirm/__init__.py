@@ -31,6 +31,7 @@ METRICS = (
         "take out or put in most of the cue, and over unchanged samples where these tell it too: "
         "no single change need have this figure. n and q are of the clearest change: n is how many "
         "samples were changed in this way, without the cue where it is put in",
+        unit="proportion",
     ),
     Metric(
         name="excess",
@@ -39,18 +40,22 @@ METRICS = (
         "(-1 to 1): the placebo, samples without the cue, a cue that is no finding, other labels. "
         "Where samples as they are tell it too, all else in their pictures held alike, it is the "
         "geometric mean of both",
+        unit="proportion",
     ),
     Metric(
         name="accuracy_lost",
         title="Accuracy lost",
         meaning="share of all samples that are wrong because of the cue (-1 to 1; below 0: it "
         "helps): the accuracy lost where the cue is, times the share of samples that show it",
+        unit="proportion",
+        accuracy_cost=True,
     ),
     Metric(
         name="localisation",
         title="Localisation",
         meaning="AUROC of the localiser, the model that tells which samples show the cue and "
         "where, on samples of the run that it was not fitted to (0.5 is chance)",
+        higher_is_better=True,
     ),
 )
 

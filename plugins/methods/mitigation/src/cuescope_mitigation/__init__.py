@@ -22,29 +22,38 @@ METRICS = (
         title="Accuracy gained",
         meaning="accuracy on the hurt label where the cue is on screen, after the remedy minus "
         "before (-1 to 1), on samples that were not used for fitting",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="gap_after",
         title="Gap left",
         meaning="accuracy on the hurt label without the cue minus with it, after the remedy "
         "(-1 to 1); 0: the cue costs no accuracy any more",
+        unit="proportion",
     ),
     Metric(
         name="worst_group_gain",
         title="Worst group",
         meaning="change of the lowest accuracy among all groups of label, with and without this "
         "cue (-1 to 1)",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="groups_gain",
         title="All groups",
         meaning="change of the mean accuracy of all groups of label, with and without this cue, "
         "each of which counts the same (-1 to 1)",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="overall_gain",
         title="All samples",
         meaning="change of the accuracy over all samples (-1 to 1)",
+        unit="proportion",
+        higher_is_better=True,
     ),
 )
 

@@ -24,12 +24,15 @@ METRICS = (
         meaning="percentage points of accuracy that are lost when this is averaged or left out "
         "(-100 to 100); of balanced accuracy where the head of the report says so. The row of the "
         "verdict shows the loss that decides it",
+        unit="points",
+        accuracy_cost=True,
     ),
     Metric(
         name="points_lost_otherwise",
         title="Other measure",
         meaning="the same in the other measure: balanced accuracy, or accuracy where balanced "
         "accuracy decides; only where all questions have the same answers to choose from",
+        unit="points",
     ),
 )
 

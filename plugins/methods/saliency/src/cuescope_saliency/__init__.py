@@ -29,22 +29,29 @@ METRICS = (
         title="Lean on background",
         meaning="share of the map's importance on the background, minus the background's share of "
         "the picture (-1 to 1): above 0 the map lies beside the object, below 0 on it",
+        unit="proportion",
     ),
     Metric(
         name="foreground_share",
         title="On foreground",
         meaning="share of the map's importance on the annotated foreground (0 to 1)",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="iou",
         title="IoU",
         meaning="overlap of the foreground with as many of the map's most important pixels "
         "(0: apart, 1: the same)",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="accuracy",
         title="Accuracy",
         meaning="share of these images that the model gets right",
+        unit="proportion",
+        higher_is_better=True,
     ),
 )
 

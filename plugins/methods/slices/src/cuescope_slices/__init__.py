@@ -34,6 +34,8 @@ METRICS = (
         name="accuracy_lost",
         title="Accuracy lost",
         meaning="accuracy on this label outside the slice, minus accuracy inside (-1 to 1)",
+        unit="proportion",
+        accuracy_cost=True,
     ),
 )
 

@@ -31,28 +31,36 @@ METRICS = (
         title="Gap",
         meaning="how much more often the model says yes to the object in the images that show the "
         "cue most than in the images that show it least (-1 to 1)",
+        unit="proportion",
+        accuracy_cost=True,
     ),
     Metric(
         name="perception_with",
         title="Seen with",
         meaning="share of images with the object and the cue in which the model says yes (PA, "
         "perception accuracy)",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="perception_without",
         title="Seen without",
         meaning="the same in images with the object that show the cue least",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="hallucination_with",
         title="Imagined with",
         meaning="share of images with the cue, but without the object, in which the model says yes "
         "(HR, hallucination rate)",
+        unit="proportion",
     ),
     Metric(
         name="hallucination_without",
         title="Imagined without",
         meaning="the same in images without the object that show the cue least",
+        unit="proportion",
     ),
 )
 

@@ -29,18 +29,23 @@ METRICS = (
         meaning="step grounding rate: the share of the claims in a step that the video supports, "
         "averaged over the steps of a trace, then over traces (0 to 1); of an object: the share "
         "of the traces naming it whose video shows it",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="consistency",
         title="Beliefs consistent (TCS)",
         meaning="temporal consistency: how similar successive beliefs are, counted only where the "
         "video justifies the step from one to the next (0 to 1)",
+        unit="proportion",
+        higher_is_better=True,
     ),
     Metric(
         name="hallucination",
         title="Steps with a false claim (HR)",
         meaning="hallucination rate: of the steps with a claim that could be checked, the share "
         "with at least one unsupported claim",
+        unit="proportion",
     ),
     Metric(
         name="reliance",
@@ -48,8 +53,15 @@ METRICS = (
         meaning="visual reliance: support lost when objects move or hide or frames are reordered, "
         "divided by support lost when only the background changes, each per amount of change "
         "(0 to 10)",
+        higher_is_better=True,
     ),
-    Metric(name="accuracy", title="Right answers", meaning="share of right answers"),
+    Metric(
+        name="accuracy",
+        title="Right answers",
+        meaning="share of right answers",
+        unit="proportion",
+        higher_is_better=True,
+    ),
 )
 
 

@@ -30,12 +30,15 @@ METRICS = (
         title="Error contribution",
         meaning="accuracy on this label when the cue is never on screen, minus accuracy when it "
         "is (-1 to 1)",
+        unit="proportion",
+        accuracy_cost=True,
     ),
     Metric(
         name="static_bias",
         title="Static bias",
         meaning="calibrated probability that one still frame with the cue gets the same wrong "
         "answer as its whole sequence (0 to 1); chance is 1 / number of labels",
+        unit="proportion",
     ),
 )
 

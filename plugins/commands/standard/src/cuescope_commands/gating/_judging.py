@@ -25,7 +25,7 @@ from cuescope_commands.gating._policy import (
     WorstGroupAtLeast,
 )
 from cuescope_commands.outputs import GateRule
-from cuescope_sdk import Score, UserError, inside
+from cuescope_sdk import Metric, Score, UserError, inside
 from cuescope_sdk.report import with_sign
 from cuescope_sdk.statistics import (
     DetectionLimit,
@@ -36,9 +36,6 @@ from cuescope_sdk.statistics import (
 )
 
 Outcome = Literal["pass", "fail", "undecided"]
-# what a cue costs in accuracy, where it is no headline: of confirm and the slice methods, of TRoVe
-LOST = ("accuracy_lost", "error_contribution")
-PERCENT = "points_lost"  # QUAG has its losses in points; all others are shares
 LEARNER = "blind-learner"
 
 
@@ -146,9 +143,8 @@ Ruling = tuple[Outcome, str, Bound | None]
 
 def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
     """By the intervals that the run holds, widened for all cues that it tested."""
-    report = judged.run.report
-    tested = costs_of(report.headlines, report.scores)
-    found = {(score.feature, score.label) for score in report.findings}
+    tested = require_costs(rule, judged.run)
+    found = {(score.feature, score.label) for score in judged.run.report.findings}
     # only tests that could change the verdict cost error: those whose own value is beyond the
     # limit
     beyond = sum(100 * (score.value or 0.0) > rule.points for score in tested)
@@ -165,7 +161,7 @@ def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
 
 def without_cue(run: Run, points: float, error: float) -> Ruling:
     """Where no cue was found: a pass only where the run would have found one of so many points."""
-    limit = detectable(costs_of(run.report.headlines, run.report.scores), error, 0.8)
+    limit = detectable(costs_of(run.report.metrics, run.report.scores), error, 0.8)
     if limit is None or limit > points:
         words = (
             "no cue was found, and the run could not have found one of so few points"
@@ -274,10 +270,7 @@ def judge_blind(rule: BlindGainAtMost, judged: Judged) -> Ruling:
 
 def judge_tested(rule: TestedFor, judged: Judged) -> Ruling:
     """What half of the tested cues would have been found at."""
-    report = judged.run.report
-    limit = detectable(
-        costs_of(report.headlines, report.scores), judged.error, rule.power
-    )
+    limit = detectable(require_costs(rule, judged.run), judged.error, rule.power)
     if limit is None:
         return "undecided", "the run holds no cue with an interval", None
     sentence = _words_of(limit, rule.power)
@@ -327,17 +320,31 @@ def _sentence(bound: Bound, wanted: str, count: int) -> str:
     return f"{bound.what}: {value} ({low} to {high}{of_all}); the policy wants {wanted}"
 
 
-def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]:
-    """What each tested cue costs: the accuracy that is lost, else the method's headline."""
-    # points of accuracy where the method measured them: the rule is in points
-    lost = [score for score in scores if score.metric in LOST]
-    return [as_share(score) for score in lost or headlines if score.low is not None]
+def require_costs(rule: CuesCostAtMost | TestedFor, run: Run) -> list[Score]:
+    """What each tested cue costs; raises UserError for a run that does not measure it."""
+    if not any(metric.accuracy_cost for metric in run.report.metrics):
+        raise UserError(
+            f"gate: {rule.rule}",
+            expected="a run of a method that measures what a cue costs in accuracy",
+            got=f"one of {run.method}, of an older version or without such a figure",
+            remedy="Run it again (its answers are kept), or name a run of trove, confirm or "
+            "another one in the rule: run: runs/confirmed",
+        )
+    return costs_of(run.report.metrics, run.report.scores)
 
 
-def as_share(score: Score) -> Score:
-    """The score with its figures as shares, from -1 to 1."""
-    if score.metric != PERCENT:
-        return score
+def costs_of(metrics: Iterable[Metric], scores: Iterable[Score]) -> list[Score]:
+    """What each tested cue costs in accuracy, as proportions, where it has an interval."""
+    units = {metric.name: metric.unit for metric in metrics if metric.accuracy_cost}
+    return [
+        as_proportion(score) if units[score.metric] == "points" else score
+        for score in scores
+        if score.metric in units and score.low is not None
+    ]
+
+
+def as_proportion(score: Score) -> Score:
+    """A score in points as one from -1 to 1."""
     figures = {"value": score.value, "low": score.low, "high": score.high}
     shares = {
         name: None if figure is None else figure / 100

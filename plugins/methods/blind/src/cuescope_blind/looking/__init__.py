@@ -36,11 +36,13 @@ class Looking(Plugin):
             title="Beyond guessing",
             meaning="accuracy so asked, minus what guessing gives; of turned options the share of "
             "answers that change (-1 to 1)",
+            unit="proportion",
         ),
         Metric(
             name="lost",
             title="Lost",
             meaning="accuracy as it is, minus accuracy so asked, of the same questions (-1 to 1)",
+            unit="proportion",
         ),
     )
     Options = LookingOptions
