@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from cuescope_exporters.croissant import Croissant
-from cuescope_exporters.every_eval_ever import EveryEvalEver, plain_name
+from cuescope_exporters.every_eval_ever import EveryEvalEver, plain_name, results
 from cuescope_exporters.fiftyone import FiftyOne
 from cuescope_exporters.hugging_face import HuggingFace
 from cuescope_exporters.inspect_log import InspectLog
@@ -41,6 +41,27 @@ class TestEveryEvalEver(ExporterContract):
         )
         assert len(findings) == len(run.report.findings)
         assert {line["evaluation_id"] for line in lines} == {content["evaluation_id"]}
+
+    def test_a_figure_has_the_unit_and_direction_of_its_metric(self) -> None:
+        with self.run_folder() as (run, _):
+            report = run.report
+        found = [s.model_copy(update={"finding": True}) for s in report.headlines]
+        [metric] = report.metrics
+        points = metric.model_copy(update={"unit": "points", "higher_is_better": True})
+        own = metric.model_copy(update={"unit": None, "accuracy_cost": False})
+        for told, wanted in (
+            (metric, {"metric_unit": "proportion", "max_score": 1}),
+            (points, {"metric_unit": "points", "max_score": 100}),
+            (own, {"max_score": "Infinity"}),
+        ):
+            changed = report.model_copy(
+                update={"metrics": (told,), "scores": tuple(found)}
+            )
+            written = [result["metric_config"] for result in results(changed, [])]
+            assert len(written) == len(found) > 0
+            for about in written:
+                assert wanted.items() <= about.items()
+                assert about["lower_is_better"] is not told.higher_is_better
 
 
 class TestFiftyOne(ExporterContract):
