@@ -36,7 +36,7 @@ def test_each_trial_passes_respond_once() -> None:
     """With every check that there is: annotated cues, a detector, the null."""
     passed: Counter[tuple[str, frozenset[str]]] = Counter()
     tools = {"detector": FAKE_TOOLS["detector"]}
-    options = {"feature_name": "red corner", "crops": True}
+    options = {"feature_name": "red corner"}
     setup = Setup(TRoVe, tools=tools, options=options)
     with temporary_cache() as cache:
         session = setup.session(cache)
@@ -64,16 +64,16 @@ def test_each_trial_passes_respond_once() -> None:
 
 
 def test_a_plan_counts_the_sequences_and_their_still_clips() -> None:
-    by_crops = Setup(TRoVe, options={"crops": True})
-    plan = by_crops.plan()
-    cost = by_crops.report().cost
+    setup = Setup(TRoVe)
+    plan = setup.plan()
+    cost = setup.report().cost
     # the method says so: the crops of samples, and what it hides where pictures give no place
     hidden, crops = cost.conditions.pop("hidden"), cost.conditions.pop("crop")
     assert plan.trials == plan.model_calls == cost.trials - hidden - crops
     assert plan.more >= hidden + crops
     assert min(hidden, crops) > 0
-    assert Setup(TRoVe, options={"hide": False, "crops": True}).plan().more == crops
-    assert Setup(TRoVe, options={"hide": False}).plan().more == 0
+    assert Setup(TRoVe, options={"hide": False}).plan().more == crops
+    assert Setup(TRoVe, options={"hide": False, "crops": False}).plan().more == 0
     assert plan.conditions == cost.conditions
 
 

@@ -41,8 +41,8 @@ class TRoVeOptions(Options):
         "learns it from other pictures; where cues are looked for and measured in one part",
     )
     crops: bool = Field(
-        False,
-        description="and of 160 samples at most what the model makes of parts of their frames, "
+        True,
+        description="and of 256 samples at most what the model makes of parts of their frames, "
         "each shown alone: 16 questions a sample, where an answer is often wrong",
     )
     hide: bool = Field(
