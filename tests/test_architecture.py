@@ -347,6 +347,21 @@ def test_drafts_are_written_in_one_place(dist: Path) -> None:
     assert found <= RENAMING
 
 
+def test_videos_are_opened_in_one_place() -> None:
+    """ffmpeg opens other files, addresses and bombs for whoever does not forbid it."""
+    found = {
+        file.name
+        for dist in DISTS
+        for file in modules(dist)
+        for call in nodes_in(tree_of(file))
+        if isinstance(call, ast.Call)
+        # those that write name the mode
+        and ast.unparse(call.func) == "av.open"
+        and not any(ast.unparse(word) == "'w'" for word in call.args)
+    }
+    assert found == {"video.py"}
+
+
 @each_dist
 def test_no_module_imports_in_a_circle(dist: Path) -> None:
     """Neither as it is imported, nor later in a function, nor for a type."""

@@ -5,13 +5,15 @@ import os
 import struct
 import zlib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from PIL import Image
+from pydantic import ValidationError
 from rich.console import Console
 
 from cuescope.cli.asked_again import beside
-from cuescope.conclusions import Table
+from cuescope.conclusions import Portrait, Report, Table
 from cuescope.context import cache_folder
 from cuescope.errors import BadDataError, UserError
 from cuescope.given_names import read_names
@@ -215,3 +217,30 @@ def test_pages_and_cells_turn_no_direction_of_writing() -> None:
     for html in (fragment(report, {}), render(report, {}, "run")):
         assert r"\u202e" in html
         assert not {"\x1b", "\u202e"} & set(html)
+
+
+def _about_features() -> list[str]:
+    """The fields of a report whose items are each about one of its features."""
+    names = []
+    for name, field in Report.model_fields.items():
+        kinds = [
+            kind for kind in get_args(field.annotation) if hasattr(kind, "model_fields")
+        ]
+        about = [kind.model_fields.get("feature") for kind in kinds]
+        if any(place is not None and place.is_required() for place in about):
+            names.append(name)
+    return names
+
+
+@pytest.mark.parametrize("field", _about_features())
+def test_what_is_about_no_feature_of_the_report_makes_it_none(field: str) -> None:
+    """Commands look features up by their keys, far from where a report is read."""
+    whole = make_report()
+    portrait = Portrait(
+        feature=whole.features[0].key, name="a", where="b", what="c", auroc=1.0
+    )
+    content = whole.model_copy(update={"portraits": (portrait,)}).model_dump()
+    assert Report.model_validate(content).portraits
+    content[field][0]["feature"] = "of no feature"
+    with pytest.raises(ValidationError, match="'of no feature': no such"):
+        Report.model_validate(content)

@@ -1,6 +1,7 @@
 """Small files of many pixels: refused, or decoded one at a time; what is cut is named."""
 
 import os
+import struct
 import threading
 import time
 from io import BytesIO
@@ -11,10 +12,11 @@ from PIL import Image
 
 from cuescope_sdk import Context
 from cuescope_sdk.data import probe_all
-from cuescope_sdk.data._media import images
+from cuescope_sdk.data._media import images, video
 from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
+from cuescope_sdk.data._media.mp4_tables import require_samples
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.testing import MediaFile
 
@@ -63,14 +65,93 @@ def test_max_pixels_can_be_raised(tmp_path):
     assert MOST_PIXELS > MAX_PIXELS
 
 
-def test_many_frames_of_an_animation_are_refused(tmp_path):
+def test_an_animation_of_few_bytes_and_many_pixels_is_refused(tmp_path):
+    """A frame of ten bytes is laid over the whole canvas."""
     path = tmp_path / "a.gif"
-    frames = [Image.new("L", (10, 10), i) for i in range(120)]
-    frames[0].save(path, save_all=True, append_images=frames[1:])
-    assert "100 x max_pixels=100 pixels in its frames" in (
-        probe(path, 100).problem or ""
+    frames = [Image.new("L", (1000, 1000), i) for i in range(2)]
+    frames[0].save(path, save_all=True, append_images=[frames[1]] * 40)
+    assert "pixels in all of its frames, for so few bytes" in (
+        _with_few_changes(path, 100) or ""
     )
-    assert probe(path, 200).frames == 120
+    # as many frames of so many bytes are an animation
+    Image.effect_noise((100, 100), 50).save(
+        path,
+        save_all=True,
+        append_images=[Image.effect_noise((100, 100), i) for i in range(60)],
+    )
+    assert probe(path, 10_000).frames == 61
+
+
+def _with_few_changes(path, frames):
+    """The problem of a GIF whose further frames change one pixel each."""
+    change = b"!\xf9\x04\x04\x01\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + frames * change + b";")
+    return probe(path, MAX).problem
+
+
+def test_a_video_of_few_bytes_and_many_pixels_is_refused(tmp_path, monkeypatch):
+    path = MediaFile.video(tmp_path / "a.mp4", 60)
+    assert probe(path, MAX).frames == 60
+    monkeypatch.setattr(video, "_BYTE_PIXELS", 1)
+    problem = probe(path, 4000).problem
+    assert problem == "more than 80,000 pixels in all of its frames, for so few bytes"
+    # its frames may grow after its first
+    monkeypatch.setattr(video, "MOST_PIXELS", 4000)
+    with path.open("rb") as file, pytest.raises(ValueError, match="too many pixels"):
+        video.decode_video(file, {59})
+
+
+CLAIMED = 10**9
+# version and flags, then a size that all samples have, and how many they are
+STSZ = struct.pack(">I4sIII", 20, b"stsz", 0, 1, CLAIMED)
+TRUN = struct.pack(">I4sII", 16, b"trun", 0, CLAIMED)
+SIZED = struct.pack(">I4sIII", 20, b"stsz", 0, 0, CLAIMED)
+
+
+def _box(kind, content):
+    return struct.pack(">I4s", 8 + len(content), kind) + content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _box(b"ftyp", b"isom") + _box(b"moov", _box(b"trak", STSZ)),
+        _box(b"ftyp", b"isom") + _box(b"moof", _box(b"traf", TRUN)),
+        # behind what is no box, in one up to the end, in one that is none of ours
+        _box(b"free", b"") + b"\0\0\0\x03mdat" + STSZ,
+        _box(b"free", b"") + b"\0\0\0\0moov" + STSZ,
+        _box(b"wide", b"") + _box(b"\0\1\2\3", _box(b"moov", STSZ)),
+        _box(b"ftyp", b"") + struct.pack(">I4sQ", 1, b"moov", 16 + len(STSZ)) + STSZ,
+        _box(b"mdat", b"") + _box(b"moov", _box(b"cmov", _box(b"cmvd", b""))),
+    ],
+)
+def test_an_mp4_that_claims_more_samples_than_it_has_bytes_is_refused(content):
+    """ffmpeg takes gigabytes for them, and a minute, before it reads one."""
+    with pytest.raises(ValueError, match=r"claims 1,000,000,000 samples|compressed"):
+        require_samples(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _box(b"ftyp", b"isom") + _box(b"mdat", STSZ) + _box(b"moov", SIZED),
+        # what is shown holds any letters, in whatever container
+        _box(b"ftyp", b"isom") + b"\0\0\0\0mdat" + STSZ,
+        b"RIFF" + bytes(8) + b"AVI " + STSZ,
+    ],
+)
+def test_letters_in_what_an_mp4_shows_claim_nothing(content):
+    require_samples(content)
+
+
+def test_a_video_whose_header_lies_is_left_out_at_once(tmp_path):
+    path = MediaFile.video(tmp_path / "a.mp4", 5)
+    assert probe(path, MAX).frames == 5
+    content = path.read_bytes()
+    sizes = content.index(b"stsz")
+    path.write_bytes(content[: sizes + 8] + STSZ[12:] + content[sizes + 16 :])
+    assert "claims 1,000,000,000 samples" in (probe(path, MAX).problem or "")
 
 
 def test_frames_of_an_animation_are_looked_at_one_at_a_time(tmp_path):

@@ -532,9 +532,11 @@ class Report(Value):
                 raise ValueError(
                     f"score of {score.metric!r} for {score.feature!r}: no such metric or feature"
                 )
-        for contrast in self.contrasts:
-            if contrast.feature not in features:
-                raise ValueError(f"contrast of {contrast.feature!r}: no such feature")
+        looks: list[Contrast | Portrait] = [*self.contrasts, *self.portraits]
+        for shown in looks:
+            if shown.feature not in features:
+                kind = type(shown).__name__.lower()
+                raise ValueError(f"{kind} of {shown.feature!r}: no such feature")
         return self
 
     @property

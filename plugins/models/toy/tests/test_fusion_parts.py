@@ -242,3 +242,12 @@ def test_unknown_choices_come_last_and_all_unknown_are_refused() -> None:
     many = tuple("abcdefg")
     with pytest.raises(UserError, match=r"any of a, b, c, d, e, \.\.\., got x"):
         choice_logits(np.zeros(7, np.float32), many, ("x",), "k")
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "[[1], []]", '[["a"], "b"]', "{}", "[" * 100_000, "\udc80"]
+)
+def test_bytes_that_are_no_vocabulary_are_refused(text):
+    content = list(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=r".+"):
+        Vocabulary.from_tensor(torch.tensor(content, dtype=torch.uint8))

@@ -1,6 +1,7 @@
 """Weights on disk: whole, checked, or not at all; named before they are there."""
 
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -12,6 +13,7 @@ import torch
 
 from cuescope_sdk import digest
 from cuescope_toy.loading import (
+    Weights,
     WeightsFile,
     load_checkpoint,
     save_checkpoint,
@@ -68,6 +70,38 @@ def test_facts_that_are_no_texts_are_corrupt(path: Path, facts: str) -> None:
     path.write_bytes(safetensors.torch.save(WEIGHTS, {"digest": seal, "facts": facts}))
     with pytest.warns(UserWarning, match="is corrupt .* training again"):
         assert load_checkpoint(path) is None
+
+
+def _forgeries() -> dict[str, Weights]:
+    """Each weight in each way that no training leaves it, and one more or less of them."""
+    others = {"more": {**WEIGHTS, "x": torch.ones(1)}, "none": {}}
+    changes: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+        "short": lambda weight: weight[:-1].clone(),
+        "flat": lambda weight: weight[None].clone(),
+        "nan": lambda weight: weight * float("nan"),
+        "infinite": lambda weight: weight / 0,
+        "whole": lambda weight: weight.long(),
+    }
+    for name, weight in WEIGHTS.items():
+        for change, forge in changes.items():
+            others[f"{change} {name}"] = {**WEIGHTS, name: forge(weight)}
+    return others
+
+
+@pytest.mark.parametrize("forgery", _forgeries())
+def test_weights_that_the_training_does_not_give_are_corrupt(
+    file: WeightsFile, forgery: str
+) -> None:
+    """Their seal fits: whoever sends a cache can compute it."""
+    save_checkpoint(file.path, _forgeries()[forgery], FACTS)
+    template = {name: torch.zeros_like(weight) for name, weight in WEIGHTS.items()}
+    with pytest.warns(UserWarning, match=r"is corrupt .*; training again"):
+        weights, _ = file.load_or_train(
+            lambda: (WEIGHTS, FACTS), lambda loaded: template
+        )
+    assert weights is WEIGHTS
+    # and what was trained is kept
+    assert file.load_or_train(pytest.fail, lambda loaded: template)[1] == FACTS
 
 
 def test_weights_without_end_are_corrupt(

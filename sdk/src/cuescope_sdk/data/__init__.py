@@ -29,6 +29,7 @@ from cuescope_sdk.data._media.files import kind_of, printable_name
 from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
+from cuescope_sdk.data._media.video import open_video
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
 from cuescope_sdk.data._other_explanations import Comparison, other_explanations
 from cuescope_sdk.data._own_files import require_inside
@@ -70,6 +71,7 @@ __all__ = [
     "load_yaml",
     "mislabelled_samples",
     "near_duplicate_groups",
+    "open_video",
     "other_explanations",
     "parse_timed_actions",
     "picture_quality",

@@ -9,7 +9,7 @@ from cuescope_clavi.layout import KINDS, OF_COMPLEMENT
 from cuescope_clavi.samples import Entry, video_key
 from cuescope_clavi.segments import Span
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Draft, Probe
+from cuescope_sdk.data import Draft, Probe, open_video
 
 CODECS = ("libx264", "mpeg4")  # the first that this build of PyAV has
 # high, for features are computed of these files
@@ -53,9 +53,7 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
     import av
 
     codec = next(name for name in CODECS if name in av.codecs_available)
-    # a playlist in disguise must not make ffmpeg open addresses
-    with av.open(str(source), options={"protocol_whitelist": "file"}) as video:
-        pictures = video.streams.video[0]
+    with open_video(source) as (video, pictures):
         out: Any = None
         with av.open(str(target), "w") as container:
             for start, end in spans:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Sample
-from cuescope_sdk.data import kind_of
+from cuescope_sdk.data import kind_of, open_video
 
 Columns = Float[np.ndarray, "sample column"]
 Value = float | str | None
@@ -113,11 +113,7 @@ def _image_facts(path: Path) -> dict[str, Value]:
 
 
 def _video_facts(path: Path) -> dict[str, Value]:
-    # late: of pictures alone PyAV is not asked
-    import av
-
-    with av.open(str(path)) as container:
-        [stream, *_] = container.streams.video
+    with open_video(path) as (container, stream):
         length = container.duration
         rate = stream.average_rate
         return {

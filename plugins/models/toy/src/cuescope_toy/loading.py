@@ -26,6 +26,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
     digest,
+    printable,
 )
 from cuescope_toy.locking import training_lock
 from cuescope_toy.options import TrainingOptions
@@ -43,6 +44,7 @@ LARGEST = 2**30  # bytes; the largest that is trained here has a few million wei
 _FACTS = TypeAdapter(Facts)
 # TypeError: a file of another writer has no metadata at all
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
+LETTERS = 200  # of why a file is not taken
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,16 @@ class WeightsFile:
         checkpoint = load_checkpoint(self.path, framework="np", warn=False)
         return checkpoint[1] if checkpoint else {}
 
-    def load_or_train(self, train: Callable[[], Checkpoint]) -> Checkpoint:
-        """The weights and facts in the file, which is made by `train` where it is not there."""
-        if checkpoint := load_checkpoint(self.path):
+    def load_or_train(
+        self,
+        train: Callable[[], Checkpoint],
+        template: Callable[[Weights], Weights] | None = None,
+    ) -> Checkpoint:
+        """The weights and facts in the file, which is made by `train` where it is not there.
+
+        `template` gives, for weights as loaded, tensors of the names and shapes that they need.
+        """
+        if checkpoint := load_checkpoint(self.path, template=template):
             return checkpoint
         # a corrupt file of the package is not written over: the cache gets the new one
         cached = self._cache_file
@@ -100,7 +109,8 @@ class WeightsFile:
         # The workers of an executor open their models at the same moment: one of them trains.
         with training_lock(cached.with_suffix(".lock"), self.owner):
             # trained while we waited; of the same file the first look has warned already
-            if checkpoint := load_checkpoint(cached, warn=cached != self.path):
+            warn = cached != self.path
+            if checkpoint := load_checkpoint(cached, warn=warn, template=template):
                 return checkpoint
             weights, facts = train()
             save_checkpoint(cached, weights, facts)
@@ -164,7 +174,9 @@ class TrainedModel(Plugin, LazyWeights):
         # A wrong device or dtype is reported before minutes of training.
         resolve_device(self.context.device)
         dtype = resolve_dtype(self.context.dtype)
-        weights, self._facts = self.weights_file.load_or_train(self.train)
+        weights, self._facts = self.weights_file.load_or_train(
+            self.train, self.template
+        )
         self.use(weights, dtype)
         # last: an opening that failed is tried again
         self._opened = True
@@ -172,6 +184,13 @@ class TrainedModel(Plugin, LazyWeights):
     @abstractmethod
     def train(self) -> Checkpoint:
         """Train on the chosen data: the weights, and what to tell of them."""
+
+    @abstractmethod
+    def template(self, weights: Weights) -> Weights:
+        """Tensors of the names and shapes that `train` gives; raises ValueError for other weights.
+
+        Their values are not looked at. Of `weights` it takes what only the training data tell.
+        """
 
     @abstractmethod
     def use(self, weights: Weights, dtype: Any) -> None:
@@ -233,6 +252,24 @@ def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Da
 # ----------------------------------------------------------------------------------------- files
 
 
+def require_alike(weights: Weights, template: Weights) -> None:
+    """Raise ValueError where weights are no finite numbers under the names and shapes of others.
+
+    Their seal fits whatever a stranger writes, and the error would blame the model later.
+    """
+    if other := sorted(weights.keys() ^ template.keys()):
+        raise ValueError(f"it lacks, or has beside others, {', '.join(other[:3])}")
+    for name, expected in template.items():
+        weight = weights[name]
+        shapes = tuple(expected.shape), tuple(weight.shape)
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"{name} has the shape {shapes[1]}, and not {shapes[0]}")
+        if weight.is_floating_point() != expected.is_floating_point():
+            raise ValueError(f"{name} has numbers of another kind")
+        if not bool(weight.isfinite().all()):
+            raise ValueError(f"{name} is not finite")
+
+
 def weights_digest(weights: Weights) -> str:
     # alike for tensors and arrays, which `load_checkpoint` gives by its framework
     arrays = {name: np.asarray(tensor) for name, tensor in weights.items()}
@@ -261,10 +298,12 @@ def load_checkpoint(
     *,
     framework: str = "pt",
     warn: bool = True,
+    template: Callable[[Weights], Weights] | None = None,
 ) -> Checkpoint | None:
     """What was saved; None where nothing is, and with a warning where it is corrupt.
 
-    The framework "np" gives arrays for tensors, and needs no torch.
+    The framework "np" gives arrays for tensors, and needs no torch. See `WeightsFile.load_or_train`
+    for `template`.
     """
     if not path.exists():
         return None
@@ -282,8 +321,11 @@ def load_checkpoint(
         # safetensors checks the layout alone: a flipped bit would pass as another weight.
         if metadata["digest"] != digest(weights_digest(weights), facts):
             raise ValueError("its content is not what was written")
+        if template is not None:
+            require_alike(weights, template(weights))
     except UNREADABLE as error:
-        reason = " ".join(str(error).split())
+        # names of tensors are a stranger's words
+        reason = printable(" ".join(str(error).split())[:LETTERS])
         if warn:
             warnings.warn(
                 f"toy: {path} is corrupt ({reason}); training again", stacklevel=2

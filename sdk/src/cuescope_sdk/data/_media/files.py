@@ -1,5 +1,6 @@
 """What is said of files: their kind by name, what is wrong with them, what is left out."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 from math import ceil
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from PIL import Image, UnidentifiedImageError
 
@@ -117,6 +118,22 @@ def require_pixels(
         raise ValueError(
             f"{width} x {height} pixels, more than max_pixels={max_pixels}{more}"
         )
+
+
+_WHOLE_CLIP = 20  # times max_pixels: all frames of a clip of few bytes together
+TOO_MANY_IN_ALL = "more than {most:,} pixels in all of its frames, for so few bytes"
+
+
+def most_clip_pixels(file: BinaryIO, max_pixels: int, byte_pixels: int) -> int:
+    """How many pixels all frames of a clip may have together.
+
+    A frame that repeats the one before takes ten bytes, and is decoded over all of its pixels: a
+    clip of kilobytes could take hours. `byte_pixels` allows for what the format makes of a byte.
+    """
+    place = file.tell()
+    size = file.seek(0, os.SEEK_END)
+    file.seek(place)
+    return max(_WHOLE_CLIP * max_pixels, byte_pixels * size)
 
 
 # ---------------------------------------------------------------------------------------- left out

@@ -3,18 +3,19 @@
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from functools import cache
-from io import BytesIO
-from mmap import ACCESS_READ, mmap
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageOps
 
 from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
+from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MOST_PIXELS,
     PIXEL_BYTES,
+    TOO_MANY_IN_ALL,
+    most_clip_pixels,
     reads_heif,
     require_pixels,
 )
@@ -23,7 +24,7 @@ from cuescope_sdk.data._media.memory import DECODING
 _STRIP = 2**20  # pixels that are laid over white at a time
 # bytes a pixel: these libraries keep canvases of their own
 _LARGE_BYTES = {"WEBP": 20, "AVIF": 20, "HEIF": 20}
-_WHOLE_CLIP = 100  # times max_pixels: all frames of an animation together
+_BYTE_PIXELS = 10_000  # pixels that are decoded for a byte of an animation
 _ANIMATED = ("PNG", "WEBP", "AVIF", "GIF")
 
 
@@ -124,6 +125,7 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
 
     Beside it, what of the file is lost.
     """
+    most = most_clip_pixels(file, max_pixels, _BYTE_PIXELS)
     with _open(file, ["GIF"], max_pixels) as image:
         image.load()
         count = 1
@@ -135,10 +137,8 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
                 image.seek(count)
                 total += image.width * image.height
                 require_pixels(image.size, max_pixels)
-                if total > _WHOLE_CLIP * max_pixels:
-                    raise _TooManyPixelsError(
-                        f"more than {_WHOLE_CLIP} x max_pixels={max_pixels} pixels in its frames"
-                    )
+                if total > most:
+                    raise _TooManyPixelsError(TOO_MANY_IN_ALL.format(most=most))
                 image.load()
                 count += 1
         except EOFError:
@@ -174,9 +174,5 @@ def _open(
 
 def _require_few_scans(file: BinaryIO) -> None:
     """Raise ValueError for a JPEG of a few bytes that would be decoded for minutes."""
-    try:
-        content: Any = mmap(file.fileno(), 0, access=ACCESS_READ)
-    except (OSError, ValueError):  # in memory, or empty
-        content = file.getbuffer() if isinstance(file, BytesIO) else b""
-    if has_too_many_scans(content):
+    if has_too_many_scans(content_of(file)):
         raise ValueError(f"more than {MOST_SCANS} scans, each of all its pixels")

@@ -70,7 +70,7 @@ class ProbeCache(CacheFile):
         # another decoder may read another number of frames, or fail elsewhere
         heif = f" heif-{_version('pillow-heif')}" if reads_heif() else ""
         self._terms = (
-            f"2 pillow-{_version('pillow')} av-{_version('av')}{heif} max-{max_pixels}"
+            f"3 pillow-{_version('pillow')} av-{_version('av')}{heif} max-{max_pixels}"
         )
 
     @classmethod

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
+from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
     MOST_PIXELS,
     PIXEL_BYTES,
+    TOO_MANY_IN_ALL,
+    most_clip_pixels,
     require_pixels,
 )
 from cuescope_sdk.data._media.memory import DECODING
+from cuescope_sdk.data._media.mp4_tables import require_samples
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -28,6 +33,9 @@ DEFAULT_RATE = 25  # frames a second, of raw streams that name no rate
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
 _PIXEL_BYTES = 30  # some twenty frames are decoded at a time, or kept to predict others
 _LARGEST = MAX_PIXELS * PIXEL_BYTES // _PIXEL_BYTES  # pixels: 8K passes
+_BYTE_PIXELS = (
+    100_000  # pixels that are decoded for a byte: slides of a lecture have a tenth
+)
 _LATE = 0.25  # seconds that a clip may end before its header says so
 
 
@@ -40,8 +48,13 @@ def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     images: dict[int, Image.Image] = {}
     index = -1
     frame = None  # outlives the loop: the last decodable frame stands in
+    left = most_clip_pixels(file, MOST_PIXELS, _BYTE_PIXELS)
     with _open(file, wanted=len(wanted)) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
+            # as it goes: frames may grow, which the header does not say
+            left -= frame.width * frame.height
+            if left < 0:
+                raise ValueError("too many pixels in all of its frames")
             if index in wanted:
                 images[index] = _upright(frame)
             if index == last_wanted:  # the rest of a long video is not decoded
@@ -89,6 +102,7 @@ def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
     first = None
     corrupt = False
     times = list[float]()
+    most = most_clip_pixels(file, max_pixels, _BYTE_PIXELS)
     with _open(file, max_pixels) as (container, stream):
         for packet in _packets(container, stream):
             count += packet.size > 0
@@ -102,6 +116,8 @@ def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
         if first is None:
             raise ValueError("no frame can be decoded")
         require_pixels((first.width, first.height), max_pixels, _PIXEL_BYTES, "a video")
+        if count * first.width * first.height > most:
+            raise ValueError(TOO_MANY_IN_ALL.format(most=most))
         seconds = max(times) - min(times) + 1 / _rate(stream) if times else None
         loss = _loss(container, stream, count, seconds)
         if loss is None and corrupt:
@@ -149,6 +165,16 @@ def _rate(stream: "VideoStream") -> float:
 
 
 @contextmanager
+def open_video(path: Path) -> "Iterator[tuple[InputContainer, VideoStream]]":
+    """The container and video stream of a file, within the limits of all that is decoded here.
+
+    Raises ValueError or an error of PyAV where it is no video.
+    """
+    with path.open("rb") as file, _open(file) as opened:
+        yield opened
+
+
+@contextmanager
 def _open(
     file: BinaryIO,
     max_pixels: int = MOST_PIXELS,
@@ -158,6 +184,7 @@ def _open(
     # here: it comes with an extra (cuescope-sdk[media])
     import av
 
+    require_samples(content_of(file))
     # Not `options`: before PyAV 18 they crash the process on formats without a header (FLV, MPEG).
     with av.open(file, "r", container_options=_OPEN) as container:
         if not container.streams.video:

@@ -81,6 +81,11 @@ class ToyCLIP(TrainedModel):
 
         return training.train(self.options, self.context, self._data, self.seed)
 
+    def template(self, weights: Weights) -> Weights:
+        from cuescope_toy.clip.network import packed_template
+
+        return packed_template(weights, self.options.tower)
+
     def use(self, weights: Weights, dtype: Any) -> None:
         """Answer as open-clip does from a folder with these weights."""
         from cuescope_toy.clip.network import write_model_folder

@@ -53,7 +53,10 @@ class ToyFusion(TrainedModel):
         super().__init__(options, context)
         from cuescope_toy.encoders import ColourGrid, FrameFeatures
 
-        self._features = FrameFeatures(ColourGrid(options.patches), context)
+        grid = ColourGrid(options.patches)
+        # of a patch: three channels a cell
+        self._feature = 3 * grid.cells**2
+        self._features = FrameFeatures(grid, context)
         self._splits = training_splits(options, context, self.owner, "train", "val")
         # The data enters by its content, and the patches by the fingerprint of the encoder.
         # An option at its default is left out where it came later: the weights are the same.
@@ -83,6 +86,11 @@ class ToyFusion(TrainedModel):
         return training.train(
             self.options, self.context, self._features, self._splits, self.seed
         )
+
+    def template(self, weights: Weights) -> Weights:
+        from cuescope_toy.fusion.training import new_weights
+
+        return new_weights(self.options, self._feature, weights)
 
     def use(self, weights: Weights, dtype: Any) -> None:
         from cuescope_toy.fusion.answering import FusionNetwork

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int, UInt8
+from pydantic import TypeAdapter
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -19,6 +20,7 @@ Bytes = UInt8[Tensor, " byte"]
 
 VOCABULARY = "vocabulary"  # its name among the tensors of a checkpoint
 PADDING = -1
+_WORDS = TypeAdapter(tuple[tuple[str, ...], tuple[str, ...]])
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,9 @@ class Vocabulary:
 
     @classmethod
     def from_tensor(cls, tensor: Bytes) -> "Vocabulary":
-        words, answers = json.loads(bytes(tensor.tolist()))
-        return cls(tuple(words), tuple(answers))
+        """Raises ValueError for bytes that are no vocabulary."""
+        words, answers = _WORDS.validate_json(bytes(tensor.tolist()))
+        return cls(words, answers)
 
     def to_tensor(self) -> Bytes:
         """JSON as bytes: a checkpoint holds tensors, and the words belong to the weights."""
