@@ -7,6 +7,7 @@ import shlex
 import pytest
 from rich.console import Console
 
+from cuescope.cli import terminal
 from cuescope.conclusions import Evidence, Portrait, Report, with_doubts
 from cuescope.report.html import render
 from cuescope.report.steps import next_steps
@@ -27,6 +28,14 @@ def test_nothing_is_wider_than_the_terminal_or_cut() -> None:
     assert max(map(len, said.splitlines())) <= 80
     assert "…" not in said
     assert "\x1b" not in said
+
+
+def test_a_terminal_without_an_end_fills_no_memory(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "9" * 11)
+    terminal.stdout().rule("a title")
+    assert len(capsys.readouterr().out) <= terminal.MOST_COLUMNS + 1
 
 
 def test_colours_are_for_terminals_only() -> None:

@@ -1,5 +1,6 @@
 """The rule for what nobody typed: marks of options, sources, and who made a run."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -139,6 +140,18 @@ class TestMaker:
         maker.sign("seal", tmp_path)
         (key,) = (tmp_path / "data").rglob("key")
         assert key.stat().st_mode & 0o077 == 0
+
+    def test_a_key_that_fills_the_memory_is_none(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        key = tmp_path / "key"
+        key.touch()
+        # a hole, which takes no place on the disk
+        os.truncate(key, 2**40)
+        monkeypatch.setenv("CUESCOPE_KEY", str(key))
+        signature = maker.sign("seal", tmp_path)
+        maker._key.cache_clear()  # as in the next process
+        assert not maker.is_signed("seal", signature, tmp_path)
 
     def test_where_no_key_can_be_kept_a_process_knows_its_own(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

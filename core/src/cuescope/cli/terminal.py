@@ -17,6 +17,8 @@ from rich.table import Table
 from cuescope.printable import printable
 from cuescope.report.words import Words
 
+MOST_COLUMNS = 2_000  # a line is padded up to the width, which COLUMNS may name
+
 
 def stdout() -> Console:
     """Standard output; 80 columns and no colour codes in a pipe. Plain text is never markup."""
@@ -27,6 +29,8 @@ def console(*, stderr: bool) -> Console:
     """Standard output or error; plain text is never markup."""
     # labels are strangers' text: no [markup], no :emoji:, no colour for what looks like a number
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if made.width > MOST_COLUMNS:
+        made.width = MOST_COLUMNS
     # one filter for every line, whoever wrote what stands in it (SECURITY.md)
     made.push_render_hook(_PrintableHook())
     return made

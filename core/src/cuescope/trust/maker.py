@@ -54,7 +54,9 @@ def _key(file: Path) -> bytes:
     try:
         if not file.exists():
             _make_key(file)
-        content = file.read_bytes()
+        # no more: a device has no end
+        with file.open("rb") as opened:
+            content = opened.read(KEY_BYTES + 1)
     except OSError:
         content = b""
     # an empty or cut file would be a key that anybody can guess

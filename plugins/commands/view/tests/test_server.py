@@ -144,6 +144,25 @@ def filled(folder: Path) -> Rows:
         return list(csv.DictReader(file))
 
 
+def test_what_is_sent_without_an_end_is_refused(client: TestClient) -> None:
+    assert client.post("/api/name", content=b" " * 10**6).status_code == 413
+    assert client.post("/api/name", content=b" ").status_code == 400
+
+
+@pytest.mark.parametrize("number", ["", "x", "-1", "\u00b2", "9" * 5000])
+def test_a_sheet_whose_question_has_no_number_is_told_in_a_line(
+    client: TestClient, home: Path, number: str
+) -> None:
+    """A number of thousands of digits is none that Python reads."""
+    run = ids(client)["first"]
+    sheet(home / "first" / "labels")
+    file = home / "first" / "labels" / "sheet.csv"
+    file.write_text(file.read_text().replace("\n1,", f"\n{number},", 1))
+    error = told(client, "sheet", 400, id=run)["error"]
+    assert "the number of a question is none" in error
+    assert len(error) < 300
+
+
 def test_the_sheet_of_label_is_filled_in(client: TestClient, home: Path) -> None:
     run = ids(client)["first"]
     assert told(client, "sheet", id=run)["questions"] is None

@@ -30,6 +30,7 @@ from cuescope_view.samples import Line, Wanted, accuracy, pair, select, words_of
 HOSTS = ["127.0.0.1", "localhost"]
 # the page says how many match, and a search finds the rest
 MOST_CUES = 500
+MOST_SENT = 2**16  # bytes: a name, or an answer to a question
 AT_ONCE = 0.15  # seconds: who waits longer sees the list grow
 HEADERS = {
     # no script, style or address but the page's own, and no text is ever taken for HTML
@@ -140,8 +141,13 @@ def _write_endpoint(
     """An endpoint that writes what is sent to it, checked."""
 
     async def endpoint(request: Request) -> Response:
-        content = await request.body()
-        return _response(lambda: write(kind.model_validate_json(content)))
+        content = bytearray()
+        async for part in request.stream():
+            content += part
+            if len(content) > MOST_SENT:
+                error = f"more than {MOST_SENT:,} bytes were sent"
+                return JSONResponse({"error": error}, 413)
+        return _response(lambda: write(kind.model_validate_json(bytes(content))))
 
     return endpoint
 

@@ -14,6 +14,7 @@ from cuescope_sdk.logs import parse_json
 # bytes that are read of a sheet and of a picture: a stranger may have mailed them
 MOST_BYTES = 2**26
 MOST_PICTURE = 2**24
+MOST_DIGITS = 9  # of the number of a question
 # of the module: each request makes a Sheet of its own
 _writing = Lock()
 
@@ -90,7 +91,7 @@ class Sheet:
             # DictReader keeps surplus cells under None, and fills missing ones with None
             if any(None in row or None in map(row.get, columns) for row in rows):
                 raise ValueError("a line has more or fewer cells than columns")
-            if not all(row["number"].isdecimal() for row in rows):
+            if not all(_is_number(row["number"]) for row in rows):
                 raise ValueError("the number of a question is none")
         except (ValueError, csv.Error) as error:
             raise UserError(f"{file} cannot be read", got=str(error)) from error
@@ -115,6 +116,11 @@ class Sheet:
             return read_whole(file, most=most)
         except OSError as error:
             raise UserError(f"{file} cannot be read", got=error.strerror) from error
+
+
+def _is_number(cell: str) -> bool:
+    # Python reads no number of thousands of digits
+    return cell.isdecimal() and len(cell) <= MOST_DIGITS
 
 
 def _plain(cell: str) -> str:
