@@ -146,7 +146,25 @@ def test_data_that_cannot_give_a_finding_are_refused(
 def test_a_refusal_names_the_limit(cuescope: Line) -> None:
     data = ("--data", "moving-shapes:none", "-D", "val=400", "--limit", "8")
     words = cuescope("audit", "trove", "--model", "toy", *data, "--plan", code=2)
-    assert "Without --limit and --part there are more" in words
+    assert "It looks at 8 of 400 samples: the others are left out by --limit" in words
+
+
+def test_confirm_fits_no_log(cuescope: Line) -> None:
+    Path("log.csv").write_text(
+        "question,A,B,answer,prediction\n"
+        + "seen?,cat,dog,A,B\nseen?,dog,cat,A,A\n" * 20
+    )
+    words = cuescope("methods", "--model", "log:log.csv")
+    row = words[words.index("\nconfirm ") :].partition("\ncovar")[0][:200]
+    assert row.split()[1] == "no"
+    run = ("--model", "log:log.csv", "--data", "log:log.csv", "--out", "run")
+    cuescope("audit", "answers", *run)
+    refused = cuescope("confirm", "run", code=2)
+    assert (
+        "run is a run of recorded answers: expected a model that can be asked"
+        in refused
+    )
+    assert "cuescope investigate --log FILE --model SPEC" in refused
 
 
 def test_weak_data_are_warned_of_before_the_first_question(cuescope: Line) -> None:

@@ -105,3 +105,21 @@ def test_what_has_no_q_value_takes_no_part() -> None:
         }
     )
     assert lasting_findings([bare, report]) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "expected a mapping, got nothing: it is empty"),
+        ("- a\n", "expected a mapping, got a list (['a'])"),
+        ("methods: [red]\nmodels: [colour]\n", "needs 'data': expected `data: VALUE`"),
+    ],
+)
+def test_a_file_that_is_no_run_file_says_what_it_is(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(text)
+    with pytest.raises(UserError) as caught:
+        read_matrix(file)
+    assert words in str(caught.value)

@@ -97,7 +97,7 @@ def test_a_command_takes_objects_and_gives_its_report(
         ({"seed": "x"}, "investigate: seed: expected Input should be a valid integer"),
         ({"seed": -1}, "investigate: seed: expected 0 or more, got -1"),
         ({"executor": "threads"}, "executor with an object in memory"),
-        ({"data": 3}, "data is a int"),
+        ({"data": 3}, "data is an int"),
         ({"methods": "rad"}, "Did you mean 'red'?"),
     ],
 )

@@ -180,6 +180,8 @@ def _check_labels(method: Built, data: Built) -> None:
             f"{method.spec} on {data.spec}",
             expected=f"a data set with at least {least} label{plural}",
             got=", ".join(labels) or "none",
+            remedy="Add samples with another right answer, such as a folder of another class: "
+            "errors are told by what they are taken for",
         )
 
 

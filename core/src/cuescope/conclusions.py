@@ -9,12 +9,16 @@ import numpy as np
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from cuescope.digest import digest
+from cuescope.errors import nearest
 from cuescope.types import Value
 
 SCHEMA_VERSION: Literal[1] = 1
 Verdict = Literal["supported", "refuted", "inconclusive"]
 # as tables and other programs hold them: a stranger's report may have thousands of digits
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+ROUNDING = 1e-6  # by which a sum of probabilities may pass 1
 
 
 class Occurrence(Value):
@@ -24,6 +28,23 @@ class Occurrence(Value):
     frame: Whole | None = None
     region: tuple[float, float, float, float] | None = None
     strength: FiniteFloat = 1.0
+
+    @model_validator(mode="after")
+    def _region_is_a_box_in_pixels(self) -> Self:
+        if self.region is None:
+            return self
+        x0, y0, x1, y1 = self.region
+        wanted = "region: expected (x0, y0, x1, y1) in pixels, top left to bottom right"
+        if x0 > x1 or y0 > y1:
+            raise ValueError(
+                f"{wanted}, got {self.region}, which ends before it begins"
+            )
+        within_one = min(self.region) >= 0 and max(self.region) <= 1
+        if within_one and not all(edge.is_integer() for edge in self.region):
+            raise ValueError(
+                f"{wanted}, got {self.region}, which are shares. Times width, height"
+            )
+        return self
 
 
 class Feature(Value):
@@ -91,6 +112,16 @@ class Score(Value):
         if self.doubt:
             return "?"
         return "*" if self.finding else ""
+
+    @model_validator(mode="after")
+    def _p_and_q_are_probabilities(self) -> Self:
+        for name, value in (("p_value", self.p_value), ("q_value", self.q_value)):
+            # sums of probabilities may pass 1 by their last digits
+            if value is not None and not -ROUNDING <= value <= 1 + ROUNDING:
+                raise ValueError(
+                    f"{name}: expected a probability from 0 to 1, got {value:g}"
+                )
+        return self
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
@@ -528,10 +559,13 @@ class Report(Value):
         features = {feature.key for feature in self.features}
         metrics = {metric.name for metric in self.metrics}
         for score in self.scores:
-            if score.feature not in features or score.metric not in metrics:
-                raise ValueError(
-                    f"score of {score.metric!r} for {score.feature!r}: no such metric or feature"
-                )
+            named = f"score of {score.metric!r} for {score.feature!r}"
+            if score.feature not in features:
+                close = nearest(score.feature, features) or "propose_features gave none"
+                raise ValueError(f"{named}: no feature has this key. {close}")
+            if score.metric not in metrics:
+                known = ", ".join(map(repr, sorted(metrics)))
+                raise ValueError(f"{named}: the method declares the metrics {known}")
         looks: list[Contrast | Portrait] = [*self.contrasts, *self.portraits]
         for shown in looks:
             if shown.feature not in features:

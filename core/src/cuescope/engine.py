@@ -4,13 +4,13 @@ import platform
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pluggy
 
@@ -36,7 +36,7 @@ from cuescope.conclusions import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import PluginError
+from cuescope.errors import PluginError, with_article
 from cuescope.outside_eye import EYE_PATCHES, OutsideEye, ToolAsModel, with_eye
 from cuescope.registry import version_with_code
 from cuescope.request import Request
@@ -189,17 +189,20 @@ class Session:
             self._open_weights()
         self._notify("audit_started")
         with self._blaming(method):
-            features = flatten(hook.propose_features(audit=audit))
+            features = self._features(hook.propose_features(audit=audit))
             perturbed = hook.perturb(audit=audit, features=features)
             # kept, so that verify asks nothing twice
-            audit.outcomes = outcomes = self._answer(chain.from_iterable(perturbed))
+            audit.outcomes = outcomes = self._answer(
+                each_of("perturb", method.spec, perturbed, Trial, Outcome)
+            )
             of_hook = hook.compute_scores(
                 audit=audit,
                 features=features,
                 outcomes=outcomes,
             )
             self._require_scores(of_hook)
-            scores = self._with_one_verdict(flatten(of_hook))
+            scored = each_of("compute_scores", method.spec, of_hook, Score)
+            scores = self._with_one_verdict(list(scored))
             self._reveal_cues()
             audit.features = features
             audit.scores = scores
@@ -225,6 +228,19 @@ class Session:
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
+
+    def _features(self, of_hook: Iterable[Any]) -> list[Feature]:
+        """The candidates; two of one key would be one in every table."""
+        spec = self.parts.method.spec
+        features = list(each_of("propose_features", spec, of_hook, Feature))
+        for key, count in Counter(feature.key for feature in features).items():
+            if count > 1:
+                raise PluginError(
+                    f"propose_features of method {spec}",
+                    expected="a key of its own for each feature",
+                    got=f"{count} features with the key {key!r}",
+                )
+        return features
 
     def _attachments(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(item for item in self.audit.attachments if isinstance(item, kind))
@@ -306,9 +322,8 @@ class Session:
             # pluggy would mix all evidence, and run the last one first
             verify = self._manager.subset_hook_caller("verify", plugins - {verifier})
             with self._blaming(built):
-                yield from flatten(
-                    verify(audit=self.audit, features=features, scores=scores)
-                )
+                of_hook = verify(audit=self.audit, features=features, scores=scores)
+                yield from each_of("verify", built.spec, of_hook, Evidence)
 
     def finish(self, report: Report) -> None:
         """Notify the observers that the report is stored."""
@@ -421,6 +436,27 @@ def replace_trials(
         yield item if isinstance(item, Outcome) else next(next_answer)
 
 
-def flatten(results: Iterable[Iterable[T]]) -> list[T]:
-    """What the plugins of a hook returned, as one list."""
-    return list(chain.from_iterable(results))
+def each_of(
+    hook: str, spec: str, results: Iterable[Any], *kinds: type[Any]
+) -> Iterator[Any]:
+    """What plugins returned from a hook, one by one; raises PluginError for what it may not give.
+
+    A single value is no list: pydantic's can be iterated, and would fall into its fields.
+    """
+    names = " or ".join(kind.__name__ for kind in kinds)
+    for result in results:
+        listed = isinstance(result, Iterable) and not isinstance(result, (str, *kinds))
+        if not listed:
+            _refuse_result(hook, spec, names, result)
+        for item in result:
+            if not isinstance(item, kinds):
+                _refuse_result(hook, spec, names, item)
+            yield item
+
+
+def _refuse_result(hook: str, spec: str, names: str, item: object) -> NoReturn:
+    raise PluginError(
+        f"{hook} of method {spec}",
+        expected=f"{names} values, yielded one by one or returned in a list",
+        got=f"{with_article(type(item).__name__)} ({item!r:.60})",
+    )

@@ -79,7 +79,9 @@ def read_matrix(path: Path) -> Matrix:
         return Matrix.model_validate(content)
     except ValidationError as error:
         remedy = "`cuescope schema` describes the file"
-        raise fault(str(path), error, Matrix.model_fields, remedy) from error
+        raise fault(
+            str(path), error, Matrix.model_fields, remedy, written="`{name}: VALUE`"
+        ) from error
 
 
 def _refuse_unknown_words(path: Path, content: object) -> None:

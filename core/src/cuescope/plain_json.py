@@ -16,7 +16,9 @@ def parse_json(text: str | bytes, place: str) -> Any:
     except (ValueError, RecursionError) as error:
         got = "too deep a nesting"
         if isinstance(error, json.JSONDecodeError):
-            got = f"{error.msg} at character {error.pos + 1:,}"
+            # "Unterminated string starting at" has the word already
+            where = error.msg.removesuffix(" at")
+            got = f"{where} at character {error.pos + 1:,}"
         elif isinstance(error, UnicodeDecodeError):
             got = "text that is not UTF-8"
         elif isinstance(error, ValueError):

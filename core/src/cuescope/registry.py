@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import time
+import traceback
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +30,7 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import Any
 
-from cuescope.errors import PluginError, UserError, nearest
+from cuescope.errors import PluginError, UserError, nearest, reason_of, with_article
 from cuescope.installing import (
     how_to_install,
     how_to_install_listed,
@@ -186,7 +187,8 @@ class Registry:
             raise PluginError(
                 f"{entry.kind} '{entry.name}' of {entry.dist} {entry.version} cannot be used",
                 got=problem.reason,
-                remedy=problem.remedy,
+                # in a table it stands in a cell of its own, here it begins a sentence
+                remedy=problem.remedy[:1].upper() + problem.remedy[1:],
             )
         return self._loaded[entry]
 
@@ -230,7 +232,7 @@ class Registry:
                 where += f" of {entry.dist} {entry.version}"
             raise PluginError(
                 f"{where} failed",
-                got=f"{type(error).__name__}: {_one_line(error)}",
+                got=reason_of(error) + _place_of(error, entry),
                 remedy=remedy,
             ) from error
 
@@ -399,7 +401,7 @@ def require_whole(entry: Entry, loaded: Any) -> None:
     if entry.kind == "command":
         if not callable(loaded):
             raise TypeError(
-                f"{entry.target} is a {type(loaded).__name__}, expected a function"
+                f"{entry.target} is {with_article(type(loaded).__name__)}, expected a function"
             )
         return
     # here: it imports numpy and pydantic, which a quick list of plugins does without
@@ -408,7 +410,7 @@ def require_whole(entry: Entry, loaded: Any) -> None:
 
     if not isclass(loaded):
         raise TypeError(
-            f"{entry.target} is a {type(loaded).__name__}, expected a class"
+            f"{entry.target} is {with_article(type(loaded).__name__)}, expected a class"
         )
     options = getattr(loaded, "Options", None)
     if not (isclass(options) and issubclass(options, Options)):
@@ -492,7 +494,7 @@ def _is_editable(dist: str) -> bool:
 
 
 def _problem_of(entry: Entry, error: BaseException) -> Problem:
-    reason = f"{type(error).__name__}: {_one_line(error)}".rstrip(": ")
+    reason = reason_of(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
         return Problem(reason, _remedy_for_missing(entry, error.name.partition(".")[0]))
     if isinstance(error, TypeError):
@@ -514,6 +516,22 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
             if re.sub(r"[-_.]+", "_", name).lower() == module.lower():
                 return how_to_install_what_it_needs(entry.dist, name)
     return f"{how_to_reinstall(entry.dist)}, which says what it needs"
+
+
+def _place_of(error: BaseException, entry: Entry) -> str:
+    """Where the plugin's own code was, as " (compute_scores, line 53 of cuescope_x)"; else ""."""
+    package = entry.target.partition(":")[0].strip().partition(".")[0]
+    own = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == package
+        # a loop within a function of the author: its own name says more
+        and not frame.f_code.co_name.startswith("<")
+    ]
+    if not package or not own:
+        return ""
+    frame, line = own[-1]
+    return f" ({frame.f_code.co_name}, line {line} of {frame.f_globals['__name__']})"
 
 
 def _one_line(error: BaseException) -> str:

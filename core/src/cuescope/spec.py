@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, Union, get_args, get_origin
 import yaml
 from pydantic import ValidationError
 
-from cuescope.errors import UserError, nearest
+from cuescope.errors import UserError, nearest, with_article
 from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
 from cuescope.types import Options
@@ -103,6 +103,7 @@ def fault(
     known: Iterable[str],
     remedy: str | None = None,
     argument: str | None = None,
+    written: str = "{name}=VALUE",
 ) -> UserError:
     """The first fault of options, a file or a command line, in one line."""
     # of a union the deepest fault, and of those a name that is wrong
@@ -128,8 +129,8 @@ def fault(
     if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return _fault_of_kind(where, name, first, remedy)
     if first["type"] == "missing":
-        written = f"{where}:ARG" if name == argument else f"{name}=VALUE"
-        return UserError(f"{where} needs '{name}'", expected=written, remedy=remedy)
+        wanted = f"{where}:ARG" if name == argument else written.format(name=name)
+        return UserError(f"{where} needs '{name}'", expected=wanted, remedy=remedy)
     message = (
         first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     )
@@ -142,9 +143,21 @@ def fault(
         f"{where}: option '{name}'" if name else where,
         # pydantic goes on about how it tried to read the text
         expected=message.partition(", unable")[0],
-        got=repr(first["input"]) if name else None,
+        got=_what_came(first, name),
         remedy=remedy,
     )
+
+
+def _what_came(first: Any, name: str) -> str | None:
+    """The value of an option; of a whole file its kind, since its text says too much."""
+    if name:
+        return repr(first["input"])
+    # a rule about several options, which says itself what it found
+    if first["type"] == "value_error":
+        return None
+    if first["input"] is None:
+        return "nothing: it is empty"
+    return f"{with_article(type(first['input']).__name__)} ({first['input']!r:.60})"
 
 
 def _fault_of_kind(where: str, name: str, error: Any, remedy: str | None) -> UserError:

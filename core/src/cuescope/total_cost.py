@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from cuescope.counted import count_of
 from cuescope.respond import ModelRunner
 from cuescope.shown import Shown
 
@@ -27,12 +28,15 @@ class TotalCost:
     @property
     def words(self) -> str:
         """In a line."""
-        words = f"{self.audits} audits in all: {self.shown:,} inputs shown to the model"
+        words = f"{self.audits} audits in all: {count_of(self.shown, 'inputs')} shown to the model"
         if count := len(self.plain.pictures):
             inputs = self.plain.inputs
+            each = inputs / count
+            often = "once" if each == 1 else f"{each:.3g} times"
             words += (
-                f". Without a change inside it, {count:,} distinct pictures were looked at "
-                f"{inputs:,} times (each {inputs / count:.3g} times)"
+                ". Without a change inside it, "
+                f"{count_of(count, 'distinct pictures', 'were')} looked at "
+                f"{count_of(inputs, 'times')} (each {often})"
             )
         return (
             f"{words}; {self.model_seconds:.1f} s of the model in {self.seconds:.1f} s"

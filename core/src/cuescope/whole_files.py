@@ -11,7 +11,7 @@ from stat import S_ISREG
 from types import TracebackType
 from typing import Any, Self
 
-from cuescope.errors import UserError
+from cuescope.errors import UserError, with_article
 
 fcntl: Any
 try:
@@ -104,7 +104,7 @@ def require_path(name: str, path: str | Path) -> None:
     """
     if not isinstance(path, str | os.PathLike):
         raise UserError(
-            f"{name} is a {type(path).__name__}",
+            f"{name} is {with_article(type(path).__name__)}",
             expected="a file or folder, as text or as a Path",
             got=repr(path),
         )

@@ -9,6 +9,7 @@ import typer
 from cuescope.cli.echo import echo
 from cuescope.cli.options import PrintsJson
 from cuescope.cli.printing import prints, prints_lines
+from cuescope.counted import count_of
 from cuescope.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def prune(
         if kept is not None and not dry_run:
             kept.forget(kept_model)
         size = _bytes(kept_model.size)
-        echo(f"{kept_model.name}: {kept_model.answers:,} answers, {size}")
+        echo(f"{kept_model.name}: {count_of(kept_model.answers, 'answers')}, {size}")
     if kept is not None and chosen and not dry_run:
         # SQLite keeps the room of deleted rows until it is told
         kept.shrink()
@@ -145,7 +146,7 @@ def export(
     copy.shrink()
     copy.close()
     size = _bytes(file.stat().st_size)
-    echo(f"wrote {file}: {count:,} answers of {len(chosen)} models, {size}")
+    echo(f"wrote {file}: {count_of(count, 'answers')} of {len(chosen)} models, {size}")
 
 
 @app.command("import")
@@ -167,7 +168,7 @@ def import_(
         raise UserError(f"no file {file}", expected="a file of `cuescope cache export`")
     rows = read_export(file)
     taken, here = KeptAnswers(cache_folder() / ANSWERS).take(rows)
-    echo(f"took {taken:,} answers from {file}" + _were_here(here))
+    echo(f"took {count_of(taken, 'answers')} from {file}" + _were_here(here))
 
 
 # for data asked in parts by several drivers, each with a cache of its own (docs/scale.md)
@@ -316,7 +317,7 @@ def repair() -> None:
             echo(f"{name}: {error}")
         else:
             echo(
-                f"{name}: {kept:,} rows"
+                f"{name}: {count_of(kept, 'rows')}"
                 + (f", {lost:,} were lost" if lost else ", all sound")
             )
     if not files:

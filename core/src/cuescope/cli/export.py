@@ -19,6 +19,7 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import output_file, require_ending
 from cuescope.cli.printing import prints_lines
+from cuescope.counted import count_of
 from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
 
@@ -158,7 +159,7 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
     ):
         # else it is the run's own file, which is there already
         write_atomically(out, data)
-    echo(f"wrote {out}: {table.num_rows:,} rows")
+    echo(f"wrote {out}: {count_of(table.num_rows, 'rows')}")
 
 
 def _export_affected(
@@ -210,7 +211,7 @@ def _export_affected(
         [{name: row.get(name) for name in columns} for row in written]
     )
     write_atomically(manifest, encode(table, form.value))
-    echo(f"wrote {manifest}: {len(written):,} samples of {about}")
+    echo(f"wrote {manifest}: {count_of(len(written), 'samples')} of {about}")
     if drawn:
         files = manifest.with_name(f"{manifest.stem}-files")
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")

@@ -18,6 +18,7 @@ from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
 from cuescope.cli.whole import Whole, duration
 from cuescope.context import Advance, ignore, silent
+from cuescope.counted import count_of
 from cuescope.course import LONGER, Course
 from cuescope.hookspecs import hookimpl
 from cuescope.printable import printable
@@ -334,7 +335,9 @@ class Bars:
         self.clear()
         if self._whole is not None:
             self._whole.course.open()
-        self._tell(f"{len(audit.samples):,} samples, {len(audit.labels):,} labels")
+        self._tell(
+            f"{count_of(len(audit.samples), 'samples')}, {count_of(len(audit.labels), 'labels')}"
+        )
 
     @hookimpl
     def responses_progressed(
@@ -355,13 +358,14 @@ class Bars:
             work.begin(done, inputs)
             self._answers = self._add(work)
             self._tell(
-                f"asking the model for {total:,} answers, {cached:,} of them in the cache"
+                f"asking the model for {count_of(total, 'answers')}, {cached:,} of them in "
+                "the cache"
             )
         else:
             self._update(self._answers, done, inputs)
         work = self._works[self._answers]
         work.all_effort = all_inputs
-        samples = f"{len(audit.samples):,} samples"
+        samples = count_of(len(audit.samples), "samples")
         work.note = f" about {samples}, {inputs:,} of {all_inputs:,} inputs"
         if done == total:
             self.clear()

@@ -11,7 +11,7 @@ from PIL import Image
 
 from cuescope.capabilities import Capabilities
 from cuescope.digest import digest
-from cuescope.errors import UserError, nearest
+from cuescope.errors import UserError, nearest, with_article
 from cuescope.objects import name_of
 from cuescope.python.texts import require_text
 from cuescope.respond import out_of_memory
@@ -158,7 +158,8 @@ class Classifier(OfFunction):
                 raise UserError(
                     f"'{self.title}' has no column for the label '{label}'",
                     expected=", ".join(columns),
-                    remedy="Name the columns as the data names its labels",
+                    remedy="Name the columns as the data names its labels"
+                    + _where_numbers_are_named(labels),
                 )
         # the caller may audit the same object on other data next
         bound = copy(self)
@@ -368,13 +369,23 @@ def _array(value: Any, title: str) -> np.ndarray:
     try:
         if np.iscomplexobj(value):
             raise TypeError("complex numbers")
+        if value is None:
+            raise TypeError("did it forget `return`?")
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UserError(
             f"the function '{title}'",
             expected="an array of numbers",
-            got=f"{type(value).__name__} ({error})",
+            got=f"{with_article(type(value).__name__)} ({error})",
+            remedy="It returns a row of numbers for each image; for words or dicts, put what it "
+            "says of each label into the columns of such an array",
         ) from error
+
+
+def _where_numbers_are_named(labels: Sequence[str]) -> str:
+    if not all(label.isdecimal() for label in labels):
+        return ""
+    return ": cuescope.Images(images, labels, classes=[...]) names numbers"
 
 
 def _mean(by_frame: Mapping[str, np.ndarray], sample: Sample) -> np.ndarray:

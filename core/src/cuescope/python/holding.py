@@ -5,7 +5,7 @@ from typing import Any
 
 from cuescope.capabilities import Dataset, Model
 from cuescope.context import Context
-from cuescope.errors import PluginError, UserError
+from cuescope.errors import PluginError, UserError, with_article
 from cuescope.objects import Held, TakesObjects, name_of
 from cuescope.python.functions import Classifier, OfFunction
 from cuescope.python.images import Images
@@ -47,7 +47,7 @@ def hold_model(item: Any, options: Given, name: str | None, context: Context) ->
         _refuse_options("model", options)
         return _of_function(Classifier(item), name)
     raise UserError(
-        f"model is a {type(item).__name__}",
+        f"model is {with_article(type(item).__name__)}",
         expected=MODELS,
         remedy="A network by itself: wrap it in a function from a list of PIL images to "
         "probabilities, with its preprocessing"
@@ -69,7 +69,7 @@ def hold_data(item: Any, options: Given, name: str | None, context: Context) -> 
     if isinstance(item, Dataset):
         return _of_plugin("dataset", item, name or getattr(item, "name", None))
     raise UserError(
-        f"data is a {type(item).__name__}",
+        f"data is {with_article(type(item).__name__)}",
         expected=DATA,
         remedy="Labels belong to images: data=(images, labels)"
         if isinstance(item, list | tuple)

@@ -1,6 +1,6 @@
 """Images and labels of the caller as a data set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope.context import Progress, silent
 from cuescope.digest import digest
-from cuescope.errors import UserError, nearest, reason_of
+from cuescope.errors import UserError, nearest, reason_of, with_article
 from cuescope.objects import name_of
 from cuescope.python.pixels import as_image, frame_of, late_frame, rgb
 from cuescope.python.texts import require_text
@@ -116,6 +116,7 @@ def name_labels(
 
 def _read_all(column: Sequence[Any], what: str) -> list[Any]:
     """The items; raises UserError that names the one that cannot be read."""
+    _require_many(column, what)
     items: list[Any] = []
     try:
         # a generator has no length, and is read once
@@ -126,6 +127,22 @@ def _read_all(column: Sequence[Any], what: str) -> list[Any]:
             f"{what} {len(items)} cannot be read", got=reason_of(error)
         ) from error
     return items
+
+
+def _require_many(column: Any, what: str) -> None:
+    """Refuse one thing where many are meant; a text is one, though it has letters."""
+    if isinstance(column, Iterable) and not isinstance(column, str | bytes):
+        return
+    # what has places alone is gone through by them
+    if hasattr(column, "__getitem__") and not isinstance(column, str | bytes):
+        return
+    raise UserError(
+        f"the {what}s",
+        expected=f"a list with one {what} for each sample",
+        got=repr(column)
+        if isinstance(column, str)
+        else with_article(type(column).__name__),
+    )
 
 
 def _name_in(names: tuple[str, ...], label: str | int, row: int) -> str:
@@ -150,7 +167,9 @@ def _plain_label(label: Any, row: int) -> str | int:
         f"image {row} has no label that can be used",
         expected="text, or a whole number",
         got=repr(label),
-        remedy="Name it, or leave the image out",
+        remedy="Of a row with one 1 that is .argmax(axis=1), and classes=[...] names the numbers"
+        if getattr(label, "ndim", 0)
+        else "Name it, or leave the image out",
     )
 
 

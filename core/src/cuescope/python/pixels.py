@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from cuescope.digest import digest
-from cuescope.errors import BadDataError, UserError
+from cuescope.errors import BadDataError, UserError, with_article
 from cuescope.types import Frame, flatten
 
 _ONE_AT_A_TIME = Lock()  # a caller's data set need not bear the threads that load ahead
@@ -41,19 +41,39 @@ def as_image(item: Any, where: str) -> Image.Image:
         pixels = item[..., 0] if item.ndim == 3 and item.shape[2] == 1 else item
         if pixels.ndim == 2 or pixels.shape[2] in (3, 4):
             return Image.fromarray(pixels)
-    got = None
-    if isinstance(item, np.ndarray):
-        got = f"{item.dtype} of shape {item.shape}"
-    elif isinstance(item, Image.Image):
+    got = with_article(type(item).__name__)
+    if isinstance(item, Image.Image):
         got = f"one of {item.width} x {item.height} pixels"
+    elif hasattr(item, "dtype") and hasattr(item, "shape"):
+        # numpy's, or a tensor of another library
+        got = f"{item.dtype} of shape {tuple(item.shape)}"
     raise UserError(
         f"{where} is no image",
         expected=KINDS,
-        got=got or type(item).__name__,
-        remedy="(pixels * 255).astype('uint8') makes pixels of floats"
-        if got and "float" in got
-        else None,
+        got=got,
+        remedy=_how_to_make_pixels(item),
     )
+
+
+def _how_to_make_pixels(item: Any) -> str | None:
+    """What turns an array or tensor into pixels, as code that can be pasted; None for all else."""
+    if not (hasattr(item, "dtype") and hasattr(item, "shape")):
+        return None
+    code = "image"
+    if not isinstance(item, np.ndarray):
+        code += ".numpy(force=True)" if hasattr(item, "detach") else ".__array__()"
+    shape = tuple(item.shape)
+    channels_first = (
+        len(shape) == 3 and shape[0] in (1, 3, 4) and shape[2] not in (3, 4)
+    )
+    if channels_first:
+        code += ".transpose(1, 2, 0)"
+    if "float" in str(item.dtype):
+        code = f"({code} * 255).astype('uint8')"
+        return f"{code} makes pixels of floats from 0 to 1"
+    if str(item.dtype).rpartition(".")[2] != "uint8":
+        code += ".astype('uint8')"
+    return None if code == "image" else f"{code} makes pixels of it"
 
 
 def rgb(image: Image.Image) -> Image.Image:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from cuescope.context import Progress, silent
-from cuescope.errors import UserError, nearest
+from cuescope.errors import UserError, nearest, with_article
 from cuescope.python.images import Images
 from cuescope.spec import fault
 from cuescope.types import Options
@@ -116,7 +116,7 @@ def _of_dataset(
         if isinstance(item, dict) and item:
             remedy = f"Choose a split: data[{next(iter(item))!r}]"
         raise UserError(
-            f"data is a {type(item).__name__}",
+            f"data is {with_article(type(item).__name__)}",
             expected="one datasets.Dataset, with a length",
             remedy=remedy,
         )

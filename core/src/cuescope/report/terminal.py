@@ -19,6 +19,7 @@ from cuescope.conclusions import (
     Report,
     Score,
 )
+from cuescope.counted import count_of
 from cuescope.report.bars import FINE, figure, short_p_value, with_ends
 from cuescope.report.steps import OWN_STEP, Step, next_steps
 from cuescope.report.tables import render_table
@@ -402,7 +403,7 @@ def _cost(cost: Cost) -> str:
     read = cost.trials - cost.model_calls - cost.cache_hits
     recorded = f", {read:,} read from a recording" if read > 0 else ""
     return (
-        f"{cost.trials:,} trials{by_condition(cost.conditions)}: "
+        f"{count_of(cost.trials, 'trials')}{by_condition(cost.conditions)}: "
         f"{cost.model_calls:,} answered by the model{_work(cost)}, {cost.cache_hits:,} by the cache"
         f"{recorded}{tools}; "
         f"{cost.seconds:.1f} s"
@@ -417,4 +418,5 @@ def _work(cost: Cost) -> str:
     if not cost.pictures:
         return words
     times = cost.shown / cost.pictures
-    return f"{words} ({cost.pictures:,} distinct pictures, each {times:.3g} times)"
+    each = "once" if times == 1 else f"{times:.3g} times"
+    return f"{words} ({count_of(cost.pictures, 'distinct pictures')}, each {each})"

@@ -33,6 +33,9 @@ class World:
     group: int = 1
     closed: bool = False  # all questions have the same four answers
     pull: float = 0.0  # in a closed set: how often "yard" makes the model say "d"
+    judged: float | None = (
+        None  # a column judges the answers; the share that it judges wrongly
+    )
 
 
 def samples_of(world: World) -> list[tuple[Sample, int]]:
@@ -54,6 +57,10 @@ def samples_of(world: World) -> list[tuple[Sample, int]]:
             choice = 0
         if number % 2 and rng.random() < world.pull:
             choice = 3
+        facts = {"room": ("hall", "yard")[number % 2]}
+        if world.judged is not None:
+            right = (choice == label) != (number < world.judged * world.count)
+            facts["judge"] = str(int(right))
         sample = Sample(
             key=f"q{number:05d}",
             frames=(),
@@ -62,7 +69,7 @@ def samples_of(world: World) -> list[tuple[Sample, int]]:
             choices=choices,
             label=choices[label],
             group=str(number // world.group) if world.group > 1 else None,
-            annotations={"room": ("hall", "yard")[number % 2]},
+            annotations=facts,
         )
         made.append((sample, choice))
     return made
@@ -141,6 +148,18 @@ def test_an_answer_that_a_fact_pulls_to_is_found_and_told() -> None:
     [finding] = [score for score in report.findings if score.feature == "room: yard"]
     assert finding.value == pytest.approx(0.4 * (1 - 0.7 / 3), abs=0.08)
     assert "'d' is answered in" in str(finding.statement)
+
+
+@pytest.mark.parametrize(("wrongly", "mark"), [(0.0, "?"), (0.1, "*")])
+def test_a_column_that_judges_the_answers_is_in_doubt(
+    wrongly: float, mark: str
+) -> None:
+    """One that is wrong now and then is a cue like any other."""
+    report = audit(World(count=200, judged=wrongly))
+    scores = [score for score in report.scores if score.feature == "judge: 0"]
+    assert [score.mark for score in scores] == [mark]
+    told = report.sentence(scores[0]) or ""
+    assert ("it is no cue: leave it out" in told) == (mark == "?")
 
 
 def test_a_model_without_preferences_has_none() -> None:

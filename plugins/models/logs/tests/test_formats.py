@@ -344,3 +344,35 @@ def test_a_published_log_gives_its_published_accuracy(
     if (own := data.facts.get("scores in the log")) is not None:
         share = float(accuracy.partition("%")[0]) / 100
         assert own.split(",")[0 if "none" not in own else -1].endswith(f" {share:.4g}")
+
+
+@pytest.mark.parametrize(
+    ("column", "keys", "note"),
+    [
+        ("id", ["a", "a", "b"], "the column 'id' does not tell rows apart (1 of 3"),
+        ("id", ["a", "", "b"], "(1 of 3 have none of their own)"),
+        ("id", ["a", "c", "b"], ""),
+        ("key", ["a", "c", "b"], ""),
+        ("other", ["a", "a", "b"], ""),
+    ],
+)
+def test_ids_that_are_no_keys_are_told(
+    column: str, keys: list[str], note: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "log.csv"
+    lines = [f"{key},seen?,cat,dog,A,B" for key in keys]
+    file.write_text("\n".join([f"{column},question,A,B,answer,prediction", *lines]))
+    data = LogData(LogData.Options(file=file), Context())
+    told = data.facts.get("keys", "")
+    assert (note in told) if note else not told
+
+
+def test_a_table_of_other_names_says_how_all_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("Q,opt_a,opt_b,gt,model_output\nseen?,cat,dog,A,B\n")
+    options = {"file": file, "format": "table"}
+    with pytest.raises(UserError) as caught:
+        LogData(LogData.Options(**options), Context())
+    said = str(caught.value)
+    assert "reader={prediction: COLUMN, answer: COLUMN, question: COLUMN" in said
+    assert "-M 'reader=...' and -D 'reader=...'" in said

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from cuescope.affected import root
+from cuescope.counted import count_of
 from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Outcome, Sample
 from cuescope_sdk.data._look_alikes import (
     RICH,
@@ -241,9 +242,9 @@ def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
     return Evidence(
         check=CHECK,
         verdict="inconclusive",
-        detail=f"no groups are known; {len(inferred):,} images look like another one and count "
-        "once with it. What comes from one source and looks different is not known: declare it "
-        "(Sample.group, -D group=...)",
+        detail=f"no groups are known; {count_of(len(inferred), 'images', 'look')} like "
+        "another one: such images count once. What comes from one source and looks different is "
+        "not known: declare it (Sample.group, -D group=...)",
         value=float(len(inferred)),
         n=len(audit.samples),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from cuescope.building import find_tools
 from cuescope.capabilities import ROLES
+from cuescope.counted import count_of
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 from cuescope_sdk.data._annotation_types import annotation_faults, describe
 
@@ -132,13 +133,12 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
     do; what is weak is announced, and noted in the report.
     """
     whole = audit.context.dataset
-    limited = whole is not None and len(whole) > len(audit.samples)
     weak = []
     for shortage in find_shortages(
         needs, DataProfile.of(audit.samples), audit.tools, method
     ):
-        if limited:
-            remedy = f"{shortage.remedy} Without --limit and --part there are more."
+        if whole is not None and len(whole) > len(audit.samples):
+            remedy = f"{shortage.remedy} {_the_rest(len(audit.samples), len(whole))}"
             shortage = replace(shortage, remedy=remedy)
         # before the first question, with the number that would do (docs/own-data.md)
         if shortage.gravity == "fatal" or _is_refused(shortage, needs, audit.options):
@@ -157,6 +157,14 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
         able = find_tools(role, audit.context.registry)
         if able:
             audit.context.announce(f"{role.name}s here: {', '.join(able)}")
+
+
+def _the_rest(used: int, all_of_them: int) -> str:
+    """Why an audit looks at fewer samples than there are: commands that test keep a part back."""
+    return (
+        f"It looks at {used:,} of {all_of_them:,} samples: the others are left out by --limit or "
+        "--part, or are kept to test what is found."
+    )
 
 
 def _is_refused(shortage: Shortage, needs: DataNeeds, options: object) -> bool:
@@ -253,7 +261,8 @@ def _of_numbers(
     drawn = "independent samples"
     sources = profile.counts["data set"].total()
     of_groups = (
-        f" ({profile.samples:,} samples of {sources:,} group{'s' * (sources > 1)})"
+        f" ({count_of(profile.samples, 'samples')} of {sources:,} "
+        f"group{'s' * (sources > 1)})"
     )
     of_groups *= sources < profile.samples
     if most < needs.least:

@@ -47,7 +47,8 @@ class Record:
 class Log:
     """What a file holds: `records` in its order, the harness's own `scores`, what was passed over.
 
-    `left_out` counts, by reason, the answers that cannot be used.
+    `left_out` counts, by reason, the answers that cannot be used. `notes` are what else a report
+    should say of the file, by a short title.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Log:
     model: str | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 class LogReader(Plugin):

@@ -1,5 +1,7 @@
 """Pictures for reports: images beside maps, frames in strips, charts, numbers in sentences."""
 
+from cuescope.counted import count_of
+
 # drawing libraries round as they like: pictures are no part of a report's hash (docs/adr/0010)
 from cuescope_sdk.report._contrasts import contrast, draw_beside
 from cuescope_sdk.report._figures import (
@@ -18,6 +20,7 @@ __all__ = [
     "PanelRow",
     "bar_chart",
     "contrast",
+    "count_of",
     "draw_beside",
     "frame_strips",
     "heat_maps",

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from cuescope.counted import count_of
 from cuescope.plugin import Plugin
 from cuescope_sdk import Sample, UserError
 
@@ -65,7 +66,7 @@ class Tell(Plugin, ABC):
         moved = ~np.isclose(strengths, expected, atol=CLOSE, rtol=CLOSE)
         count = len(np.unique(_owners(samples)[moved]))
         if count:
-            raise _refusal(name, f"others in {count:,} questions")
+            raise _refusal(name, f"others in {count_of(count, 'questions')}")
         if _agreement(strengths, others) > BY_CHANCE:
             raise _refusal(name, "answers that it was shown in an earlier call")
         return strengths
@@ -161,7 +162,7 @@ def _ask(
         raise UserError(
             f"tell '{name}'",
             expected="a strength for each option of each sample, in order",
-            got=f"{sum(sizes):,} for {sum(wanted):,} options",
+            got=f"{sum(sizes):,} for {count_of(sum(wanted), 'options')}",
         )
     strengths = np.array(
         [value for of_sample in answer for value in of_sample], dtype=float

@@ -18,6 +18,7 @@ from cuescope.application import (
     write_atomically,
 )
 from cuescope_covar_build.options import BuildOptions, Texts
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from cuescope_sdk.data import CovarManifest
@@ -182,7 +183,7 @@ def _show(options: BuildOptions, manifest: "CovarManifest", as_json: bool) -> No
         result.show()
         return
     images = ", ".join(f"{count:,} {name}" for name, count in by_subset.items())
-    echo(f"wrote {file}: {len(rows):,} images: {images}")
+    echo(f"wrote {file}: {count_of(len(rows), 'images')}: {images}")
     if options.viewpoint_editor is None:
         echo(
             "viewpoint is left out: it needs --viewpoint-editor SPEC, an editor by instruction"

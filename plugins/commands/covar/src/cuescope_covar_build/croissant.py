@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk.data import CovarManifest, CovarRow
+from cuescope_sdk.report import count_of
 
 CROISSANT = "croissant.json"
 KINDS = {int: "sc:Integer", bool: "sc:Boolean", str: "sc:Text"}
@@ -42,7 +43,8 @@ def metadata(folder: Path, rows: Sequence[CovarRow]) -> dict[str, Any]:
     backgrounds = {row.background for row in rows} - {CovarManifest.ORIGINAL}
     licences = {row.licence for row in rows} - {""}
     content["description"] = (
-        f"{len(rows):,} images of {len(labels):,} classes made from {len(photos):,} photos: each "
+        f"{count_of(len(rows), 'images')} of {len(labels):,} classes made from "
+        f"{len(photos):,} photos: each "
         f"object on {len(backgrounds):,} backgrounds, in controlled variants."
     )
     content["license"] = sorted(licences) or ["unknown"]

@@ -20,6 +20,7 @@ from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_sdk import BadDataError, Context, DamagedFileError, UserError, digest
 from cuescope_sdk.data import CovarManifest, CovarRow, Draft, content_digest
 from cuescope_sdk.logs import parse_json
+from cuescope_sdk.report import count_of
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
@@ -74,7 +75,7 @@ class BuildFolder:
             del self.rows[key]
         if changed:
             context.announce(
-                f"{len(changed):,} images are not as they were built, and are made again, "
+                f"{count_of(len(changed), 'images')} made again, since their files were changed: "
                 f"'{changed[0]}' among them"
             )
 
@@ -123,8 +124,8 @@ class BuildFolder:
             raise UserError(
                 f"covar: cannot write to {self.folder}",
                 got=got,
-                remedy=f"{len(self.rows):,} images are kept. {first}, and the same command goes "
-                "on from there",
+                remedy=f"{count_of(len(self.rows), 'images', 'are')} kept. {first}, and the "
+                "same command goes on from there",
             ) from error
 
     def _is_as_written(self, row: CovarRow) -> bool:

@@ -18,6 +18,7 @@ from cuescope_folder.layout import MANIFEST_SUFFIXES, MANIFESTS, locate
 from cuescope_folder.options import FolderOptions
 from cuescope_folder.roots import Roots, looks_like_address
 from cuescope_sdk import Context, UserError, inside
+from cuescope_sdk.report import count_of
 
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -158,8 +159,8 @@ def fetch_cells(
 
 def _kept_copies(count: int) -> dict[str, str]:
     return {
-        "copies": f"{count:,} files were fetched and are kept; -D fetch_again=true fetches them "
-        "again"
+        "copies": f"{count_of(count, 'files')} fetched and kept; -D fetch_again=true fetches "
+        "all anew"
     }
 
 

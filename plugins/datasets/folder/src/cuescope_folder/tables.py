@@ -14,6 +14,7 @@ from cuescope_folder.copies import Copies
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest
 from cuescope_sdk.data import TextFile, printable_name
+from cuescope_sdk.report import count_of
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = (
@@ -152,9 +153,10 @@ def _require_modest_table(manifest: Path, file: Any) -> None:
     if columns > MOST_COLUMNS or rows > MOST_ROWS or columns * rows > most_cells:
         raise UserError(
             f"folder: {manifest.name} is too large",
-            expected=f"at most {MOST_ROWS:,} rows, {MOST_COLUMNS:,} columns, and {most_cells:,} "
+            expected=f"at most {MOST_ROWS:,} rows, {count_of(MOST_COLUMNS, 'columns')}, and "
+            f"{most_cells:,} "
             f"cells in {size:,} bytes",
-            got=f"{rows:,} rows of {columns:,} columns",
+            got=f"{count_of(rows, 'rows')} of {columns:,} columns",
             remedy="Split it, and audit the parts",
         )
     for index in range(columns):
@@ -291,7 +293,7 @@ def _too_large(
     return UserError(
         f"folder: {manifest.name} is too large",
         expected=f"at most {MOST_ROWS:,} rows and {most:,} bytes",
-        got=f"{rows:,} rows and {size:,} bytes or more",
+        got=f"{count_of(rows, 'rows')} and {size:,} bytes or more",
         remedy="Split it, and audit the parts",
     )
 

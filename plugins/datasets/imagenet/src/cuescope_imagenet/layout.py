@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
+from cuescope_sdk.report import count_of
 
 WNID = re.compile(r"n\d{8}")
 MOST_DIGITS = 9
@@ -148,9 +149,12 @@ def devkit_labels(
     # One missing image would shift the labels of all that follow, without any other sign of it.
     if len(labels) != len(images):
         raise UserError(
-            f"{truth.name} has {len(labels):,} lines",
+            f"{truth.name} has {count_of(len(labels), 'lines')}",
             expected="one an image",
-            got=f"{len(images):,} images in {images[0].parent if images else 'no folder'}",
+            got=(
+                f"{count_of(len(images), 'images')} in "
+                f"{images[0].parent if images else 'no folder'}"
+            ),
             remedy="Labels go by order, so no image may be missing",
         )
     return dict(zip(images, labels, strict=True))

@@ -7,6 +7,7 @@ from typing import Any
 
 from cuescope_questions.layouts import FORMS, AnswerForm
 from cuescope_sdk import UserError
+from cuescope_sdk.report import count_of
 
 LETTERS = string.ascii_uppercase
 # "A. red", "(A) red", "A) red", "A: red"
@@ -142,7 +143,7 @@ def _misfit(
     else:
         first = indices.index(None)
         count = len(indices) - indices.count(None)
-        expected = f"the {form} of an option, as in {count:,} other rows"
+        expected = f"the {form} of an option, as in {count_of(count, 'other rows')}"
     remedy = None
     if form == "index":
         remedy = "An index counts from 0; -D answer_is=number is for numbers from 1"

@@ -37,6 +37,7 @@ from cuescope_sdk import (
     nearest,
 )
 from cuescope_sdk.data import Probe, Question, Videos, probe_all
+from cuescope_sdk.report import count_of
 
 # share of the answers of a file that may name no option
 SLIPS = 0.02
@@ -184,7 +185,7 @@ class QuestionFile(Plugin):
                 f"{self.title}: no picture of '{self.options.path.name}' can be shown",
                 expected="pictures in its cells (-D embedded=true) or in a folder that it names "
                 "them of (-D images=FOLDER)",
-                got=f"{len(names):,} names and {len(files):,} files",
+                got=f"{count_of(len(names), 'names')} and {count_of(len(files), 'files')}",
             )
         shown = sum(all(n in good for n in names) for names in self._shown.values())
         self.facts["pictures"] = (

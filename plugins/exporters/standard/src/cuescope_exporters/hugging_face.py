@@ -9,6 +9,7 @@ from pydantic import Field
 from cuescope_exporters.every_eval_ever import plain_name
 from cuescope_sdk import Options, Report, StoredRun, UserError, Words, printable
 from cuescope_sdk.exporting import Exporter, plain_answers
+from cuescope_sdk.report import count_of
 
 
 class HuggingFaceOptions(Options):
@@ -80,7 +81,7 @@ def card_text(report: Report) -> str:
         "## Cues that this model relies on",
         "",
         f"[cuescope](https://github.com/cuescope/cuescope) tested `{_plain(origin.model.spec)}` "
-        f"on {origin.samples:,} samples of `{_plain(origin.data.spec)}` by "
+        f"on {count_of(origin.samples, 'samples')} of `{_plain(origin.data.spec)}` by "
         f"`{_plain(origin.method.spec)}` ({origin.started[:10]}, report {report.hash}).",
         "",
     ]

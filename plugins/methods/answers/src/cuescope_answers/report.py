@@ -7,7 +7,7 @@ import numpy as np
 from cuescope_answers.analysis import Candidate, Result, Study, is_finding, study
 from cuescope_answers.trials import Answered
 from cuescope_sdk import Audit, Feature, Occurrence, Score
-from cuescope_sdk.report import percent
+from cuescope_sdk.report import count_of, percent
 from cuescope_sdk.statistics import mean_interval
 
 PREFERENCE = "preference"
@@ -15,6 +15,11 @@ NEXT_STEP = (
     "These go with the answers; they need not cause them. Ask the model again: the same options in "
     "another order, the same question without the word. The command `investigate` does so where "
     "the model is at hand."
+)
+JUDGES = (
+    "But it tells right answers from wrong ones without an exception. If this column is a "
+    "judgement of the answers, it is no cue: leave it out of the data, or of a log say that it "
+    "is one (-M 'reader={right: COLUMN}' -D 'reader={right: COLUMN}')."
 )
 
 
@@ -69,7 +74,17 @@ def scores(audit: Audit) -> Iterator[Score]:
             q_value=result.q_value,
             finding=finding,
             statement=statement(result) if finding else None,
+            doubt=JUDGES if finding and judges(result, result_of.answers) else None,
         )
+
+
+def judges(result: Result, answers: Answered) -> bool:
+    """Whether a value of a column tells right answers from wrong ones without an exception."""
+    if result.candidate.kind != "value":
+        return False
+    right = answers.right > 0
+    shows = result.candidate.shows
+    return bool((shows == right).all() or (shows == ~right).all())
 
 
 def statement(result: Result) -> str:
@@ -92,7 +107,8 @@ def statement(result: Result) -> str:
             f"({interval}). This goes with it; it does not say what causes it."
         )
     return (
-        f"With {{feature}}, accuracy is {result.with_it:.1%} in {result.n:,} samples, and "
+        f"With {{feature}}, accuracy is {result.with_it:.1%} in "
+        f"{count_of(result.n, 'samples')}, and "
         f"{result.without:.1%} in the others: {points} less ({interval}). This goes with it; it "
         "does not say what causes it."
     )
@@ -111,7 +127,7 @@ def _note(audit: Audit, result_of: Study) -> None:
             f"{answers.right.mean():.2%} of {count:,} samples ({low:.1%} to {high:.1%})",
         )
     if left_out := len(audit.samples) - count:
-        audit.note("left out", f"{left_out:,} samples without a label")
+        audit.note("left out", f"{count_of(left_out, 'samples')} without a label")
     kinds: dict[str, int] = {}
     for result in result_of.results:
         kinds[result.candidate.kind] = kinds.get(result.candidate.kind, 0) + 1

@@ -32,6 +32,7 @@ from cuescope.application import (
     write_atomically,
 )
 from cuescope_sdk import Request, StoredRun, UserError, generator
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from cuescope_blind.learner.meaning import Columns
@@ -148,7 +149,9 @@ def blind(
             # with --json the report alone is printed
             echo(words, err=output.as_json)
         write_atomically(manifest, "".join(rows))
-        echo(f"wrote {manifest}: {len(rows):,} questions", err=output.as_json)
+        echo(
+            f"wrote {manifest}: {count_of(len(rows), 'questions')}", err=output.as_json
+        )
         echo(f"next: --data questions:{manifest}", err=output.as_json)
 
 

@@ -10,7 +10,7 @@ from cuescope_blind.learner.meaning import Columns
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import blind_scores, expected_correct, hardest
 from cuescope_sdk import UserError
-from cuescope_sdk.report import signed
+from cuescope_sdk.report import count_of, signed
 from cuescope_sdk.statistics import Permutation
 
 # learned anew in between: once the strongest tell is gone, its opposite may be one
@@ -45,7 +45,8 @@ class Pruned:
         if self.gain < 0:
             turned = ". Below 0 the tells are turned round: prune fewer"
         return (
-            f"{verdict}: on the {len(self.kept):,} questions that are left a learner without "
+            f"{verdict}: on the {count_of(len(self.kept), 'questions')} that are left a "
+            "learner without "
             f"pixels gains {signed(100 * self.gain)} points ({signed(100 * self.before)} on all); "
             f"with as many removed by chance {signed(100 * mean)}, {signed(100 * nearest)} at the "
             f"nearest to 0 ({len(self.by_chance)} draws; p = {self.p_value:.3f}){turned}"

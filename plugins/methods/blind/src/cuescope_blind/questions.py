@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from cuescope_sdk import Sample, UserError
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 
 PerOption = Float[np.ndarray, " option"]
@@ -55,7 +56,7 @@ class Questions:
             raise UserError(
                 "blind: there is nothing to answer",
                 expected="questions with two options or more and a right answer",
-                got=f"none in {len(samples):,} samples",
+                got=f"none in {count_of(len(samples), 'samples')}",
             )
         # the first of equal texts: a sample tells its answers apart by text
         right = []

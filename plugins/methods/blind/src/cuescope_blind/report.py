@@ -17,6 +17,7 @@ from cuescope_blind.analysis import (
 from cuescope_blind.questions import Questions
 from cuescope_blind.scores import Gain, blind_scores
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
+from cuescope_sdk.report import count_of
 
 # examples of each finding; a cell holds so many characters
 EXAMPLES = 3
@@ -151,22 +152,25 @@ def _note(audit: Audit, result_of: Study) -> None:
     found_learner = is_finding(learner, audit.options)
     told = headline(learner, len(questions), found=found_learner)
     audit.note("answered without looking", told)
-    videos = f"{len(questions):,} questions about {questions.groups.count:,} videos"
+    videos = f"{count_of(len(questions), 'questions')} about {questions.groups.count:,} videos"
     # without videos nothing says which questions belong together, and the reader must know
     if not questions.groups.declared:
-        videos = f"{len(questions):,} questions, each taken as drawn by itself"
+        videos = (
+            f"{count_of(len(questions), 'questions')}, each taken as drawn by itself"
+        )
     audit.note("questions", videos)
     left_out = len(audit.samples) - len(questions)
     if left_out:
         audit.note(
             "left out",
-            f"{left_out:,} samples without a label or with fewer than two options",
+            f"{count_of(left_out, 'samples')} without a label or with fewer than two options",
         )
     copies = questions.groups.count - questions.fold_groups.count
     if copies:
         audit.note(
             "copies",
-            f"{copies:,} videos share a question and its options with another: kept in one fold",
+            f"{count_of(copies, 'videos', 'share')} a question and its options with another: "
+            "kept in one fold",
         )
     found = any(is_finding(result, audit.options) for result in result_of.results)
     # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
@@ -182,7 +186,7 @@ def _note(audit: Audit, result_of: Study) -> None:
 
 
 def _limit(widest: Result, limit: float | None) -> str:
-    about = f"'{widest.tell.key}' on {widest.gain.n:,} questions"
+    about = f"'{widest.tell.key}' on {count_of(widest.gain.n, 'questions')}"
     if limit is None:
         return f"There are too few questions to find any gain ({about})"
     return f"A gain of {100 * limit:.1f} points is found in 8 of 10 audits ({about})"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
     Audit,
+    Capabilities,
     DataNeeds,
     Evidence,
     Feature,
@@ -97,6 +98,13 @@ class Confirm(Plugin):
             if audit.context.planning:
                 audit.context.announce(plan.sentence)
         yield from features(audit.once(gather, audit, self.options))
+
+    @staticmethod
+    def refuses(capabilities: Capabilities) -> str | None:
+        """Why a model cannot be tested: it repeats what it answered once."""
+        if "recorded" in capabilities.exposes:
+            return "answers that were recorded before, and the test asks about changed samples"
+        return None
 
     @hookimpl
     def perturb(

@@ -24,6 +24,7 @@ from cuescope_sdk import (
     read_sealed,
 )
 from cuescope_sdk.locating import Sight
+from cuescope_sdk.report import count_of
 from cuescope_sdk.stills import FrameId
 from cuescope_sdk.tools import NameGuess
 
@@ -390,7 +391,7 @@ def _note_findings(
         [report] = reports.values()
         counted = f"{len(cues)} of {report.title}"
         samples = report.provenance.samples
-    audit.note("findings", f"{counted}, found in {samples:,} samples")
+    audit.note("findings", f"{counted}, found in {count_of(samples, 'samples')}")
 
 
 def strongest(feature: Feature, seen: Samples) -> Feature:

@@ -18,7 +18,7 @@ from cuescope_quag.trials import (
     is_correct,
 )
 from cuescope_sdk import Audit, Contrast, Frame, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import bar_chart, contrast, frame_strips
+from cuescope_sdk.report import bar_chart, contrast, count_of, frame_strips
 
 EXAMPLES = 4
 LONGEST = 90  # characters of a question
@@ -65,11 +65,11 @@ def _contrast(
     condition = answers.conditions[column]
     rate, losses = figures.headline
     rows = list(range(len(answers.samples)))
-    questions = f"{len(rows):,} questions"
+    questions = count_of(len(rows), "questions")
     if kind is not None:
         rate, losses = figures.by_type[kind]
         rows = question_types(answers.samples)[kind].tolist()
-        questions = f"{len(rows):,} questions ({kind})"
+        questions = f"{count_of(len(rows), 'questions')} ({kind})"
     before = [answers.plain[row] for row in rows]
     after = [answers.changed[column][row] for row in rows]
     plain = f"{figures.measure} {rate.value:.1f}% in {questions}"

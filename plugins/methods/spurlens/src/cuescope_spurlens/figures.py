@@ -8,7 +8,7 @@ from itertools import chain, islice
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table, Trial
-from cuescope_sdk.report import contrast, line_chart, percent
+from cuescope_sdk.report import contrast, count_of, line_chart, percent
 from cuescope_spurlens.analysis import CaseResult, Results, accuracy
 from cuescope_spurlens.answers import read_answer
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
@@ -111,7 +111,7 @@ def side_titles(result: CaseResult) -> tuple[str, str]:
     splits = case.splits_by_presence(result.strongest, *result.shown_rows)
     ends = ("with", "without") if splits else ("that show", "that hardly show")
     verb = "sees" if case.task == "recognition" else "imagines"
-    count = f"{figures.k:,}" if case.units.all_single else f"{figures.k:,} groups"
+    count = f"{figures.k:,}" if case.units.all_single else count_of(figures.k, "groups")
 
     def title(end: str, name: str, rate: float) -> str:
         share = f"{percent(rate)} of {count}"

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from cuescope_sdk import Audit, Score
-from cuescope_sdk.report import percent
+from cuescope_sdk.report import count_of, percent
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.analysis import (
     ASSUMED_RATE,
@@ -210,7 +210,7 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
     later = most_later_trials(audit, planned_cases(audit.options, candidates))
     audit.expect_more(questions + later)
     if "patches" in audit.capabilities.exposes and "recognition" in audit.options.tasks:
-        text = f"{len(audit.samples):,} images read at most, to train a probe on it"
+        text = f"{count_of(len(audit.samples), 'images')} read at most, to train a probe on it"
         audit.note("vision encoder", text)
     if candidates.image_sets:
         audit.note("power", describe_power(expected_power(candidates, audit.options)))
@@ -238,8 +238,9 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("black image", describe_blank(results))
     audit.note(
         "chance",
-        f"{NULLS[audit.options.null]}, {results.draws:,} times; p-values are corrected over "
-        f"{len(results.cases)} classes and tasks ({CORRECTIONS[audit.options.correction]})",
+        f"{NULLS[audit.options.null]}, {count_of(results.draws, 'times')}; p-values are "
+        f"corrected over {len(results.cases)} classes and tasks "
+        f"({CORRECTIONS[audit.options.correction]})",
     )
     if results.cases:
         audit.note("independent", describe_units(results))
@@ -295,10 +296,10 @@ def describe_units(results: Results) -> str:
         return (
             "no image names a group (source video, scene, patient); "
             f"{len(results.study.look_alikes):,} look like another one and count once with it: "
-            f"{rows:,} images of the classes and tasks count as {units:,}"
+            f"{count_of(rows, 'images')} of the classes and tasks count as {units:,}"
         )
     if declared:
-        return f"groups: {rows:,} images of the classes and tasks count as {units:,}"
+        return f"groups: {count_of(rows, 'images')} of the classes and tasks count as {units:,}"
     return (
         "no image names a group (source video, scene, patient) and none looks like another "
         "one, so each counts by itself; images of one source that look different would make "
@@ -414,7 +415,8 @@ def count_answers(results: Results) -> str:
     unparsed = results.unparsed
     share = f" ({unparsed / asked:.1%})" if unparsed else ""
     return (
-        f"{asked:,} distinct questions; {unparsed:,}{share} answered neither yes nor no"
+        f"{count_of(asked, 'distinct questions')}; {unparsed:,}{share} answered neither "
+        "yes nor no"
     )
 
 

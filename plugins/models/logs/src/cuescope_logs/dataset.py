@@ -15,6 +15,7 @@ from cuescope_logs.pictures import Pictures
 from cuescope_logs.values import as_number
 from cuescope_sdk import Context, Dataset, Names, Plugin, Sample, Words, digest
 from cuescope_sdk.logs import Choices, Log, Record
+from cuescope_sdk.report import count_of
 
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -126,12 +127,13 @@ class LogSamples:
             # a log that names no picture lacks them all
             lacking = named - shown or len(samples)
             self.facts["pictures"] = (
-                f"not in the log for {lacking:,} samples: they have no frames"
+                f"not in the log for {count_of(lacking, 'samples')}: they have no frames"
             )
         if twins:
             self.facts["alike"] = (
-                f"{twins:,} questions are not in the log, or asked twice or more: without a "
-                "picture each has its key behind it"
+                f"{count_of(twins, 'questions')} without a text of its own (the log has none, or "
+                "the same one for several) and without a picture: the key of the row is written "
+                "behind each, so that answers are not mixed up"
             )
         return tuple(samples)
 

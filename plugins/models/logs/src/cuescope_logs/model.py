@@ -26,6 +26,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.logs import Record
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_sdk.report import count_of
 
 # of choices that were not chosen, where a log says no likelihoods: as a model that is sure
 UNLIKELY = -10.0
@@ -176,12 +177,13 @@ class Answers:
             facts["accuracy"] = f"{share:.2%} of {self.judged:,} answers"
         if self.unread:
             facts["no choice named"] = (
-                f"{self.unread:,} answers: counted as wrong, as one of the wrong choices by chance"
+                f"{count_of(self.unread, 'answers')}: counted as wrong, as one of the wrong "
+                "choices by chance"
             )
         if self.clashes:
             facts["left out"] = (
-                f"{self.clashes:,} samples show and ask the same as another one, and were answered "
-                "otherwise: their logits are all equal"
+                f"{count_of(self.clashes, 'samples')} with the picture and question of another "
+                "one, and another answer: their logits are all equal"
             )
         if self.epochs > 1:
             facts["epochs"] = (

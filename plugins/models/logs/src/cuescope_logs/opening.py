@@ -189,7 +189,7 @@ def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
     if reasons:
         left_out = [f"{count:,} {reason}" for reason, count in reasons]
         facts["left out of the log"] = ", ".join(left_out)
-    return facts
+    return {**facts, **log.notes}
 
 
 def _stamp(path: Path) -> Iterable[int]:

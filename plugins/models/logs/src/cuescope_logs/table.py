@@ -81,14 +81,20 @@ class TableLog(LogReader):
                     expected="a column of what the model said",
                     got=", ".join(map(str, row))[:200],
                     remedy=nearest(self.options.prediction, list(map(str, row)))
-                    or "Name it: -L 'reader={prediction: COLUMN}' beside --log, else -M and -D",
+                    or "Name the columns: reader={prediction: COLUMN, answer: COLUMN, "
+                    "question: COLUMN, options: 'A,B,C,D'}, as -M 'reader=...' and "
+                    "-D 'reader=...', or as -L 'reader=...' beside --log",
                 )
             rows.append((place, row))
         key = self._key_column([row for _, row in rows])
         records = []
         for number, (place, row) in enumerate(rows):
             records.append(self._record(row, number, place, key))
-        return Log(title=path.stem, records=tuple(records))
+        return Log(
+            title=path.stem,
+            records=tuple(records),
+            notes=_notes_of_keys([row for _, row in rows], key),
+        )
 
     def _key_column(self, rows: Sequence[Mapping[str, Any]]) -> str:
         """The column of the keys: the one that is named, or one that tells all rows apart."""
@@ -163,6 +169,23 @@ class TableLog(LogReader):
                 name: value for name, value in row.items() if name not in used
             },
         )
+
+
+def _notes_of_keys(rows: Sequence[Mapping[str, Any]], key: str) -> dict[str, str]:
+    """That rows are known by their numbers, where a column looked like one of keys."""
+    if key in KEYS or any(key in row for row in rows):
+        return {}
+    for column in KEYS:
+        found = [text for row in rows if (text := text_at(row, column))]
+        if found:
+            again = len(rows) - len(set(found))
+            return {
+                "keys": f"the column '{column}' does not tell rows apart ({again:,} of "
+                f"{len(rows):,} have none of their own), so rows are known by their numbers, and "
+                "two logs are compared row by row. reader={key: COLUMN} names another column; "
+                f"reader={{group: {column}}} says that rows of one {column} belong together"
+            }
+    return {}
 
 
 def parse_list(value: Any, place: str) -> Any:

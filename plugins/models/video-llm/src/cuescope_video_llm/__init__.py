@@ -19,6 +19,7 @@ from cuescope_sdk import (
     digest,
 )
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_sdk.report import count_of
 from cuescope_video_llm.options import (
     ClipViLOptions,
     VideoChatOptions,
@@ -180,7 +181,7 @@ class ClipViL(AuthorsModel):
         if strangers:
             raise UserError(
                 f"{self.owner}: sample '{trial.sample.key}' has the choice '{strangers[0]}'",
-                expected=f"one of the {len(answers):,} answers that it knows",
+                expected=f"one of the {count_of(len(answers), 'answers')} that it knows",
                 remedy="Ask it open questions, or take data with short answers.",
             )
         logits = logits[[answers.index(choice) for choice in choices]]

@@ -21,6 +21,7 @@ from torch.nn.functional import linear
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.models import require_frames
+from cuescope_sdk.report import count_of
 from cuescope_sdk.torch import Checkpoint, fused_self_attention
 from cuescope_videoqa.network import (
     BERT,
@@ -249,7 +250,7 @@ class AllInOneNetwork(Network):
         if numbers.keys().isdisjoint(answers):
             raise UserError(
                 f"{self.owner}: sample '{sample.key}' has no choice that is in the vocabulary",
-                expected=f"one of its {len(numbers):,} answers",
+                expected=f"one of its {count_of(len(numbers), 'answers')}",
                 got=", ".join(answers[:3]),
             )
         # An answer outside the vocabulary loses to every one that is in it.

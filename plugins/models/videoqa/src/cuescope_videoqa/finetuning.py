@@ -29,6 +29,7 @@ from cuescope_sdk import (
     Table,
     UserError,
 )
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     import torch
@@ -140,7 +141,7 @@ class Finetune(Plugin):
             columns=("epoch", "loss", "accuracy", "balanced accuracy"),
             rows=tuple(rows),
             notes=(
-                f"Learning rate {rate:g}, {len(train):,} questions to train on, "
+                f"Learning rate {rate:g}, {count_of(len(train), 'questions')} to train on, "
                 f"{len(val):,} of split {options.val}. The weights of the epoch with the "
                 f"highest balanced accuracy are in {options.out.name}.",
             ),

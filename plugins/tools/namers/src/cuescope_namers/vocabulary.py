@@ -13,6 +13,7 @@ from cuescope_namers.words import read_words
 from cuescope_sdk import Context, Names, Options, Plugin, UserError, digest
 from cuescope_sdk.language import parse_list, proposal_prompts
 from cuescope_sdk.models import Templates
+from cuescope_sdk.report import count_of
 from cuescope_sdk.tools import FrameGroup, NameGuess
 
 
@@ -70,7 +71,7 @@ class Vocabulary(Plugin):
         # other templates put a word elsewhere
         self.fingerprint = digest("vocabulary", 1, self._words, self._templates.content)
         self.facts = {
-            "names": f"from {len(self._words):,} words of {options.words.name}"
+            "names": f"from {count_of(len(self._words), 'words')} of {options.words.name}"
         }
 
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:

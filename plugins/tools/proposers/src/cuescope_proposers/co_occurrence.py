@@ -23,6 +23,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
+from cuescope_sdk.report import count_of
 from cuescope_sdk.tools import normalise_name
 
 OWNER = "co-occurrence"
@@ -109,7 +110,7 @@ class CoOccurrence(Plugin):
     @property
     def facts(self) -> Mapping[str, str]:
         split = f", split {self.options.split}" if self.options.split else ""
-        return {"counted in": f"{len(self._data):,} samples{split}"}
+        return {"counted in": f"{count_of(len(self._data), 'samples')}{split}"}
 
     def propose(self, label: str) -> list[str]:
         """The names that go with a class; raises UserError for one that no image shows."""

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
+from cuescope.counted import count_of
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
@@ -143,7 +144,9 @@ def _loss(
         or seconds > promised - late
     ):
         return None
-    return f"cut off: {count:,} frames, {seconds:.1f} of {promised:.1f} seconds"
+    return (
+        f"cut off: {count_of(count, 'frames')}, {seconds:.1f} of {promised:.1f} seconds"
+    )
 
 
 def _promised_seconds(

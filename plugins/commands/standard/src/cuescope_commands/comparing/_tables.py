@@ -8,7 +8,7 @@ from cuescope.application import figure, with_ends
 from cuescope_commands.comparing._pairs import Change, Pairs
 from cuescope_commands.comparing._runs import UNKNOWN, Run, Runs, names_of
 from cuescope_sdk import Score, Table
-from cuescope_sdk.report import signed
+from cuescope_sdk.report import count_of, signed
 
 MOST_ROWS = 30
 # share of the answers whose pictures may have changed between two runs
@@ -212,8 +212,8 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     before, after, both = pairs.counts
     if len(pairs.unlike) > MOST_UNLIKE * both:
         return (
-            f"{len(pairs.unlike):,} samples of the same name show other pictures (such as "
-            f"{pairs.unlike[0]}), so the data are not the same. Where these are other frames "
+            f"{count_of(len(pairs.unlike), 'samples')} of the same name with other pictures (such "
+            f"as {pairs.unlike[0]}), so the data are not the same. Where these are other frames "
             "of the same clips, pair them with --by-name"
         )
     if not pairs.rows:
@@ -242,7 +242,10 @@ def _notes(
     if both < max(before, after):
         yield f"{both} of {before} and {after} answers are to the same trial; the rest is left out."
     if pairs.unlike:
-        yield f"{len(pairs.unlike):,} samples show other pictures in both runs, and are left out."
+        yield (
+            f"{count_of(len(pairs.unlike), 'samples')} left out: the two runs have other "
+            "pictures of them."
+        )
     origin = first.report.provenance
     other = second.report.provenance
     if origin.data.fingerprint != other.data.fingerprint:

@@ -18,6 +18,7 @@ from cuescope.application import (
     prints_lines,
 )
 from cuescope_sdk import UserError
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from cuescope_sdk import Report
@@ -80,7 +81,7 @@ def label(
         for line in compare(items):
             echo(line)
         file = write_labels(items, folder)
-        echo(f"wrote {file}: {len(select_answered(items)):,} labels")
+        echo(f"wrote {file}: {count_of(len(select_answered(items)), 'labels')}")
         # a stranger's run has no command
         if report.provenance.command:
             echo(f"next: {_audit_command(report, method.labels_option, file)}")
@@ -95,7 +96,9 @@ def label(
             got="none in this report",
         )
     written = write_sheet(questions, stored, folder, most, seed)
-    echo(f"wrote {folder / 'sheet.csv'} and sheet.html: {written:,} questions")
+    echo(
+        f"wrote {folder / 'sheet.csv'} and sheet.html: {count_of(written, 'questions')}"
+    )
     words = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
     # the folder is named again, or the sheet's key would be looked for beside the run
     words += ["--out", str(out)] if out else []

@@ -12,7 +12,7 @@ from cuescope.application import safe_text, write_csv
 from cuescope_sdk import UserError, read_sealed
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.logs import parse_json
-from cuescope_sdk.report import interval
+from cuescope_sdk.report import count_of, interval
 from cuescope_sdk.statistics import Groups, cohen_kappa, mean_interval
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
             else:
                 decided.append(item)
     if left_out:
-        yield f"{left_out:,} answers decide nothing and are left out of what follows"
+        yield f"{count_of(left_out, 'answers', 'decide')} nothing: left out of what follows"
     if not decided:
         return
     yield _agreement("people and the run agree", decided)
@@ -155,7 +155,10 @@ def _agreement(words: str, items: Sequence[Item]) -> str:
     groups = Groups(codes, len(names), declared=True)
     ends = interval(*mean_interval(agree, groups), "{:.0%}".format)
     few = f"; few: below {Groups.FEW}" if groups.few else ""
-    return f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} ({groups.count:,} pictures{few})"
+    return (
+        f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} "
+        f"({count_of(groups.count, 'pictures')}{few})"
+    )
 
 
 def write_labels(items: Sequence[Item], folder: Path) -> Path:

@@ -15,6 +15,7 @@ from cuescope_blind.appearance.analysis import (
 from cuescope_blind.files import COLOURS, METADATA
 from cuescope_blind.report import least_told, no_more, scores_of
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
+from cuescope_sdk.report import count_of
 
 NEXT_STEP = (
     "Look at the samples that show each tell: did one label come from another source, camera or "
@@ -80,7 +81,8 @@ def statement(result: LabelResult) -> str:
             f"guessing gives {gain.chance:.1%} ({gain.points})."
         )
     return (
-        f"{alone}, '{result.label}' is said of {gain.accuracy:.1%} of its {gain.n:,} samples, "
+        f"{alone}, '{result.label}' is said of {gain.accuracy:.1%} of its "
+        f"{count_of(gain.n, 'samples')}, "
         f"and of {gain.chance:.1%} of all others ({gain.points})."
     )
 
@@ -109,11 +111,14 @@ def _note(audit: Audit, study: LabelStudy) -> None:
     audit.note("samples", f"{total:,} of {len(data.names)} labels")
     left_out = len(audit.samples) - total
     if left_out:
-        audit.note("left out", f"{left_out:,} samples without a label")
+        audit.note("left out", f"{count_of(left_out, 'samples')} without a label")
     copies = data.groups.count - data.fold_groups.count
     # a picture that is in two folds would be told by memory
     if copies:
-        audit.note("copies", f"{copies:,} groups share a picture: kept in one fold")
+        audit.note(
+            "copies",
+            f"{count_of(copies, 'groups', 'share')} a picture: kept in one fold",
+        )
     found = any(is_label_finding(result, audit.options) for result in study.results)
     audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
     missed = smallest_told(study, audit.options)
@@ -122,7 +127,7 @@ def _note(audit: Audit, study: LabelStudy) -> None:
         return
     widest, limit = missed
     names = [result.tell.key for result in not_told(study, audit.options)]
-    about = f"'{widest.tell.key}' on {widest.gain.n:,} samples"
+    about = f"'{widest.tell.key}' on {count_of(widest.gain.n, 'samples')}"
     power = f"There are too few samples to find any gain ({about})"
     if limit is not None:
         power = (

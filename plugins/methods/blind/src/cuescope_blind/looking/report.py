@@ -15,6 +15,7 @@ from cuescope_blind.looking.trials import (
     WRONG_VIDEO,
 )
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
+from cuescope_sdk.report import count_of
 
 NEXT_STEP = (
     "The command `blind` says what in the texts gives answers away. Where the video is lost "
@@ -69,7 +70,7 @@ def scores(audit: Audit) -> Iterator[Score]:
         q_value=seen.turned_q,
         finding=seen.turned_finding,
         statement=f"With {{feature}} the answer changes in {change[seen.turned[0]].mean():.1%} of "
-        f"{int(seen.turned[0].sum()):,} questions ({share.points}).",
+        f"{count_of(int(seen.turned[0].sum()), 'questions')} ({share.points}).",
     )
 
 
@@ -140,7 +141,10 @@ def _note(audit: Audit, seen: Sight) -> None:
         )
     left_out = len(audit.samples) - total
     if left_out:
-        audit.note("left out", f"{left_out:,} samples without frames, label or options")
+        audit.note(
+            "left out",
+            f"{count_of(left_out, 'samples')} without frames, label or options",
+        )
     audit.note("next step", NEXT_STEP)
 
 

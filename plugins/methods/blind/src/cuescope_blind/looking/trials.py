@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from cuescope_sdk import Audit, Frame, Outcome, Sample, Trial, UserError
+from cuescope_sdk.report import count_of
 
 AS_IT_IS = "as it is"
 QUESTION_ALONE = "question alone"
@@ -41,7 +42,7 @@ def questions_asked(audit: Audit) -> list[Sample]:
         raise UserError(
             "looking: there is no question with a video",
             expected="questions with frames, two options or more and a right answer",
-            got=f"none in {len(ordered):,} samples",
+            got=f"none in {count_of(len(ordered), 'samples')}",
             remedy="Give the videos (-D videos=FOLDER); without them `cuescope blind DATA` reads "
             "the questions alone",
         )

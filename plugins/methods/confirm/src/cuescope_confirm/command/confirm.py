@@ -129,6 +129,7 @@ def confirm(
         words = {"run": str(run)} | typed_options
         choice = runner.context.resolve("method", METHOD, words)
         least = cast(ConfirmOptions, choice.options).least
+        _require_answers(run, StoredRun(run, runner.context))
         _require_usable(runner.context, request, interventions or [], tools)
         _require_cues(run, report, features or (), others or ())
         require_same_data(report, runner, request)
@@ -180,6 +181,18 @@ def confirm(
                 remedy=FEW,
                 adapt=partial(_name_anew, run, held.found[0]) if features else None,
             )
+
+
+def _require_answers(run: Path, stored: StoredRun) -> None:
+    """Raise UserError for a run of recorded answers: nobody answers what a test would ask."""
+    if not stored.is_recorded:
+        return
+    raise UserError(
+        f"{run} is a run of recorded answers",
+        expected="a model that can be asked about changed samples",
+        got=stored.report.provenance.model.spec,
+        remedy="With the model at hand: cuescope investigate --log FILE --model SPEC",
+    )
 
 
 def _require_cues(

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
-from cuescope_sdk.report import line_chart
+from cuescope_sdk.report import count_of, line_chart
 from cuescope_sdk.statistics import Correlation, student_interval
 
 CONFIDENCE = 0.95
@@ -134,7 +134,8 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
 
 def _training_note(schedule: Schedule) -> str:
     return (
-        f"{schedule.train:,} training samples, {schedule.epochs:,} epochs, dropout "
+        f"{count_of(schedule.train, 'training samples')}, "
+        f"{count_of(schedule.epochs, 'epochs')}, dropout "
         f"{schedule.dropout:g}. Increase: geometric mean over seeds, {CONFIDENCE:.0%} t interval. "
         "'of one modality' is the least error that a model of one modality alone can have: a model "
         "below it fuses both. The unimodal cut is the control, because no target needs attention "

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid, one_hot
 
 from cuescope_sdk import Context, Dataset, derive
+from cuescope_sdk.report import count_of
 from cuescope_toy.clip.architecture import TITLES
 from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
@@ -208,7 +209,7 @@ def train(
     facts = {
         "architecture": TITLES[options.tower],
         "weights": "trained here, from nothing",
-        "trained on": f"{len(data):,} pictures with captions, {result.epochs} epochs",
+        "trained on": f"{count_of(len(data), 'pictures')} with captions, {result.epochs} epochs",
         "training accuracy": f"{result.accuracy:.3f}",
     }
     return result.weights, facts

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from cuescope_sdk import Context, Dataset, Sample, derive
+from cuescope_sdk.report import count_of
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import (
     VOCABULARY,
@@ -170,7 +171,7 @@ def train(
     side = options.patches
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
-        "trained on": f"{len(samples):,} samples, {len(vocabulary.words)} words, "
+        "trained on": f"{count_of(len(samples), 'samples')}, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
         "frames": order if side == 1 else f"{side} x {side} patches each, {order}",

@@ -1,0 +1,115 @@
+"""What somebody reads who hands pictures, labels or answers over in another form than is wanted."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cuescope.errors import UserError
+from cuescope.python.functions import Classifier
+from cuescope.python.images import Images
+from cuescope.python.pixels import as_image
+from cuescope.types import Trial
+
+
+class Tensor:
+    """Another library's array: a dtype, a shape, and `numpy`."""
+
+    def __init__(self, pixels: np.ndarray) -> None:
+        self.pixels = pixels
+        self.dtype = f"torch.{pixels.dtype}"
+        self.shape = pixels.shape
+
+    def detach(self) -> "Tensor":
+        return self
+
+    def numpy(self, force: bool) -> np.ndarray:
+        return self.pixels
+
+
+PIXELS = np.full((8, 9, 3), 255, np.uint8)
+FIRST = PIXELS.transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        FIRST,
+        FIRST / np.float32(255),
+        PIXELS / 255,
+        PIXELS.astype(np.int64),
+        Tensor(PIXELS),
+        Tensor(FIRST),
+        Tensor(FIRST / np.float32(255)),
+    ],
+    ids=[
+        "channels first",
+        "floats first",
+        "floats",
+        "integers",
+        "tensor",
+        "tensor first",
+        "tensor floats",
+    ],
+)
+def test_the_remedy_makes_pixels_when_it_is_pasted(image: Any) -> None:
+    with pytest.raises(UserError, match=r"image 0 is no image: expected") as caught:
+        as_image(image, "image 0")
+    code = str(caught.value).rpartition("image file, got ")[2]
+    code = code.partition(". ")[2].partition(" makes pixels of")[0]
+    made = as_image(eval(code, {"image": image}), "image 0")
+    assert np.array_equal(np.asarray(made), PIXELS)
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "words"),
+    [
+        (Image.new("RGB", (4, 4)), ["a"], "the images: expected a list with one image"),
+        (
+            [PIXELS],
+            None,
+            "the labels: expected a list with one label for each sample, got None",
+        ),
+        (
+            [PIXELS],
+            "ab",
+            "the labels: expected a list with one label for each sample, got 'ab'",
+        ),
+        ([PIXELS], 3, "got an int"),
+        ([PIXELS, PIXELS], np.eye(2), r".argmax(axis=1)"),
+    ],
+)
+def test_one_thing_where_many_are_meant_is_named(
+    images: Any, labels: Any, words: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        Images(images, labels)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda images: None, "got None (did it forget `return`?)"),
+        (lambda images: ["a"] * len(images), "a row of numbers for each image"),
+        (lambda images: [{"a": 1.0}], "got a list"),
+    ],
+)
+def test_what_a_function_returns_is_said_with_what_is_wanted(
+    answer: Callable[[list[Image.Image]], Any], words: str
+) -> None:
+    data = Images([PIXELS, 255 - PIXELS], ["a", "b"])
+    model = Classifier(answer, labels=["a", "b"])
+    with pytest.raises(UserError) as caught:
+        model.respond([Trial(sample=data[0])])
+    assert words in str(caught.value)
+
+
+def test_labels_that_are_numbers_can_be_named() -> None:
+    with pytest.raises(UserError, match=r"classes=\[...\]\) names numbers"):
+        Classifier(lambda images: [], labels=["cat", "dog"]).for_audit(["0", "1"], 8)
+    with pytest.raises(UserError) as caught:
+        Classifier(lambda images: [], labels=["cat"]).for_audit(["cow"], 8)
+    assert "classes" not in str(caught.value)
