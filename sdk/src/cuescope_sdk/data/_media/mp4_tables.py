@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from cuescope.counted import count_of
+
 # what ffmpeg takes a file for an MP4 by, whatever it is called
 _ROOTS = {b"ftyp", b"moov", b"mdat", b"pnot", b"udta", b"wide", b"free", b"skip"}
 _ROOTS |= {b"junk", b"pict", b"uuid", b"prfl", b"moof", b"styp", b"sidx"}
@@ -36,7 +38,7 @@ def require_samples(content: Any) -> None:
             claimed += _samples(content, found)
     if claimed > len(content):
         raise ValueError(
-            f"its header claims {claimed:,} samples in {len(content):,} bytes"
+            f"its header claims {count_of(claimed, 'samples')} in {len(content):,} bytes"
         )
 
 
