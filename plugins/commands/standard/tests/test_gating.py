@@ -126,6 +126,10 @@ def test_a_policy_is_read_with_its_lines(tmp_path: Path) -> None:
         ("rules: [{rule: accuracy-at-lest, percent: 60}]", "accuracy-at-least"),
         ("rules: [{rule: accuracy-at-least, percent: .nan}]", "percent"),
         ("rules: [{rule: accuracy-at-least, percent: 600}]", "100"),
+        (
+            "rules: [{rule: accuracy-at-least, percent: 0.7}]",
+            "70 for 0.7 of all, got 0.7",
+        ),
         ("rules: [{rule: accuracy-at-least, percents: 60}]", "percent"),
         ("rules: [{rule: accuracy-at-least}]", "percent"),
         ("rules: [{rule: tested-for, points: 9, undecided: ok}]", "'block' or 'pass'"),

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from cuescope.application import fault
 from cuescope_sdk import UserError
@@ -16,7 +16,20 @@ MOST_BYTES = 1_000_000
 Points = Annotated[
     float, Field(ge=0, le=100, description="points of accuracy, 0 to 100")
 ]
-Percent = Annotated[float, Field(ge=0, le=100, description="percent, 0 to 100")]
+
+
+def _no_share(percent: float) -> float:
+    # an accuracy below 1% is no aim of anybody, and would let each model pass
+    if 0 < percent <= 1:
+        raise ValueError(f"a percentage: {100 * percent:g} for {percent:g} of all")
+    return percent
+
+
+Percent = Annotated[
+    float,
+    Field(ge=0, le=100, description="percent, 0 to 100"),
+    AfterValidator(_no_share),
+]
 
 
 class Rule(BaseModel):
