@@ -149,6 +149,21 @@ def test_a_refusal_names_the_limit(cuescope: Line) -> None:
     assert "It looks at 8 of 400 samples: the others are left out by --limit" in words
 
 
+def test_a_table_is_offered_to_those_that_read_tables(cuescope: Line) -> None:
+    Path("rows.csv").write_text("question,A,B,answer\n")
+    asked = ("audit", "answers", "--model", "toy", "--data", "rows.csv")
+    words = cuescope(*asked, code=2)
+    for reader in ("log", "questions", "folder"):
+        assert f"{reader}:rows.csv (" in words
+    assert "as in NAME:rows.csv" in cuescope("blind", "rows.csv", code=2)
+
+
+def test_formats_of_tables_are_near_too(cuescope: Line) -> None:
+    data = ("--data", "moving-shapes:none", "-D", "val=60", "--out", "run")
+    cuescope("audit", "answers", "--model", "toy:moving-shapes:none", *data)
+    assert "Did you mean 'csv'?" in cuescope("export", "run", "--to", "csvv", code=2)
+
+
 def test_confirm_fits_no_log(cuescope: Line) -> None:
     Path("log.csv").write_text(
         "question,A,B,answer,prediction\n"

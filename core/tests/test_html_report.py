@@ -496,6 +496,8 @@ def test_a_finding_says_where_and_outlines_it_on_its_pictures() -> None:
     assert not plain.classed("outline")
     images = len(page.classed("medoid")) + len(report.contrasts[0].sides[0].exhibits)
     assert len(page.classed("outline")) >= images
+    legend = "The outline is where the cue is"
+    assert (legend in plain.text, legend in page.text) == (False, True)
 
 
 def test_a_long_note_takes_the_width_of_the_page() -> None:

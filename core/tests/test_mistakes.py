@@ -33,6 +33,10 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         (replaced("colour", "colr"), ("no model 'colr'", "Did you mean 'colour'?")),
         (replaced("clips", "clip"), ("no dataset 'clip'", "Did you mean 'clips'?")),
         (
+            replaced("colour", "net.onnx"),
+            ("no model 'net.onnx'", "as in NAME:net.onnx"),
+        ),
+        (
             replaced("red", "trovee-x:"),
             ("'trovee-x:' is no SPEC", "expected NAME or NAME:ARG"),
         ),

@@ -94,7 +94,7 @@ def test_a_command_takes_objects_and_gives_its_report(
             {"methds": "red"},
             "investigate has no option 'methds'. Did you mean 'methods'?",
         ),
-        ({"seed": "x"}, "investigate: seed: expected Input should be a valid integer"),
+        ({"seed": "x"}, "investigate: seed: expected a valid integer, got 'x'"),
         ({"seed": -1}, "investigate: seed: expected 0 or more, got -1"),
         ({"executor": "threads"}, "executor with an object in memory"),
         ({"data": 3}, "data is an int"),

@@ -175,6 +175,11 @@ class Registry:
             return first
         names = sorted({entry.name for entry in of_kind})
         remedy = _where_it_is(kind, name) or nearest(name, names)
+        if remedy is None and kind in ("model", "dataset") and Path(name).suffix:
+            remedy = (
+                f"A file stands behind the {kind} that reads it, as in NAME:{name}; "
+                "`cuescope plugins` lists them"
+            )
         raise UserError(
             f"no {kind} '{name}' is installed",
             expected=f"one of {', '.join(names)}" if names else None,

@@ -131,21 +131,24 @@ def fault(
     if first["type"] == "missing":
         wanted = f"{where}:ARG" if name == argument else written.format(name=name)
         return UserError(f"{where} needs '{name}'", expected=wanted, remedy=remedy)
-    message = (
-        first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    )
-    message = IN_WORDS.get(first["type"], message)
+    message = in_words(first)
     if first["type"] == "literal_error":
         remedy = (
             nearest(str(first["input"]), re.findall(r"'([^']*)'", message)) or remedy
         )
     return UserError(
         f"{where}: option '{name}'" if name else where,
-        # pydantic goes on about how it tried to read the text
-        expected=message.partition(", unable")[0],
+        expected=message,
         got=_what_came(first, name),
         remedy=remedy,
     )
+
+
+def in_words(fault: Any) -> str:
+    """What was expected, of a fault that pydantic tells."""
+    words = fault["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    # it goes on about how it tried to read the text
+    return str(IN_WORDS.get(fault["type"], words)).partition(", unable")[0]
 
 
 def _what_came(first: Any, name: str) -> str | None:

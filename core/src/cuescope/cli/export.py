@@ -122,10 +122,11 @@ def _export_as(
     """By a plugin, into a folder of its own; raises UserError where there is no such format."""
     known = [entry.name for entry in run.context.registry.of_kind("exporter")]
     if name not in known:
+        formats = [*(form.value for form in Form), *sorted(known)]
         raise UserError(
             f"export --to {name}",
-            expected=", ".join([*(form.value for form in Form), *sorted(known)]),
-            remedy=nearest(name, known) or how_to_install("cuescope-exporters"),
+            expected=", ".join(formats),
+            remedy=nearest(name, formats) or how_to_install("cuescope-exporters"),
         )
     exporter = run.context.build("exporter", name, options)
     folder = out or run.place(f"export-{name}")

@@ -10,6 +10,13 @@ from cuescope.spec import Spec
 
 # What takes a hub id or a path as its ARG; those that are not installed are not suggested.
 TAKERS = {"model": ("transformers", "open-clip"), "dataset": ("folder",)}
+# A file of rows may be any of these; nothing in its name says which.
+READERS = {
+    "log": "answers of a model",
+    "questions": "questions and their right answers",
+    "folder": "pictures and their labels",
+}
+TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx", ".eval")
 USES = {
     "method": "`cuescope audit {} --model SPEC --data SPEC` audits with it",
     "model": "`cuescope audit METHOD --model {} --data SPEC` audits it",
@@ -22,11 +29,21 @@ def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
     """Raise UserError for a hub id or path that stands where NAME:ARG belongs."""
     name = Spec.parse(text).name
     names = [entry.name for entry in registry.of_kind(kind)]
-    looks_bare = (
-        "/" in name or name.startswith((".", "~")) or Path(name).expanduser().is_dir()
-    )
+    path = Path(text).expanduser()
+    is_table = path.suffix.lower() in TABLES
+    looks_bare = "/" in name or name.startswith((".", "~")) or is_table or path.exists()
     if name in names or not looks_bare or registry.of_dist(kind, name):
         return
+    if is_table and kind == "dataset":
+        readers = [
+            f"{each}:{text} ({READERS[each]})" for each in READERS if each in names
+        ]
+        if readers:
+            raise UserError(
+                f"no dataset '{text}' is installed",
+                expected="NAME or NAME:ARG",
+                remedy=f"Did you mean {', or '.join(readers)}?",
+            )
     takers = [taker for taker in TAKERS[kind] if taker in names]
     if "/" in name and kind == "model" and name.startswith(("ViT-", "RN", "convnext")):
         takers.reverse()  # ViT-B-16/openai is how open_clip writes it

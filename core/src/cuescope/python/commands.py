@@ -32,6 +32,7 @@ from cuescope.python.stored import StoredReport, require_pandas
 from cuescope.registry import Registry
 from cuescope.request import Request, option_text
 from cuescope.runner import Runner
+from cuescope.spec import in_words
 from cuescope.whole_files import require_path
 
 Words = Mapping[str, Any]
@@ -249,10 +250,8 @@ def _value(name: str, word: str, value: Any, hint: Any) -> Any:
         valid = TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         # the first is enough: the caller has given one value
-        first = error.errors()[0]
-        raise UserError(
-            f"{name}: {word}", expected=first["msg"], got=repr(value)
-        ) from error
+        wanted = in_words(error.errors()[0])
+        raise UserError(f"{name}: {word}", expected=wanted, got=repr(value)) from error
     _require_in_range(name, word, valid, hint)
     _require_usable_path(word, value, valid, hint)
     return valid

@@ -95,7 +95,7 @@ def test_other_classes_and_labels_count_too() -> None:
 def test_it_counts_in_another_split() -> None:
     proposer = tool(Split(scenes()), split="train", least=1)
     assert proposer.propose("boat") == ["sea"]
-    assert proposer.facts == {"counted in": "1 samples, split train"}
+    assert proposer.facts == {"counted in": "1 sample, split train"}
     with pytest.raises(UserError, match="the data set has no split 'train'"):
         tool(Shelf(scenes()), split="train")
 

@@ -23,7 +23,8 @@ class Shortage:
     """What data lack for a method, and how grave it is.
 
     "fatal": it cannot work, so nothing should be asked; "blind": it runs, and cannot have a
-    finding; "weak": only strong cues are found.
+    finding; "weak": only strong cues are found. Whether more samples of the same kind mend it is
+    `by_more`.
     """
 
     problem: str
@@ -31,6 +32,7 @@ class Shortage:
     got: str
     remedy: str
     gravity: Literal["fatal", "blind", "weak"] = "weak"
+    by_more: bool = False
 
     @property
     def line(self) -> str:
@@ -137,7 +139,7 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
     for shortage in find_shortages(
         needs, DataProfile.of(audit.samples), audit.tools, method
     ):
-        if whole is not None and len(whole) > len(audit.samples):
+        if whole is not None and shortage.by_more and len(whole) > len(audit.samples):
             remedy = f"{shortage.remedy} {_the_rest(len(audit.samples), len(whole))}"
             shortage = replace(shortage, remedy=remedy)
         # before the first question, with the number that would do (docs/own-data.md)
@@ -272,6 +274,7 @@ def _of_numbers(
             got=f"{most}{of_one}{of_groups}",
             remedy=enough,
             gravity="fatal",
+            by_more=True,
         )
     elif typical < needs.enough:
         yield Shortage(
@@ -281,4 +284,5 @@ def _of_numbers(
             + f" of the typical {needs.each}" * bool(name)
             + of_groups,
             remedy=f"{enough} Go on, or add data.",
+            by_more=True,
         )

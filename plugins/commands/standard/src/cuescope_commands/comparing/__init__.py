@@ -68,7 +68,12 @@ def compare(
     from cuescope_sdk import Table
 
     if len(runs) < 2:
-        raise UserError("compare", expected="two runs or more", got=str(len(runs)))
+        raise UserError(
+            "compare",
+            expected="two runs or more",
+            got=str(len(runs)),
+            remedy="`cuescope compare RUN RUN` names both; `cuescope runs` lists yours",
+        )
     # a consensus shows no pictures, so the data stay closed
     shows_pictures = html is not None and not consensus
     if (data or data_option) and not shows_pictures:
