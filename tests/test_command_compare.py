@@ -132,7 +132,7 @@ def test_answers_are_kept(runs: list[Path]) -> None:
     assert len(plain) == load_report(runs[0]).provenance.samples == 120
     assert all(row["correct"] == (row["prediction"] == row["label"]) for row in rows)
     assert all(0 < row["p_label"] <= row["p_prediction"] <= 1 for row in rows)
-    assert {row["condition"] for row in rows} == {"baseline", "static"}
+    assert {row["condition"] for row in rows} == {"baseline", "static", "crop"}
 
 
 def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_other_pictures_under_the_same_names_are_no_pairs(
     few = Pairs(rows, [*other[:1], *rows[1:]])
     assert few.unlike == (rows[0]["sample"],)
     first, second = _runs(*map(load_report, runs))
-    assert "show other pictures" in (unlike(first, second, Pairs(rows, other)) or "")
+    assert "with other pictures" in (unlike(first, second, Pairs(rows, other)) or "")
     assert unlike(first, second, few) is None
 
 

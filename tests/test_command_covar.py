@@ -389,7 +389,7 @@ def test_changed_pictures_are_refused_and_made_again(
         covar_data(folder)
     assert "\n" not in str(error.value)
     said = cuescope(*BUILD)
-    assert "4 images are not as they were built, and are made again" in said
+    assert "4 images made again, since their files were changed" in said
     turned.with_name("renamed.png").unlink()
     assert content(folder) == before
     assert len(covar_data(folder)) == 62

@@ -20,7 +20,7 @@ Points = Annotated[
 
 def _no_share(percent: float) -> float:
     # an accuracy below 1% is no aim of anybody, and would let each model pass
-    if 0 < percent <= 1:
+    if 0 < percent < 1:
         raise ValueError(f"a percentage: {100 * percent:g} for {percent:g} of all")
     return percent
 
