@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
+from drawn_training import descend
 from jaxtyping import Float, Int
 from torch import nn
 
@@ -121,19 +122,15 @@ def fit(
     initialise(network, generator)
     pixels = to_pixels(clips)
     wanted = torch.from_numpy(label)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.05)
-    batches = EPOCHS * -(-len(label) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, batches)
-    for _ in range(EPOCHS):
-        order = torch.randperm(len(label), generator=generator)
-        for batch in order.split(BATCH):
-            logits = network.out(network.read(pixels[batch]))
-            loss = nn.functional.cross_entropy(logits, wanted[batch])
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
+    descend(
+        network,
+        pixels,
+        wanted,
+        generator,
+        epochs=EPOCHS,
+        batch=BATCH,
+        rate=RATE,
+    )
     return network.eval()
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from drawn_training import descend
 from jaxtyping import Float, Int
 from torch import nn
 
@@ -35,20 +36,15 @@ def fit(
     network.prepare(clips, generator)
     measured = network.measure(clips)
     wanted = torch.from_numpy(label)
-    weights = [weight for weight in network.parameters() if weight.requires_grad]
-    optimiser = torch.optim.AdamW(weights, lr=network.rate, weight_decay=0.05)
-    batches = network.epochs * -(-len(label) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, network.rate, batches)
-    for _ in range(network.epochs):
-        order = torch.randperm(len(label), generator=generator)
-        for batch in order.split(BATCH):
-            logits = network.out(network.read(measured[batch]))
-            loss = nn.functional.cross_entropy(logits, wanted[batch])
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(weights, 1.0)
-            optimiser.step()
-            schedule.step()
+    descend(
+        network,
+        measured,
+        wanted,
+        generator,
+        epochs=network.epochs,
+        batch=BATCH,
+        rate=network.rate,
+    )
     return network.eval()
 
 

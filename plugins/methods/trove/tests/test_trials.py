@@ -22,6 +22,7 @@ from cuescope_sdk.stills import Answers
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import observe
+from cuescope_trove.candidates import foretold
 from cuescope_trove.candidates.groups import COMPONENT, Candidates
 from cuescope_trove.checks.annotated_cues import sequences
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
@@ -75,6 +76,15 @@ def test_a_plan_counts_the_sequences_and_their_still_clips() -> None:
     assert Setup(TRoVe, options={"hide": False}).plan().more == crops
     assert Setup(TRoVe, options={"hide": False, "crops": False}).plan().more == 0
     assert plan.conditions == cost.conditions
+
+
+def test_of_many_samples_no_parts_of_frames_are_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    setup = Setup(TRoVe, options={"hide": False})
+    assert setup.plan().more
+    monkeypatch.setattr(foretold, "SEEN", 100)
+    assert setup.plan().more == 0
 
 
 def clip(index: int) -> Sample:
