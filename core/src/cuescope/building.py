@@ -16,6 +16,7 @@ from cuescope.capabilities import (
 )
 from cuescope.conclusions import PluginStamp
 from cuescope.context import Context, Resolved, SaidOnce
+from cuescope.counted import count_of
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError, nearest
 from cuescope.outside_eye import with_eye
@@ -175,10 +176,9 @@ def _check_labels(method: Built, data: Built) -> None:
     least = method.plugin.requires.labels
     labels = data.plugin.labels
     if len(labels) < least:
-        plural = "s" if least > 1 else ""
         raise UserError(
             f"{method.spec} on {data.spec}",
-            expected=f"a data set with at least {least} label{plural}",
+            expected=f"a data set with at least {count_of(least, 'labels')}",
             got=", ".join(labels) or "none",
             remedy="Add samples with another right answer, such as a folder of another class: "
             "errors are told by what they are taken for",

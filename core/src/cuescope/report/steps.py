@@ -4,6 +4,7 @@ import re
 import shlex
 
 from cuescope.conclusions import Report
+from cuescope.counted import count_of
 from cuescope.typed import Typed, data_words, typed
 
 Step = tuple[str, str | None]
@@ -129,7 +130,7 @@ def _test_step(report: Report, run: str, following: Typed) -> Step:
     count = _count_with_first(report)
     if count >= HALVED:
         return f"{words}:", following.confirm(run)
-    few = f"Only {count} sample{'s show' if count > 1 else ' shows'} the first cue."
+    few = f"Only {count_of(count, 'samples', 'show')} the first cue."
     if asked.limit is not None:
         whole = following.again(limit=None, out=None)
         return f"{few} To test it, take more: leave --limit out:", whole
