@@ -17,6 +17,7 @@ from cuescope_sdk import (
     Sample,
     Trial,
 )
+from cuescope_sdk.statistics import Groups
 from cuescope_sdk.testing import run_audit
 from cuescope_trove import TRoVe
 from cuescope_trove.candidates import foretold
@@ -156,6 +157,33 @@ def test_what_no_small_patch_tells_is_told_by_crops(
     [feature] = [feature for feature in report.features if feature.key == key]
     shown = [has_strip(int(place.sample)) for place in feature.occurrences]
     assert np.mean(shown) > 0.9
+
+
+@pytest.mark.parametrize(("told", "gain"), [(4.0, 0.15), (0.0, -0.03)])
+def test_what_pictures_tell_is_told_again_by_an_embedding_that_knows_of_it(
+    told: float, gain: float
+) -> None:
+    rng = np.random.default_rng(3)
+    label = np.arange(600) % 3
+    shows = rng.random(600) < 0.25
+    picture = rng.normal(size=(600, 5))
+    picture[:, 0] += 2 * shows
+    embedding = rng.normal(size=(600, 16))
+    embedding[:, 0] += told * shows
+    every = np.arange(600)
+    pictures, model = (
+        foretold.View.of(rows, every, label, Groups.single(600), rng)
+        for rows in (picture, embedding)
+    )
+    foreteller = foretold.Foreteller(600, every, pictures, model)
+    taken = (shows ^ (rng.random(600) < 0.1)).astype(float)[:, None]
+    by_pictures = foreteller.pictures.scores(taken - taken.mean())[:, 0]
+    count = int(shows.sum())
+    by_both = foreteller.agree(by_pictures, count, np.ones(600, dtype=bool))
+    purity, before = (
+        shows[np.argsort(-scores)[:count]].mean() for scores in (by_both, by_pictures)
+    )
+    assert purity > before + gain
 
 
 def test_of_two_parts_no_picture_is_read() -> None:

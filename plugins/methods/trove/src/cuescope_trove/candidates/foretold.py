@@ -4,7 +4,8 @@ What the embedding keeps in no cluster and no direction may be plain in the pict
 tint, a mark in a corner. So for each answer a linear model learns from the pixels of other groups
 which frames wrongly get it, and the frames that look so most are candidates. Of few samples it
 learns from parts of frames too, as the model sees each alone: a thing that looks like itself in no
-small patch.
+small patch. Of more samples the embedding tells once more what was found so, as far as it sets the
+same frames apart: from answers it learns nothing, for it tells what makes labels alike too.
 
 They know of answers, so the tests of other candidates do not hold for them. Answers are dealt anew
 within each label, the model learns again from each deal, and finds then what chance lets it find.
@@ -21,8 +22,8 @@ from scipy import linalg
 
 from cuescope_sdk import Audit
 from cuescope_sdk.locating import Look
-from cuescope_sdk.maths import on_one_thread
-from cuescope_sdk.statistics import FamilyTest, Groups
+from cuescope_sdk.maths import normalise, on_one_thread
+from cuescope_sdk.statistics import FamilyTest, Groups, Roc
 from cuescope_sdk.stills import CROPS, Answers
 from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
@@ -31,16 +32,18 @@ from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
 
 SHARES = (0.06, 0.1, 0.16, 0.25, 0.4)  # of other labels' frames: the best one is taken
 FOLDS = 8
+TURNS = 3  # in which pictures and embedding agree
 # of the ridge regression, beside the mean squared length of what it learns from
 PENALTY = 0.5
 FEWEST = 6  # samples that wrongly get an answer, from which on something is learned
 MOST_ANSWERS = 20  # the commonest wrong ones
 DRAWS = 300
 READ = 20_000  # frames at most, of a few milliseconds each
-SEEN = 256  # samples at most whose crops the model is asked about
+SEEN = 256  # samples at most whose crops the model is asked about: of more the embedding tells
 COMPONENTS = 64  # of what it makes of crops
 AT_ONCE = 500
 TIE = 1e-9
+PerRead = Float[np.ndarray, " read"]
 Ridge = Callable[[Float[np.ndarray, "sample column"]], Float[np.ndarray, "dim column"]]
 
 
@@ -53,18 +56,66 @@ class Fold(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Foreteller:
-    """Tells by pictures how far a frame looks like sequences of other groups that get an answer.
+class View:
+    """Tells by what is seen in a frame how far it is like sequences of other groups.
 
-    Of so many `frames`, `read` are the numbers of those that were looked at, and `rows` what was
-    seen in them, beside the mean of their label. `own` is the sequence of each.
+    `rows` are what is seen in each, beside the mean of its label. `own` is its sequence, and
+    `label` the label of each sequence.
+    """
+
+    rows: Float[np.ndarray, "read dim"]
+    own: Int[np.ndarray, " read"]
+    label: Codes
+    folds: Sequence[Fold]
+
+    @classmethod
+    def of(
+        cls,
+        rows: Float[np.ndarray, "read dim"],
+        own: Int[np.ndarray, " read"],
+        label: Codes,
+        groups: Groups,
+        rng: Generator,
+    ) -> "View":
+        """Each eighth of the groups is told by what is learned from the others."""
+        rows = less_label_means(rows, label[own])
+        of_sequence = Groups(own, len(label), declared=True)
+        folds = _folds(of_sequence.means(rows), groups, own, rng)
+        return cls(rows, own, label, folds)
+
+    @on_one_thread
+    def scores(
+        self, values: Float[np.ndarray, "sample column"]
+    ) -> Float[np.ndarray, "read column"]:
+        """How far each frame is like sequences of other groups with a high value."""
+        scores = np.zeros((len(self.own), values.shape[1]))
+        for fold in self.folds:
+            weights = fold.ridge(values[fold.learned_from])
+            scores[fold.told] = self.rows[fold.told] @ weights
+        return scores
+
+    def shares(
+        self, marked: Bool[np.ndarray, " read"]
+    ) -> Float[np.ndarray, "sample 1"]:
+        """The share of marked frames of each sequence, beside the mean of its label."""
+        of_sequence = Groups(self.own, len(self.label), declared=True)
+        return less_label_means(
+            of_sequence.means(marked[:, None].astype(float)), self.label
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Foreteller:
+    """Two views of some frames of each sequence: what is in the pictures, and the embedding.
+
+    Of so many `frames`, `read` are the numbers of those that were looked at. Few samples have one
+    view alone.
     """
 
     frames: int
     read: Int[np.ndarray, " read"]
-    rows: Float[np.ndarray, "read dim"]
-    own: Int[np.ndarray, " read"]
-    folds: Sequence[Fold]
+    pictures: View
+    embedding: View | None
 
     @classmethod
     def of(
@@ -81,21 +132,31 @@ class Foreteller:
             # as much is said by the model as by the pixels
             seen = _even(_seen(audit))
             rows = np.concatenate([_even(rows), seen[own]], axis=1)
-        rows = less_label_means(rows, observations.label[own])
-        of_sequence = Groups(own, len(observations.label), declared=True)
-        means = of_sequence.means(rows)
-        folds = _folds(means, observations.groups, own, rng)
-        return cls(len(observations.frame_sample), read, rows, own, folds)
+        label, groups = observations.label, observations.groups
+        pictures = View.of(rows, own, label, groups, rng)
+        embedding = None
+        # a dozen marked samples teach it nothing
+        if len(label) > SEEN:
+            unit = normalise(audit.once(Answers.ask, audit).embedding[read])
+            embedding = View.of(unit, own, label, groups, rng)
+        return cls(len(observations.frame_sample), read, pictures, embedding)
 
-    @on_one_thread
-    def scores(
-        self, taken: Float[np.ndarray, "sample column"]
-    ) -> Float[np.ndarray, "read column"]:
-        """How far each frame looks like sequences of other groups with a high value."""
-        scores = np.zeros((len(self.read), taken.shape[1]))
-        for fold in self.folds:
-            weights = fold.ridge(taken[fold.learned_from])
-            scores[fold.told] = self.rows[fold.told] @ weights
+    def agree(
+        self, by_pictures: PerRead, count: int, among: Bool[np.ndarray, " read"]
+    ) -> PerRead:
+        """How far both views say that a frame shows what so many frames show most by its pictures.
+
+        What one view marks the other one learns (Blum and Mitchell, 1998), and the embedding counts
+        for as much as it tells of what is marked.
+        """
+        scores = by_pictures
+        if self.embedding is None:
+            return scores
+        for _ in range(TURNS):
+            is_marked = scores >= -np.partition(-scores[among], count - 1)[count - 1]
+            seen = self.embedding.scores(self.embedding.shares(is_marked))[:, 0]
+            tells = 2 * (Roc(seen, is_marked).auroc() or 0.5) - 1
+            scores = _even_out(by_pictures) + max(tells, 0.0) * _even_out(seen)
         return scores
 
 
@@ -195,14 +256,17 @@ def _foretell(
 ) -> tuple[Candidates, AnswerTest]:
     """So many frames as lead most to an answer, and whether chance finds as much.
 
-    First all other labels together are asked whether these frames lead to it; only then what they
-    cost each of them.
+    First all other labels together are asked whether frames that look so lead to it; only then what
+    those cost each of them. Which frames it is, the embedding says as well.
     """
     taken = deals.taken_for(answer)
     # what is rightly answered so does not tell whether it shows what leads there
-    read = np.flatnonzero(deals.label[foreteller.own] != answer)
-    scores = foreteller.scores(taken)[read]
-    of_sequence = Groups(foreteller.own[read], len(deals.label), declared=True)
+    own = foreteller.pictures.own
+    is_other = deals.label[own] != answer
+    read = np.flatnonzero(is_other)
+    by_pictures = foreteller.pictures.scores(taken)
+    scores = by_pictures[read]
+    of_sequence = Groups(own[read], len(deals.label), declared=True)
     order = np.argsort(-scores, axis=0, kind="stable")
     others = np.flatnonzero(np.arange(deals.label.max() + 1) != answer)
     counts = [max(round(share * len(order)), 1) for share in SHARES]
@@ -219,16 +283,23 @@ def _foretell(
     # each deal has a choice as the data has
     best = (by_count / np.maximum(by_count.std(axis=0), TIE)).argmax(axis=1)
     statistics = np.stack(costs)[best, :, np.arange(len(best))]
-    top = order[: counts[best[0]], 0]
     passed = float(gate.corrected(gate.p_value).min())
     test = FamilyTest.of_draws(statistics, gate=passed)
+    count = counts[best[0]]
+    told = foreteller.agree(by_pictures[:, 0], count, is_other)
+    top = read[np.argsort(-told[read], kind="stable")[:count]]
     candidate = Candidates(
         foreteller.frames,
-        [foreteller.read[read[top]]],
-        [scores[top, 0]],
+        [foreteller.read[top]],
+        [told[top]],
         np.array([FORETOLD]),
     )
     return candidate, AnswerTest(answer, number, others, test)
+
+
+def _even_out(scores: PerRead) -> PerRead:
+    """In standard deviations."""
+    return np.asarray(scores / max(float(scores.std()), TIE))
 
 
 def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:
