@@ -216,6 +216,36 @@ def test_a_picture_that_ends_early_is_told_where_it_is_decoded() -> None:
         image.load()
 
 
+def test_a_sentence_does_not_unfold_without_end() -> None:
+    """A million places for a name of a million letters."""
+    report = make_report(1)
+    [feature] = report.features
+    named = feature.model_copy(update={"name": "x" * 10**6})
+    score = report.scores[0].model_copy(update={"statement": "{feature} " * 10**6})
+    forged = report.model_copy(update={"features": (named,), "scores": (score,)})
+    assert len(forged.sentence(score) or "") < 10**7 + 10**5
+    # in each row of a table, too
+    assert len(forged.names[feature.key]) < 1000
+    assert report.names == {feature.key: feature.name}
+
+
+@pytest.mark.timeout(60)
+def test_many_findings_of_many_cues_are_read_in_a_moment() -> None:
+    """To name one cue all were named: the square of their number."""
+    report = make_report(1)
+    [feature] = report.features
+    keys = [f"cue-{number}" for number in range(30_000)]
+    features = tuple(feature.model_copy(update={"key": key}) for key in keys)
+    scores = tuple(
+        report.scores[0].model_copy(update={"feature": key, "finding": True})
+        for key in keys
+    )
+    about = dict.fromkeys(_about_features(), ())
+    update = {**about, "features": features, "scores": scores}
+    many = report.model_copy(update=update)
+    assert len(many.statements) == len(keys)
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_our_own_pictures_are_shown(kind: str) -> None:
     with stored_picture(drawn(kind)) as image:
