@@ -23,7 +23,7 @@ from cuescope.python.notebook import fragment
 from cuescope.report.html import render
 from cuescope.report.pictures import MOST_PIXELS, stored_picture
 from cuescope.report.terminal import show
-from cuescope.runs import RunFolder
+from cuescope.runs import RunFolder, load_report
 from cuescope.sealed import LARGEST_WORDS, write_sealed
 from cuescope.stored_run import StoredRun
 
@@ -100,6 +100,33 @@ def test_files_of_a_stranger_have_a_limit(
         RunFolder(run).read("report.html")
     with pytest.warns(UserWarning, match="too large"):
         assert not RunFolder(run).pictures(report)
+
+
+def test_no_file_of_a_run_is_read_through_a_link_out_of_it(
+    line: Line, run: Path
+) -> None:
+    """Nor by a name: a stranger's report says which files it has."""
+    report = make_report()
+    RunFolder(run).save(report, make_pictures(report), page="page")
+    write_sealed(run / "names.json", b'{"cue": "red"}')
+    files = [file for file in run.rglob("*") if file.is_file()]
+    assert len(files) > 4
+    for file in files:
+        moved = run.parent / "outside" / file.name
+        file.rename(moved)
+        file.symlink_to(moved)
+    with pytest.raises(UserError, match=r"leads out of its folder.*Copy what it names"):
+        load_report(run)
+    assert read_names(run) == {}
+    (run / "report.json").unlink()
+    (run.parent / "outside" / "report.json").rename(run / "report.json")
+    with pytest.raises(UserError, match="leads out of its folder"):
+        RunFolder(run).read("report.html")
+    with pytest.warns(UserWarning, match="leads out of its folder"):
+        assert RunFolder(run).pictures(report) == {}
+    with pytest.raises(UserError, match="leads out of its folder"):
+        RunFolder(run).read("../outside/report.html")
+    assert "leads out of its folder" in line("open", run, code=2)
 
 
 @pytest.mark.parametrize("link", ["pictures", "answers.parquet"])
@@ -187,6 +214,36 @@ def test_a_picture_that_ends_early_is_told_where_it_is_decoded() -> None:
         stored_picture(drawn("PNG")[:48]) as image,
     ):
         image.load()
+
+
+def test_a_sentence_does_not_unfold_without_end() -> None:
+    """A million places for a name of a million letters."""
+    report = make_report(1)
+    [feature] = report.features
+    named = feature.model_copy(update={"name": "x" * 10**6})
+    score = report.scores[0].model_copy(update={"statement": "{feature} " * 10**6})
+    forged = report.model_copy(update={"features": (named,), "scores": (score,)})
+    assert len(forged.sentence(score) or "") < 10**7 + 10**5
+    # in each row of a table, too
+    assert len(forged.names[feature.key]) < 1000
+    assert report.names == {feature.key: feature.name}
+
+
+@pytest.mark.timeout(60)
+def test_many_findings_of_many_cues_are_read_in_a_moment() -> None:
+    """To name one cue all were named: the square of their number."""
+    report = make_report(1)
+    [feature] = report.features
+    keys = [f"cue-{number}" for number in range(30_000)]
+    features = tuple(feature.model_copy(update={"key": key}) for key in keys)
+    scores = tuple(
+        report.scores[0].model_copy(update={"feature": key, "finding": True})
+        for key in keys
+    )
+    about = dict.fromkeys(_about_features(), ())
+    update = {**about, "features": features, "scores": scores}
+    many = report.model_copy(update=update)
+    assert len(many.statements) == len(keys)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])

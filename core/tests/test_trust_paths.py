@@ -46,7 +46,7 @@ def test_paths_that_stay_inside(root, name):
 )
 def test_paths_that_lead_out(root, name):
     with pytest.raises(
-        UserError, match=r"^here leads out of the data: expected a path"
+        UserError, match=r"^here leads out of its folder: expected a path"
     ) as caught:
         inside(root, name, "here")
     assert "\n" not in str(caught.value)

@@ -82,6 +82,16 @@ def test_an_animation_of_few_bytes_and_many_pixels_is_refused(tmp_path):
     assert probe(path, 10_000).frames == 61
 
 
+def test_an_animation_of_pixels_without_end_is_refused(tmp_path, monkeypatch):
+    """Millions of frames of fifteen bytes each: all of them would be looked at."""
+    path = tmp_path / "a.gif"
+    frames = [Image.new("L", (1, 1), i) for i in range(2)]
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+    monkeypatch.setattr(images, "_MOST_FRAMES", 50)
+    assert _with_few_changes(path, 48) is None
+    assert _with_few_changes(path, 1) == "more than 50 frames"
+
+
 def _with_few_changes(path, frames):
     """The problem of a GIF whose further frames change one pixel each."""
     change = b"!\xf9\x04\x04\x01\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0"

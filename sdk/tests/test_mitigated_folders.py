@@ -97,6 +97,11 @@ def edit_arrays(folder: Path) -> None:
     (folder / ARRAYS).write_bytes(packed(**{**arrays, "bias": 2 * arrays["bias"]}))
 
 
+def link_out(file: Path) -> None:
+    moved = file.rename(file.parent.with_name(f"outside-{file.name}"))
+    file.symlink_to(moved)
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -108,6 +113,8 @@ def edit_arrays(folder: Path) -> None:
         ),
         (lambda f: (f / "table.csv").unlink(), "no table.csv that can be read"),
         (lambda f: (f / ARRAYS).unlink(), f"no {ARRAYS} that can be read"),
+        (lambda f: link_out(f / ARRAYS), f"{ARRAYS} leads out of its folder"),
+        (lambda f: link_out(f / STAMP), f"{STAMP} leads out of its folder"),
         (lambda f: (f / STAMP).unlink(), f"no {STAMP}"),
         (lambda f: seal_file(f / STAMP).unlink(), f"no {STAMP}.seal beside it"),
     ],

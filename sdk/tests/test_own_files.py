@@ -77,7 +77,7 @@ def test_an_image_folder_shows_what_lies_in_it(root, name, role, monkeypatch):
     assert len(Photos(options, Context(cache=root.parent / "cache"))) == 1
     monkeypatch.setattr(Photos, "shown", name)
     with pytest.raises(
-        UserError, match=r"^photos: .*(leads out of the data|a pipe or a device)"
+        UserError, match=r"^photos: .*(leads out of its folder|a pipe or a device)"
     ):
         Photos(options, Context(cache=root.parent / "cache"))
 
@@ -85,7 +85,7 @@ def test_an_image_folder_shows_what_lies_in_it(root, name, role, monkeypatch):
 def test_episodes_show_what_lies_in_their_folder(root, name, monkeypatch):
     monkeypatch.setattr(Walks, "shown", name)
     with pytest.raises(
-        UserError, match=r"^walks: .*(leads out of the data|a pipe or a device)"
+        UserError, match=r"^walks: .*(leads out of its folder|a pipe or a device)"
     ):
         Walks(
             EpisodeOptions(path=root, split="test"),
@@ -101,7 +101,7 @@ def test_files_of_annotations_are_no_links_out(root):
         assert find("1.png") == root / "1.png"
         for name in ("link.png", "pipe.png"):
             with pytest.raises(
-                UserError, match=r"leads out of the data|a pipe or a device"
+                UserError, match=r"leads out of its folder|a pipe or a device"
             ):
                 find(name)
 

@@ -78,6 +78,7 @@ from cuescope.errors import reason_of
 from cuescope.given_names import give_names, read_names, renamed
 from cuescope.parts import share_of_part
 from cuescope.planning import Plan, count_questions, pixels_of
+from cuescope.printable import whole_text
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
 from cuescope.report.bars import figure, with_ends
@@ -222,6 +223,7 @@ __all__ = [
     "validate",
     "with_ends",
     "write_atomically",
+    "whole_text",
     "write_csv",
     "write_page",
 ]

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from operator import is_
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -14,6 +15,9 @@ from cuescope.types import Value
 
 SCHEMA_VERSION: Literal[1] = 1
 Verdict = Literal["supported", "refuted", "inconclusive"]
+# of a feature's name: its characters, and how often it stands in a sentence
+LONGEST_NAME = 500
+MOST_NAMED = 4
 # as tables and other programs hold them: a stranger's report may have thousands of digits
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
@@ -599,16 +603,7 @@ class Report(Value):
 
         Where its frames were looked at, a guess at what they show stands behind it.
         """
-        names = {feature.key: feature.name or feature.key for feature in self.features}
-        # the strongest finding is described first, and a feature has one name
-        guesses = {shown.feature: shown.name for shown in reversed(self.portraits)}
-        for key, guess in guesses.items():
-            if guess is not None:
-                names[key] += f" (a guess: {guess})"
-        for check in self.evidence:
-            if check.feature and check.name:
-                names[check.feature] = check.name
-        return names
+        return dict(_last_names.of(self))
 
     @property
     def headlines(self) -> tuple[Score, ...]:
@@ -676,5 +671,49 @@ class Report(Value):
         if not score.statement:
             return score.statement
         # not `format`: labels and answers may hold braces of their own
-        words = score.statement.replace("{feature}", self.names[score.feature])
+        name = _last_names.of(self)[score.feature]
+        # a stranger's statement may have a million places
+        words = score.statement.replace("{feature}", name, MOST_NAMED)
         return f"{words} {score.doubt}" if score.doubt else words
+
+
+class _LastNames:
+    """The names of the report that was asked last: each of its sentences asks for one of them.
+
+    A report is a value, and holds nothing beside its fields.
+    """
+
+    def __init__(self) -> None:
+        # one value: two threads must not see the parts of one report and the names of another
+        self._kept: tuple[tuple[object, ...], dict[str, str]] = ((), {})
+
+    def of(self, report: Report) -> dict[str, str]:
+        """See `Report.names`; not to be changed."""
+        parts = (report.features, report.portraits, report.evidence)
+        known, names = self._kept
+        if len(known) == len(parts) and all(map(is_, known, parts)):
+            return names
+        names = _names_of(report)
+        self._kept = (parts, names)
+        return names
+
+
+_last_names = _LastNames()
+
+
+def _names_of(report: Report) -> dict[str, str]:
+    names = {feature.key: feature.name or feature.key for feature in report.features}
+    # the strongest finding is described first, and a feature has one name
+    guesses = {shown.feature: shown.name for shown in reversed(report.portraits)}
+    for key, guess in guesses.items():
+        if guess is not None:
+            names[key] += f" (a guess: {guess})"
+    for check in report.evidence:
+        if check.feature and check.name:
+            names[check.feature] = check.name
+    return {key: short_name(name) for key, name in names.items()}
+
+
+def short_name(name: str) -> str:
+    """The beginning of a name: a stranger's may have a megabyte, and stand in a thousand rows."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]} ..."

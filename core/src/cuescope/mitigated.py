@@ -18,6 +18,7 @@ from cuescope.sealed import (
     seal_of,
     write_sealed,
 )
+from cuescope.trust.paths import inside
 from cuescope.whole_files import read_whole, write_atomically
 
 STAMP = "mitigation.json"
@@ -77,8 +78,9 @@ def read_files(folder: Path, stamp: MitigationStamp) -> dict[str, bytes]:
         # a folder from elsewhere may name its own files, and nothing more
         if Path(name).name != name:
             raise _wrong(folder, f"'{name}', a file outside of it")
+        file = inside(folder, name, f"mitigated={folder}: {name}", REMEDY)
         try:
-            contents[name] = read_whole(folder / name, most=MOST_BYTES)
+            contents[name] = read_whole(file, most=MOST_BYTES)
         except OSError as error:
             raise _wrong(folder, f"no {name} that can be read") from error
         # names are part of it: two files that changed places are found

@@ -7,7 +7,8 @@ import re
 _HIDDEN = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u115f\u1160\u2800\u3164\uffa0\ud800-\udfff]"
 )
-_LINE_ENDS = re.compile(r"\s*[\r\n\v\f\x85\u2028\u2029]\s*")
+_BLANKS = re.compile(r"\s+")
+_LINE_END = re.compile("[\r\n\v\f\x85\u2028\u2029]")
 
 
 def printable(text: str) -> str:
@@ -19,6 +20,15 @@ def printable(text: str) -> str:
     '\\x1b]0;title\\x07 cat\\nnext: rm'
     """
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def whole_text(text: str) -> str:
+    r"""The text with half characters written out: no JSON and no page holds them.
+
+    >>> whole_text("caf\udce9")
+    'caf\\udce9'
+    """
+    return text.encode(errors="backslashreplace").decode()
 
 
 def printable_json(text: str) -> str:
@@ -37,4 +47,7 @@ def one_line(text: str) -> str:
     >>> one_line("a cat\n\nNext:  rm")
     'a cat Next:  rm'
     """
-    return _LINE_ENDS.sub(" ", text)
+    # run by run: a pattern of blanks around a line end takes the square of a run without one
+    return _BLANKS.sub(
+        lambda blanks: " " if _LINE_END.search(blanks[0]) else blanks[0], text
+    )

@@ -14,7 +14,7 @@ from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.trust.maker import is_signed, sign
-from cuescope.trust.paths import require_own_place
+from cuescope.trust.paths import inside, require_own_place
 from cuescope.trust.source import Source
 from cuescope.whole_files import read_whole, write_atomically as write_atomically
 
@@ -118,7 +118,8 @@ class RunFolder:
         return self._read(name, _read_report(self.path))
 
     def _read(self, name: str, report: Report) -> bytes:
-        file = self.path / name
+        # a stranger's report names what it likes, and the file may be a link to anywhere
+        file = own_file(self.path, name)
         written = report.files.get(name)
         if written is None:
             raise UserError(
@@ -223,9 +224,16 @@ def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
     return Source(f"the run {run}", folder, frozenset(allow), typed_before=is_own)
 
 
+def own_file(run: Path, name: str) -> Path:
+    """A file of a run by its name; raises UserError where that leads out of the run's folder."""
+    file = run / name
+    inside(run, file.absolute(), str(file))
+    return file
+
+
 def _read_report(path: Path, *, sealed: bool = False) -> Report:
     """The report with its seal, its signature and the digests of the files beside it."""
-    file = path / "report.json" if path.is_dir() else path
+    file = own_file(path, "report.json") if path.is_dir() else path
     if not file.is_file():
         raise UserError(
             f"no report at {path}",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.trust.paths import inside
 from cuescope.whole_files import read_whole, write_atomically
 
 SUFFIX = ".seal"
@@ -56,7 +57,7 @@ def read_sealed(path: Path, *, remedy: str | None = None, most: int = LARGEST) -
     """
     for _ in range(TRIES):
         try:
-            content = read_whole(path, most=most)
+            content = _read(path, most)
         except FileNotFoundError:
             raise
         except (OSError, UserError) as error:
@@ -80,5 +81,10 @@ def _damage(path: Path, got: str, remedy: str | None) -> DamagedFileError:
 def _seals(beside: Path) -> list[str]:
     """What is in a file of seals, the newest first; nothing where it cannot be read."""
     with suppress(OSError, UserError):
-        return read_whole(beside, most=LARGEST_SEAL).decode(errors="replace").split()
+        return _read(beside, LARGEST_SEAL).decode(errors="replace").split()
     return []
+
+
+def _read(path: Path, most: int) -> bytes:
+    """The bytes of a file that is no link out of its folder: somebody may have mailed it."""
+    return read_whole(inside(path.parent, path.name, str(path)), most=most)

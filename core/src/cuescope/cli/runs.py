@@ -88,10 +88,11 @@ def find_page(run: Path) -> Path:
     Raises UserError for a page of anybody else: a browser runs what it says.
     """
     from cuescope.report.own_pages import command_for_page, require_own_page
+    from cuescope.runs import own_file
 
     for path in (run, RUNS / run):
         has_report = (path / "report.json").is_file()
-        page = path / "report.html" if path.is_dir() else path
+        page = own_file(path, "report.html") if path.is_dir() else path
         if page.is_file() and page.suffix == ".html":
             if path.is_dir() and not has_report:
                 raise UserError(

@@ -10,6 +10,7 @@ from pydantic_core import from_json
 
 from cuescope.context import cache_folder
 from cuescope.errors import UserError, reason_of
+from cuescope.printable import whole_text
 from cuescope.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
 from cuescope.trust.maker import is_signed
 from cuescope.whole_files import read_whole
@@ -72,7 +73,8 @@ def report_files(folder: Path) -> list[Path]:
 
 def list_run(file: Path) -> ListedRun:
     """What the list of runs says of a `report.json`."""
-    run = str(file.parent)
+    # the name of a folder may be no Unicode
+    run = whole_text(str(file.parent))
     # faults are told as whoever opens the run is told
     try:
         text = read_whole(file, most=MAX_REPORT_BYTES)

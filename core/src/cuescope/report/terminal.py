@@ -18,6 +18,7 @@ from cuescope.conclusions import (
     Metric,
     Report,
     Score,
+    short_name,
 )
 from cuescope.counted import count_of
 from cuescope.report.bars import FINE, figure, short_p_value, with_ends
@@ -201,6 +202,7 @@ def _portraits(report: Report) -> RenderableType:
     for check in report.evidence:
         if check.feature and check.name:
             names[check.feature] = check.name
+    names = {key: short_name(name) for key, name in names.items()}
     table = Table.grid(padding=(0, 2))
     for portrait in report.portraits:
         guess = f"{portrait.name}. " if portrait.name else ""

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path, PureWindowsPath
 
 from cuescope.errors import UserError
+from cuescope.printable import whole_text
 
 REMEDY = "Copy what it names into that folder, or give the folder that holds both"
 ELSEWHERE = "Delete it, or name another place: --out"
@@ -39,7 +40,7 @@ def inside(root: Path, name: str | Path, where: str = "", remedy: str = REMEDY) 
         path = real_root / str(name).replace("\0", "")
     if is_foreign or is_loop or not is_within:
         raise UserError(
-            f"{head} leads out of the data",
+            f"{head} leads out of its folder",
             expected=f"a path inside {root}",
             got=_describe(real_root / name, path, shown),
             remedy=remedy,
@@ -101,5 +102,5 @@ def _describe(path: Path, end: Path, shown: str) -> str:
 
 
 def _printable(name: str | Path) -> str:
-    # A name of a file may be no Unicode, and no line of an error may hold half characters.
-    return str(name).encode("utf-8", "backslashreplace").decode()[:_SHOWN]
+    # a name of a file may be no Unicode
+    return whole_text(str(name))[:_SHOWN]

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +294,51 @@ def test_a_changed_run_is_a_line(client: TestClient, home: Path) -> None:
     assert (
         "was changed after it was written" in told(client, "run", 400, id=run)["error"]
     )
+
+
+@pytest.mark.parametrize("place", ["", "labels"])
+def test_what_is_exchanged_while_it_is_served_leads_nowhere_else(
+    client: TestClient, home: Path, place: str
+) -> None:
+    run = ids(client)["first"]
+    told(client, "run", id=run)
+    outside = home.parent / "outside"
+    write_run(outside)
+    (outside / "labels").mkdir()
+    (outside / "labels" / "sheet.csv").write_text(
+        "number,picture,question,text,answer\n1,a.jpg,q,t,\n"
+    )
+    key = {"items": [{"number": 1, "answers": ["yes"]}]}
+    write_sealed(outside / "labels" / "key.json", json.dumps(key).encode())
+    before = sorted((file, file.stat().st_mtime_ns) for file in outside.rglob("*"))
+    moved = home / "first" / place
+    if moved.exists():
+        moved.rename(home.parent / "before")
+    moved.symlink_to(outside / place)
+    # as it was listed: neither time nor size of its report tell
+    report = home.parent / "before" / "report.json"
+    facts = report.stat() if report.exists() else None
+    if facts is not None:
+        (outside / "report.json").write_bytes(report.read_bytes())
+        os.utime(outside / "report.json", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        before = sorted((file, file.stat().st_mtime_ns) for file in outside.rglob("*"))
+    assert "leads out" in told(client, "sheet", 400, id=run)["error"]
+    for path, sent in (
+        ("name", {"run": run, "feature": "bird", "name": "a bird"}),
+        ("answer", {"run": run, "number": 1, "answer": "yes"}),
+    ):
+        assert client.post(f"/api/{path}", json=sent).status_code == 400
+    assert before == sorted((f, f.stat().st_mtime_ns) for f in outside.rglob("*"))
+
+
+def test_a_folder_whose_name_is_no_unicode_costs_no_other(
+    client: TestClient, home: Path
+) -> None:
+    odd = os.fsdecode(b"caf\xe9")
+    try:
+        write_run(home / odd)
+    except OSError:
+        pytest.skip("needs a file system that takes any bytes for a name")
+    names = ids(client)
+    assert names.keys() == {"first", "second", r"caf\udce9"}
+    assert told(client, "run", id=names[r"caf\udce9"])["run"].endswith(r"caf\udce9")

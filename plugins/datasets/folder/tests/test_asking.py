@@ -268,7 +268,7 @@ def test_a_name_without_suffix_may_not_lead_out_by_a_link(
     image(tmp_path / "secret.png")
     (data / "link.png").symlink_to(tmp_path / "secret.png")
     (data / "manifest.csv").write_text("path,label\nlink,cat\n")
-    with pytest.raises(UserError, match="line 2 leads out of the data"):
+    with pytest.raises(UserError, match="line 2 leads out of its folder"):
         opened()
 
 

@@ -171,12 +171,12 @@ def test_links_out_of_the_folder_are_refused(data, tmp_path, image, opened):
     link = data / "a" / "2.png"
     link.symlink_to(outside)
     with pytest.raises(
-        UserError, match=r"a/2\.png leads out of the data.* got .*, a link to "
+        UserError, match=r"a/2\.png leads out of its folder.* got .*, a link to "
     ):
         opened()
     link.unlink()
     (data / "b").symlink_to(tmp_path / "b")
-    with pytest.raises(UserError, match="leads out of the data"):
+    with pytest.raises(UserError, match="leads out of its folder"):
         opened()
     (data / "b").unlink()
     (data / "c").symlink_to(data / "a")

@@ -140,7 +140,7 @@ def test_paths_that_leave_the_folder_are_refused(data, image, opened, tmp_path, 
     (data / "manifest.jsonl").write_text(good + f'{{"path": "{path}", "label": "a"}}\n')
     image(data / "1.png")
     with pytest.raises(
-        UserError, match=r"manifest\.jsonl line 2 leads out of the data"
+        UserError, match=r"manifest\.jsonl line 2 leads out of its folder"
     ):
         opened()
 
@@ -265,7 +265,7 @@ def test_a_mask_is_a_frame_in_the_annotations(data, image, opened):
 
 @pytest.mark.parametrize(
     ("mask", "said"),
-    [("gone.png", "gone.png: no such file"), ("../x.png", "leads out of the data")],
+    [("gone.png", "gone.png: no such file"), ("../x.png", "leads out of its folder")],
 )
 def test_a_mask_that_cannot_be_read_is_told(data, image, opened, mask, said):
     image(data / "x" / "1.png", 10)

@@ -535,7 +535,7 @@ def test_rows_of_a_repository_name_nothing_else(
         assert "\n" not in str(caught.value)
     assert server.asked == []
     (folder / "link.png").symlink_to(secret)
-    with pytest.raises(UserError, match=r"link\.png' leads out of the data"):
+    with pytest.raises(UserError, match=r"link\.png' leads out of its folder"):
         hub(folder, tmp_path)
 
 

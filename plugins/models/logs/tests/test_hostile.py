@@ -23,7 +23,7 @@ import pytest
 from openpyxl.utils.exceptions import IllegalCharacterError
 from PIL import Image
 
-from cuescope_logs import workbook
+from cuescope_logs import inspect_ai, workbook
 from cuescope_logs.pictures import is_picture
 from cuescope_sdk import Context, PluginError, Trial, UserError
 from cuescope_sdk.logs import _archives, _files
@@ -421,3 +421,50 @@ def test_a_picture_of_many_scans_is_none() -> None:
     assert is_picture(content)
     last = content[content.rindex(b"\xff\xda") : -2]
     assert not is_picture(content[:-2] + 200 * last + content[-2:])
+
+
+@pytest.mark.parametrize("kind", ["text", "image"])
+def test_an_attachment_is_not_unfolded_without_end(kind: str, tmp_path: Path) -> None:
+    content = [{"type": kind, kind: "attachment://0"}]
+    message = {"role": "user", "content": content * inspect_ai.MOST_AGAIN}
+    attached = {"0": "x"}
+    sample = {"id": 1, "epoch": 1, "input": [message], "attachments": attached}
+    plain = WRITERS["inspect"](tmp_path, WRITTEN)
+    _, write = rewritten(plain)
+    write(sample)
+    assert look(plain) is None
+    write({**sample, "input": [{**message, "content": content * 100_000}]})
+    os.utime(plain, ns=(1, 1))
+    assert "again and again: expected at most 8 times" in (look(plain) or "")
+
+
+def test_messages_are_not_unfolded_without_end(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.eval"
+    shell = {"id": 1, "epoch": 1, "input": "what?", "message_refs": [[0, 1000]] * 9}
+    with zstd_archive(path) as add:
+        add("header.json", inspect_header(WRITTEN))
+        add("samples/1_epoch_1/sample.json", shell)
+        add("samples/1_epoch_1/messages/0.json", [{}] * 1000)
+    assert "again and again: expected at most 8 times" in (look(path) or "")
+
+
+@pytest.mark.parametrize("name", ["helm", "lm-eval", "lmms-eval"])
+def test_a_file_beside_a_log_is_no_link_out_of_its_folder(
+    name: str, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    path = WRITERS[name](home, WRITTEN)
+    others = set(path.iterdir() if path.is_dir() else home.iterdir()) - {path}
+    assert others
+    (tmp_path / "outside.json").write_text("{}")
+    for file in others:
+        content = file.read_bytes()
+        file.unlink()
+        file.symlink_to(tmp_path / "outside.json")
+        assert "leads out of its folder" in (look(path) or "")
+        file.unlink()
+        file.write_bytes(content)
+    # a link to nothing beside them is nobody's file
+    (path.parent / "gone").symlink_to(tmp_path / "gone")
+    assert look(path) is None

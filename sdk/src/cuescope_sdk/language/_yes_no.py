@@ -11,8 +11,10 @@ _THOUGHT = re.compile(
     r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u097f]+[^\W_]*)*")
+# so many signs stand between two words: without an end every split of them would be tried
 _NEITHER = re.compile(
-    r"\W*(?:yes\W*(?:or|and|/|\|)\W*no|no\W*(?:or|and|/|\|)\W*yes|no\s+(?:idea|clue|doubt))\b"
+    r"\W*+(?:yes\W{0,9}(?:or|and|/|\|)\W{0,9}no|no\W{0,9}(?:or|and|/|\|)\W{0,9}yes|"
+    r"no\s+(?:idea|clue|doubt))\b"
 )
 _ANSWER = re.compile(r"\banswer\s*(?:is|:|=|-)\W*(\w+)")
 

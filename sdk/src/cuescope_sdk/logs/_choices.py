@@ -12,8 +12,9 @@ MOST_SAID = 100_000  # characters that are searched: the end of an answer has th
 _LETTER = re.compile(r"\W{0,4}(?:option\s)?\W{0,2}([A-Z])\W{0,4}", re.IGNORECASE)
 # "A. red", "(A) red", "A: red", "option A": never the article of "A cat"
 _LEADING = re.compile(r"\W{0,4}(?:option\s+)?\(?([A-Z])(?:[.:)]|\s*$)", re.IGNORECASE)
+# `*+` gives nothing back: of blanks without end every split would be tried
 _STATED = re.compile(
-    r"\b(?:answer|choice|option)\s*(?:is|:|=|-)*\s*(?:option\s*)?\W{0,4}([A-Z])\b(?!\s+[a-z])",
+    r"\b(?:answer|choice|option)\s*+(?:is|:|=|-)*+\s*+(?:option\s*+)?\W{0,4}([A-Z])\b(?!\s+[a-z])",
     re.IGNORECASE,
 )
 _BOXED = re.compile(r"\\boxed\{\W{0,9}(?:text\{)?([A-Z])\W{0,3}\}", re.IGNORECASE)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from cuescope.plain_json import SHOWN, parse_json as parse_json, require_object
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, inside
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.data._own_files import READ_FLAGS
 
@@ -85,6 +85,15 @@ class LogFile:
                 return file.read(count)
         except (UserError, OSError):
             return b""
+
+    def beside(self, name: str) -> "LogFile | None":
+        """The file of this name in its folder; None where there is none.
+
+        Raises UserError for a link that leads out of the folder.
+        """
+        file = self.path.with_name(name)
+        inside(file.parent, name, f"{self.title}: {name}")
+        return LogFile(file, self.title) if file.is_file() else None
 
     def json_document(self, *, unique: bool = False) -> Any:
         """A JSON file, whole; with `unique` no object may have two values under one name."""

@@ -21,6 +21,7 @@ from cuescope.application import (
     root,
     source_of,
     stored_picture,
+    whole_text,
 )
 from cuescope_sdk import BadDataError, Occurrence, Report, StoredRun, UserError, inside
 from cuescope_view.samples import SampleTable
@@ -43,16 +44,18 @@ class OpenRun:
     @classmethod
     def of(cls, path: Path, home: Path, *, opens_data: bool) -> Self:
         """Raises UserError where a file of the run lies outside of `home`."""
+        require_within(path, home)
         pictures = path / "pictures"
-        names = ["report.json", "answers.parquet", NAMES, "labels", "pictures"]
-        if pictures.is_dir():
-            names += [f"pictures/{file.name}" for file in pictures.iterdir()]
-        for name in names:
-            # of a relative path: `inside` takes names in `home`
-            inside(home, (path / name).absolute())
+        for file in pictures.iterdir() if pictures.is_dir() else ():
+            inside(home, file.absolute())
         made_here = source_of(path, cache_folder()).typed_before
         # a stranger's report could name any data on this computer
         return cls(path, made_here, opens_data and made_here, Lock())
+
+    @property
+    def place(self) -> str:
+        """Its folder, as a page can show it."""
+        return whole_text(str(self.path))
 
     @cached_property
     def stored(self) -> StoredRun:
@@ -77,7 +80,7 @@ class OpenRun:
     @property
     def steps(self) -> list[tuple[str, str | None]]:
         """What to do next, in words, with the commands."""
-        return next_steps(self.report, str(self.path))
+        return next_steps(self.report, self.place)
 
     # ---------------------------------------------------------------------------------- names
 
@@ -163,6 +166,13 @@ class OpenRun:
                     if root(occurrence.sample, self.table.samples) == sample:
                         return occurrence
         return None
+
+
+def require_within(path: Path, home: Path) -> None:
+    """Raise UserError where the run, or what is read and written in it, is outside of `home`."""
+    for name in (".", "report.json", "answers.parquet", NAMES, "labels", "pictures"):
+        # of a relative path: `inside` takes names in `home`
+        inside(home, (path / name).absolute())
 
 
 def shrink(picture: bytes, side: int) -> bytes:

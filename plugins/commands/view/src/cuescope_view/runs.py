@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 
-from cuescope.application import ListedRun, list_run, report_files
+from cuescope.application import ListedRun, list_run, report_files, whole_text
 from cuescope_sdk import UserError, digest, inside
-from cuescope_view.opened import OpenRun
+from cuescope_view.opened import OpenRun, require_within
 
 ID_LETTERS = 16  # 64 bits: no two runs of a folder share an id
 OPEN_AT_ONCE = 4  # runs whose answers and pictures stay in memory
@@ -65,6 +65,8 @@ class RunsFolder:
         with self._lock:
             known = self._open.get((run_id, stamp))
             if known is not None:
+                # again: it may have been exchanged for a link since it was opened
+                require_within(path, self.folder)
                 self._open.move_to_end((run_id, stamp))
                 return known
         # without the lock: a slow disk must not hold up the list
@@ -86,7 +88,7 @@ class RunsFolder:
     def _id_of(self, file: Path) -> str:
         # no path is ever taken from the page: an id is compared with those of the list
         place = file.parent.relative_to(self.folder).as_posix()
-        return digest("cuescope view", place)[:ID_LETTERS]
+        return digest("cuescope view", whole_text(place))[:ID_LETTERS]
 
     def _look(self) -> None:
         found = {}

@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cuescope.application import Registry, Spec
+from cuescope.application import Registry, Spec, whole_text
 from cuescope_sdk import UserError, printable
 from cuescope_view.opened import OpenRun
 from cuescope_view.runs import RunsFolder
@@ -179,7 +179,7 @@ class Api:
         self.runs.wait(AT_ONCE)
         rows = [{"id": key, **run.row} for key, run in self.runs.listed.items()]
         return {
-            "folder": str(self.runs.folder),
+            "folder": whole_text(str(self.runs.folder)),
             "runs": rows,
             "pending": self.runs.pending,
             "command": _command("runs", self.runs.folder),
@@ -211,7 +211,7 @@ class Api:
         report = run.report
         origin = report.provenance
         return {
-            "run": str(run.path),
+            "run": run.place,
             "made": "here" if run.made_here else "elsewhere",
             "title": report.title,
             "method": origin.method.spec,
@@ -244,7 +244,7 @@ class Api:
             command = _command("export", run.path, "--affected", number)
         return {
             **_page(lines, wanted, {"first": run}),
-            "run": str(run.path),
+            "run": run.place,
             "name": _name(run, wanted.feature),
             "command": command,
         }
@@ -259,8 +259,8 @@ class Api:
         judged = [correct for correct in others if correct is not None]
         return {
             **_page(lines, wanted, {"first": first, "second": second}),
-            "first": str(first.path),
-            "second": str(second.path),
+            "first": first.place,
+            "second": second.place,
             "second_right": [sum(judged), len(judged)],
             "unlike": unlike,
             "command": _command("compare", first.path, second.path),
@@ -272,9 +272,9 @@ class Api:
         sheet = run.sheet
         if not sheet.exists:
             command = _command("label", run.path)
-            return {"run": str(run.path), "questions": None, "command": command}
+            return {"run": run.place, "questions": None, "command": command}
         return {
-            "run": str(run.path),
+            "run": run.place,
             "questions": sheet.questions(),
             "command": _command("label", run.path, "--read", sheet.file),
         }

@@ -73,7 +73,7 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
     scheme = base.partition("://")[0].lower()
     if scheme not in _JOINED or not is_plain_name(cell):
         raise UserError(
-            f"{where} leads out of the data",
+            f"{where} leads out of its folder",
             expected=f"a path below {base.partition('?')[0]}",
             got=f"'{cell[:_SHOWN]}'",
         )

@@ -17,11 +17,14 @@ Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 SHOWN = 60  # characters of a bad value
 LARGEST_CELL = 2**27  # characters
-# of a Parquet file at once: some have a picture in each
 # "\\n(A) red\\n(B) blue"; "Options: A: red, B: blue"
+# From each place a run of blanks is read once: a stranger's question may be a megabyte of them.
 _MARKS = (
-    re.compile(r"(?:^|\n)\s*\(([A-Z])\)\s*"),
-    re.compile(r"(?:^|\n|,|Options:)\s*([A-Z])[:.)]\s+"),
+    re.compile(r"^[^\S\n]*+\(([A-Z])\)\s*", re.MULTILINE),
+    re.compile(
+        r"(?:^[^\S\n]*+|(?:,|Options:)\s*+)([A-Z])[:.)]\s+",
+        re.MULTILINE,
+    ),
 )
 
 

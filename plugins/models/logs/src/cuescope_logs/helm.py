@@ -38,8 +38,11 @@ class HelmLog(LogReader):
     def read(self, path: Path) -> Log:
         """The requests of the run, and the harness's own judgement of each."""
         folder = path if path.is_dir() else path.parent
-        document = as_mapping(LogFile(folder / STATE, self.title).json_document())
-        right = _judgements(folder, self.title)
+        requests = LogFile(folder / STATE, self.title)
+        # the folder may be a stranger's, and any of its files a link
+        requests.beside(STATE)
+        document = as_mapping(requests.json_document())
+        right = _judgements(requests)
         records = []
         failed = 0
         for number, state in enumerate(list_at(document, "request_states"), start=1):
@@ -49,7 +52,7 @@ class HelmLog(LogReader):
                 failed += 1
             else:
                 records.append(record)
-        spec = as_mapping(_beside(folder / SPEC, self.title))
+        spec = as_mapping(_beside(requests, SPEC))
         adapter = mapping_at(document, "adapter_spec")
         judged = [record.right for record in records if record.right is not None]
         scores = {"exact_match": sum(judged) / len(judged)} if judged else {}
@@ -125,10 +128,10 @@ def _question(given: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     return "\n".join(filter(None, texts)), tuple(filter(None, images))
 
 
-def _judgements(folder: Path, title: str) -> dict[tuple[str, int], bool]:
+def _judgements(requests: LogFile) -> dict[tuple[str, int], bool]:
     """Whether each answer counted, by instance and trial; {} without the file."""
     right: dict[tuple[str, int], bool] = {}
-    for entry in map(as_mapping, as_list(_beside(folder / FIGURES, title))):
+    for entry in map(as_mapping, as_list(_beside(requests, FIGURES))):
         trial = entry.get("train_trial_index")
         if entry.get("perturbation") is not None or not isinstance(trial, int):
             continue
@@ -144,5 +147,6 @@ def _judgements(folder: Path, title: str) -> dict[tuple[str, int], bool]:
     return right
 
 
-def _beside(file: Path, title: str) -> Any:
-    return LogFile(file, title).json_document() if file.is_file() else None
+def _beside(requests: LogFile, name: str) -> Any:
+    file = requests.beside(name)
+    return None if file is None else file.json_document()

@@ -1,6 +1,6 @@
 """inspect_ai's logs: `.eval` archives of both layouts, and the same in one JSON file."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +30,9 @@ SAMPLES = "samples/"
 SHELL = "sample.json"
 METADATA = "metadata.json"
 SENT = "the following was sent to the model:"
+# times that a message may name one attachment, or a sample all messages: each is written once, and
+# a stranger's file of a kilobyte would else unfold to any size
+MOST_AGAIN = 8
 
 
 class InspectOptions(Options):
@@ -240,6 +243,8 @@ def read_chunked(
         ends = as_list(pair)
         if len(ends) == 2 and all(isinstance(end, int) for end in ends):
             messages += pool[ends[0] : ends[1]]
+        if len(messages) > MOST_AGAIN * len(pool):
+            raise _unfolds(f"{archive.name} {folder}", "a message")
     attached = _sequence(archive, f"{folder}/attachments", chunks)
     sample["messages"] = messages
     sample["attachments"] = {str(n): text for n, text in enumerate(attached)}
@@ -271,14 +276,18 @@ def read_parts(content: Any, attached: Mapping[str, Any]) -> tuple[str, list[str
     """The text of a message's content, and its pictures."""
     if isinstance(content, str):
         return _resolve(content, attached), []
-    texts = []
-    images = []
+    texts: list[str] = []
+    images: list[str] = []
+    named: Counter[str] = Counter()
     for part in map(as_mapping, as_list(content)):
         kind = part.get("type")
-        if kind == "text":
-            texts.append(_resolve(text_at(part, "text"), attached))
-        elif kind == "image":
-            images.append(_resolve(text_at(part, "image"), attached))
+        if kind not in ("text", "image"):
+            continue
+        text = text_at(part, kind)
+        named[text] += text.startswith(ATTACHED)
+        if named[text] > MOST_AGAIN:
+            raise _unfolds(f"{TITLE}: a message", f"'{text[:60]}'")
+        (texts if kind == "text" else images).append(_resolve(text, attached))
     return "\n".join(texts), images
 
 
@@ -339,6 +348,14 @@ def _scores(header: Mapping[str, Any]) -> dict[str, float]:
             if value is not None:
                 scores[f"{text_at(score, 'name')} {name}"] = value
     return scores
+
+
+def _unfolds(place: str, what: str) -> UserError:
+    return UserError(
+        f"{place} names {what} again and again",
+        expected=f"at most {MOST_AGAIN} times",
+        remedy="It may be a bomb: nothing of it was kept",
+    )
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:

@@ -125,11 +125,10 @@ def read_line(line: dict[str, Any], place: str) -> Record:
 def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
     """The figures of the task in `results_{date}.json` of the same run; {} without one."""
     date = path.stem.rpartition("_")[2]
-    file = path.with_name(f"results_{date}.json")
-    if not file.is_file():
+    file = LogFile(path, title).beside(f"results_{date}.json")
+    if file is None:
         return {}
-    document = LogFile(file, title).json_document()
-    results = mapping_at(document, "results")
+    results = mapping_at(file.json_document(), "results")
     return own_scores(mapping_at(results, task))
 
 

@@ -51,9 +51,9 @@ class LmmsEvalLog(LogReader):
             records.append(read_line(line, place))
         scores: dict[str, float] = {}
         model = None
-        results = path.with_name(f"{date}_results.json")
-        if task and results.is_file():
-            document = as_mapping(LogFile(results, self.title).json_document())
+        results = LogFile(path, self.title).beside(f"{date}_results.json")
+        if task and results is not None:
+            document = as_mapping(results.json_document())
             of_task = mapping_at(mapping_at(document, "results"), task)
             scores = own_scores(of_task)
             model = text_at(document, "model_name") or None

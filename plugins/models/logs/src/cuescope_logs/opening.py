@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -195,8 +196,9 @@ def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
 def _stamp(path: Path) -> Iterable[int]:
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     for file in files[:100]:  # a stranger's folder may hold millions
-        status = file.stat()
-        yield from (status.st_size, status.st_mtime_ns)
+        with suppress(OSError):  # a link to nothing, or to itself
+            status = file.stat()
+            yield from (status.st_size, status.st_mtime_ns)
 
 
 def _nearest_file(path: Path) -> str | None:

@@ -4,10 +4,11 @@ import re
 import string
 
 LETTERS = string.ascii_uppercase
-# a line an option: "A) red", "A. red", "(A) red"
-_LINE = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.*\S)\s*$", re.MULTILINE)
+# A line an option: "A) red", "A. red", "(A) red". From each place a run of blanks is read once:
+# a stranger's prompt may be a megabyte of them.
+_LINE = re.compile(r"^[^\S\n]*+\(?([A-Z])[.):]\s++(.*\S)\s*$", re.MULTILINE)
 # all in one line: "A: red, B: blue"
-_INLINE = re.compile(r"(?:^|[,;\n]\s*|\s)\(?([A-Z])[:.)]\s")
+_INLINE = re.compile(r"(?:^|[,;\s])\(?([A-Z])[:.)]\s")
 
 
 def listed_choices(prompt: str) -> list[str]:
@@ -45,7 +46,7 @@ def split_options(question: str) -> tuple[str, list[str]]:
     ends = [*(match.start() for match in starts[1:]), len(tail)]
     options = []
     for match, end in zip(starts, ends, strict=True):
-        options.append(tail[match.end() : end].strip(" \n,;."))
+        options.append(tail[match.end() : end].strip(f"{string.whitespace},;."))
     if not all(options):
         return question, []
     return head.strip(), options

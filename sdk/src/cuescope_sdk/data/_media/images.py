@@ -25,6 +25,7 @@ _STRIP = 2**20  # pixels that are laid over white at a time
 # bytes a pixel: these libraries keep canvases of their own
 _LARGE_BYTES = {"WEBP": 20, "AVIF": 20, "HEIF": 20}
 _BYTE_PIXELS = 10_000  # pixels that are decoded for a byte of an animation
+_MOST_FRAMES = 100_000  # of a GIF: an hour; one of a pixel each takes fifteen bytes
 _ANIMATED = ("PNG", "WEBP", "AVIF", "GIF")
 
 
@@ -138,12 +139,14 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
                 total += image.width * image.height
                 require_pixels(image.size, max_pixels)
                 if total > most:
-                    raise _TooManyPixelsError(TOO_MANY_IN_ALL.format(most=most))
+                    raise _EndlessError(TOO_MANY_IN_ALL.format(most=most))
+                if count == _MOST_FRAMES:
+                    raise _EndlessError(f"more than {_MOST_FRAMES:,} frames")
                 image.load()
                 count += 1
         except EOFError:
             pass
-        except _TooManyPixelsError as error:
+        except _EndlessError as error:
             raise ValueError(str(error)) from None
         except (OSError, SyntaxError, ValueError):
             damage = f"damaged after {count} frames"
@@ -152,8 +155,8 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
     return count, damage or cut
 
 
-class _TooManyPixelsError(Exception):
-    """An animation of small frames without end."""
+class _EndlessError(Exception):
+    """An animation of small frames, or of small files, without end."""
 
 
 @contextmanager

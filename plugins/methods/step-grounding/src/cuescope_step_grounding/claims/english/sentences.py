@@ -28,7 +28,8 @@ LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
 
 _NOT_WORDS = re.compile(
     r"\A\s*(?:step\s+\d+\s*[-:.)]|\d+[.)]|-)\s"  # the number of a step
-    r"|<(script|style)\b.*?</\1>|<[^<>]{0,200}>|\x1b\[[\d;]*[A-Za-z]"
+    # one that is not closed takes the rest, as in a browser: each would else be looked for anew
+    r"|<(script|style)\b.*?(?:</\1>|\Z)|<[^<>]{0,200}>|\x1b\[[\d;]*[A-Za-z]"
     r"|[*_`#~|^\\]+|https?://\S+",
     re.DOTALL | re.IGNORECASE,
 )
@@ -44,7 +45,7 @@ _QUOTED = re.compile(
     "([\"\u201c'][^\"\u201d']{1,60}[\"\u201d'])"
 )
 # Several words are never quoted for their meaning alone, as "big" may be.
-_WRITTEN = re.compile('["\u201c][^"\u201d\\s]+\\s[^"\u201d]{1,120}["\u201d]')
+_WRITTEN = re.compile('["\u201c][^"\u201c\u201d\\s]+\\s[^"\u201d]{1,120}["\u201d]')
 _QUOTE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
 _WORD = re.compile(
     rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
