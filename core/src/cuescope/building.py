@@ -250,10 +250,14 @@ def find_installed(
     kind: str,
     registry: Registry,
 ) -> list[str]:
-    """The names of the installed plugins of a kind whose class fits."""
+    """The names of the installed plugins of a kind whose class fits, to advise; no control."""
     # a broken one is no advice
     sound = [entry for entry in registry.of_kind(kind) if registry.check(entry) is None]
-    return [entry.name for entry in sound if fit(registry.load(entry))]
+    return [entry.name for entry in sound if _is_advice(registry.load(entry), fit)]
+
+
+def _is_advice(plugin: Any, fit: Callable[[Any], bool]) -> bool:
+    return not getattr(plugin, "is_control", False) and fit(plugin)
 
 
 def find_tools(role: ToolRole, registry: Registry) -> list[str]:
@@ -427,6 +431,22 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
     for role in sorted(tools & roles.keys() - useful):
         expected = f"{' or '.join(sorted(useful))} as --tool" if useful else "no --tool"
         raise UserError(f"{name} has no use for a {role}", expected=expected)
+
+
+def refusal(method: Any, has: Capabilities) -> str | None:
+    """Why a model that has all that a method requires does not fit it; None where it does."""
+    needs: Requirements = method.requires
+    asks = needs.outputs or needs.edits
+    # most methods change pictures or ask questions of their own: nobody recorded those answers
+    if "recorded" in has.exposes and asks and not getattr(method, "reads_recorded", False):
+        return (
+            "the model only repeats what was recorded, and the method asks about changed pictures "
+            "or in its own words"
+        )
+    # a method may refuse models by more than single capabilities can say
+    refuses = getattr(method, "refuses", None)
+    why = refuses(has) if refuses is not None else None
+    return None if why is None else f"the model does not fit: it gives {why}"
 
 
 def missing_from(needs: Requirements, has: Capabilities) -> list[str]:

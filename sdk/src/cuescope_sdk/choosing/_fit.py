@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cuescope.building import find_tools
+from cuescope import building
+from cuescope.building import find_installed, find_tools
 from cuescope.capabilities import EMBEDDER, ROLES
 from cuescope.installing import how_to_install, is_own
 from cuescope.outside_eye import with_eye
@@ -199,22 +200,7 @@ def refusal(method: Any, has: Capabilities) -> str | None:
     """Why a model cannot be audited by a method; None where it can."""
     if missing := missing_of(method.requires, has):
         return f"the model does not give {' and '.join(missing)}"
-    # most methods change pictures or ask questions of their own: nobody recorded those answers
-    needs = method.requires.outputs or method.requires.edits
-    if "recorded" in has.exposes and needs and not reads_recorded(method):
-        return (
-            "the model only repeats what was recorded, and the method asks about changed pictures "
-            "or in its own words"
-        )
-    # A method may refuse models by more than single capabilities can say.
-    refuses = getattr(method, "refuses", None)
-    why = refuses(has) if refuses is not None else None
-    return None if why is None else f"the model does not fit: it gives {why}"
-
-
-def reads_recorded(method: Any) -> bool:
-    """Whether a method says that recorded answers are enough for it."""
-    return bool(getattr(method, "reads_recorded", False))
+    return building.refusal(method, has)
 
 
 def _of_model(
@@ -225,13 +211,9 @@ def _of_model(
     # without a model in the question nothing of it is missing
     if has is None or (why := refusal(method, has)) is None:
         return
-    able = [
-        entry.name
-        for entry in registry.of_kind("model")
-        # a model that does not load cannot be advised
-        if registry.check(entry) is None
-        and refusal(method, registry.load(entry).capabilities) is None
-    ]
+    able = find_installed(
+        lambda model: refusal(method, model.capabilities) is None, "model", registry
+    )
     how = f"--model SPEC, one of {', '.join(able) or 'none here'}"
     if refusal(method, with_eye(has)) is None:
         eyes = find_tools(ROLES[EMBEDDER], registry)
