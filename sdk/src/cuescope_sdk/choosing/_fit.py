@@ -11,6 +11,7 @@ import numpy as np
 from cuescope import building
 from cuescope.building import find_installed, find_tools
 from cuescope.capabilities import EMBEDDER, ROLES
+from cuescope.counted import count_of
 from cuescope.installing import how_to_install, is_own
 from cuescope.outside_eye import with_eye
 from cuescope.plugin_index import dists_of
@@ -169,7 +170,7 @@ def needs_in_words(method: Any) -> str:
     if needs.clips:
         of_data.append("clips")
     if needs.choices:
-        of_data.append(f"{needs.choices} labels or more")
+        of_data.append(f"{count_of(needs.choices, 'labels')} or more")
     if needs.enough:
         each = "" if needs.each == "data set" else f" of each {needs.each}"
         of_data.append(f"about {needs.enough} samples{each}")

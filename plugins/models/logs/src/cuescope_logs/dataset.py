@@ -124,7 +124,7 @@ class LogSamples:
             sample = self._sample(record)
             samples.append(sample)
             if record.label is not None and sample.label is None:
-                strange.append(f"'{str(record.label):.60}' in '{record.key:.60}'")
+                strange.append(f"'{record.label!s:.60}' in '{record.key:.60}'")
             named += bool(record.images)
             shown += bool(sample.frames)
             twins += _question_parts(record) in self.twins
