@@ -134,7 +134,7 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
         return items, outside
     tables = tables_in(root)
     if not files or tables:
-        got = f"{count_of(len(files), 'images or videos')} outside any class folder"
+        got = f"{count_of(len(files), 'files')} (images or videos) outside any class folder"
         remedy = None
         if tables:
             remedy = f"Does {tables[0]} list them? Then add -D manifest={tables[0]}"
