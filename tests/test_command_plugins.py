@@ -30,8 +30,24 @@ class FolderData(FakeDataset):
     Options = FolderOptions
 
 
+class Tape(FakeModel):
+    """Says again what was recorded."""
+
+    capabilities = FakeModel.capabilities.model_copy(
+        update={"exposes": frozenset({"recorded"})}
+    )
+
+
+class Chance(FakeModel):
+    """Answers by chance."""
+
+    is_control = True
+
+
 SHELF = {
     ("model", "fake"): FakeModel,
+    ("model", "tape"): Tape,
+    ("model", "chance"): Chance,
     ("method", "fake"): FakeMethod,
     ("dataset", "files"): FolderData,
 }
@@ -63,10 +79,21 @@ def test_info_tells_what_a_plugin_can_do_and_takes(line: Line) -> None:
         "capabilities exposes: choices, patches",
         "requires outputs: logits",
         "requires edits: none",
+        "capabilities max_frames: no limit",
+        "capabilities notes: none",
     ):
         assert words in said.splitlines()
     assert "lean" in said
     assert "reliance on the red corner" in " ".join(said.split())
+
+
+def test_info_advises_no_control_and_no_recording_for_what_changes_pictures(
+    line: Line,
+) -> None:
+    said = line("info", "fake").splitlines()
+    assert "models that fit: fake" in said
+    assert "example: cuescope audit fake --model fake --data folder:PATH" in said
+    assert "methods that fit: none is installed" in line("info", "tape").splitlines()
 
 
 def test_info_shows_the_argument_and_what_is_needed(line: Line) -> None:

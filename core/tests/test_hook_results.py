@@ -98,6 +98,10 @@ def score(**fields: Any) -> Score:
             "no feature has this key. Did you mean 'red'?",
         ),
         (lambda: [score(metric="gpa")], "the method declares the metrics 'gap'"),
+        (
+            lambda: [score(label="lft")],
+            "got label 'lft' in a score of 'red'. Did you mean 'left'?",
+        ),
     ],
 )
 def test_a_figure_that_is_wrong_says_which_and_what_came(
@@ -131,6 +135,31 @@ def test_a_region_is_a_box_in_pixels(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         Occurrence(sample="a", region=region)
+
+
+@pytest.mark.parametrize(
+    ("place", "came"),
+    [
+        (Occurrence(sample="nowhere"), "got the sample 'nowhere', for 'red'"),
+        (lambda key: Occurrence(sample=f"{key}x"), "Did you mean '"),
+        (lambda key: Occurrence(sample=key, frame=99), "got frame 99 of '"),
+    ],
+)
+def test_an_occurrence_is_in_a_sample_of_the_audit(
+    place: Any,
+    came: str,
+    runner: Runner,
+    request_for: Callable[..., Request],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def features(self: Any, audit: Any) -> list[Feature]:
+        seen = place(audit.samples[0].key) if callable(place) else place
+        return [Feature(key="red", kind="colour", occurrences=(seen,))]
+
+    monkeypatch.setattr(f"{RED_METHOD}.propose_features", hookimpl(features))
+    line = refused(runner, request_for())
+    assert "propose_features of method red: expected occurrences in samples" in line
+    assert came in line
 
 
 def test_a_small_region_in_pixels_is_one() -> None:

@@ -216,6 +216,21 @@ def wrong_length(trials: Sequence[Trial]) -> list[Response]:
     return [Response(logits=np.zeros(3))] * len(trials)
 
 
+def no_list(trials: Sequence[Trial]) -> None:
+    """A forgotten `return`."""
+
+
+def vectors(trials: Sequence[Trial]) -> list[Any]:
+    return [np.zeros(2) for _ in trials]
+
+
+def uneven(trials: Sequence[Trial]) -> list[Response]:
+    return [
+        Response(logits=np.zeros(2), embedding=np.zeros(2 + place))
+        for place in range(len(trials))
+    ]
+
+
 def missing_output(trials: Sequence[Trial]) -> list[Response]:
     return [Response(text="a")] * len(trials)
 
@@ -257,6 +272,9 @@ def test_a_batch_that_does_not_fit_into_memory_is_asked_in_parts(
     ("answer", "said"),
     [
         (wrong_number, "expected 2 responses, got 3"),
+        (no_list, "expected a list of responses, got None"),
+        (vectors, "expected a Response for each trial, got a ndarray"),
+        (uneven, "expected embeddings of one length, got 2 and 3"),
         (wrong_length, "s1: expected 2 logits, one a choice, got 3"),
         (missing_output, "s1: expected logits, got no logits"),
         (not_finite, "s2: expected finite numbers as its logits, got nan"),

@@ -195,12 +195,15 @@ def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> No
     before, _ = describe(corner)
     assert before is not None
     [outline] = before.outlines
-    unlike = before.model_copy(update={"what": "brighter, as it was seen before"})
+    # the run in which it was seen called it otherwise
+    seen = {"what": "brighter, as it was seen before", "feature": "cluster-17"}
+    unlike = before.model_copy(update=seen)
     location = _location.Location("one place", 0.9, mask=outline.mask)
     sight = Sight(unlike, location, is_told=True)
     portrait, _ = describe(nothing, sights={"cluster-00": sight})
     assert portrait is not None
     assert portrait.what == "brighter, as it was seen before"
+    assert portrait.feature == "cluster-00"
     assert (portrait.outlines[0].mask == outline.mask).all()
     # what is seen now is clearer
     blurred = Sight(unlike, location, is_told=False)

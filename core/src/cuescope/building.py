@@ -10,15 +10,17 @@ from cuescope.capabilities import (
     EMBEDDER,
     ROLES,
     Capabilities,
+    Dataset,
     Model,
     Requirements,
     ToolRole,
+    require_texts,
 )
 from cuescope.conclusions import PluginStamp
 from cuescope.context import Context, Resolved, SaidOnce
 from cuescope.counted import count_of
 from cuescope.digest import digest
-from cuescope.errors import PlanStopped, PluginError, UserError, nearest
+from cuescope.errors import PlanStopped, PluginError, UserError, nearest, with_article
 from cuescope.outside_eye import with_eye
 from cuescope.parts import draw, select_part
 from cuescope.registry import Entry, Registry, code_digest
@@ -46,6 +48,7 @@ class Built:
         options = getattr(self.plugin, "options", None)
         # as JSON has them: a report's hash is over them, fresh or read back
         written = {} if options is None else options.model_dump(mode="json")
+        require_texts(self.plugin, f"{self.entry.kind} '{self.entry.name}'")
         return PluginStamp(
             spec=self.spec,
             options=written,
@@ -250,10 +253,14 @@ def find_installed(
     kind: str,
     registry: Registry,
 ) -> list[str]:
-    """The names of the installed plugins of a kind whose class fits."""
+    """The names of the installed plugins of a kind whose class fits, to advise; no control."""
     # a broken one is no advice
     sound = [entry for entry in registry.of_kind(kind) if registry.check(entry) is None]
-    return [entry.name for entry in sound if fit(registry.load(entry))]
+    return [entry.name for entry in sound if _is_advice(registry.load(entry), fit)]
+
+
+def _is_advice(plugin: Any, fit: Callable[[Any], bool]) -> bool:
+    return not getattr(plugin, "is_control", False) and fit(plugin)
 
 
 def find_tools(role: ToolRole, registry: Registry) -> list[str]:
@@ -362,6 +369,12 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
 
     Groups are drawn whole: as many as fit, and one at least. Raises where keys repeat.
     """
+    # whatever goes wrong in there is the data set's
+    with parts.context.registry.blaming(parts.data.entry):
+        return _chosen(parts, settings)
+
+
+def _chosen(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
     dataset = parts.data.plugin
     spec = parts.data.spec
     indices: Sequence[int] = range(len(dataset))
@@ -371,7 +384,7 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
     if settings.limit is not None and settings.limit < len(indices):
         # whole groups: ten clips of one video are not ten proofs (docs/statistics.md)
         indices = draw(dataset, indices, settings.limit, parts.context.seed)
-    samples = tuple(dataset[index] for index in indices)
+    samples = tuple(_sample_at(dataset, index, spec) for index in indices)
     if not samples:
         raise UserError(
             f"data set {spec} is empty", remedy="Check its path, split and groups"
@@ -382,6 +395,19 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
             f"data set {spec} broke its contract", expected="one key a sample"
         )
     return samples
+
+
+def _sample_at(dataset: Dataset, index: int, spec: str) -> Sample:
+    sample: object = dataset[index]
+    if isinstance(sample, Sample):
+        return sample
+    kind = with_article(type(sample).__name__)
+    raise PluginError(
+        f"data set {spec} broke its contract",
+        expected=f"a Sample at index {index}",
+        # a forgotten `return`
+        got="None" if sample is None else f"{kind} ({sample!r:.60})",
+    )
 
 
 def check_capabilities(choices: Choices, registry: Registry) -> None:
@@ -427,6 +453,26 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
     for role in sorted(tools & roles.keys() - useful):
         expected = f"{' or '.join(sorted(useful))} as --tool" if useful else "no --tool"
         raise UserError(f"{name} has no use for a {role}", expected=expected)
+
+
+def refusal(method: Any, has: Capabilities) -> str | None:
+    """Why a model that has all that a method requires does not fit it; None where it does."""
+    needs: Requirements = method.requires
+    asks = needs.outputs or needs.edits
+    # most methods change pictures or ask questions of their own: nobody recorded those answers
+    if (
+        "recorded" in has.exposes
+        and asks
+        and not getattr(method, "reads_recorded", False)
+    ):
+        return (
+            "the model only repeats what was recorded, and the method asks about changed pictures "
+            "or in its own words"
+        )
+    # a method may refuse models by more than single capabilities can say
+    refuses = getattr(method, "refuses", None)
+    why = refuses(has) if refuses is not None else None
+    return None if why is None else f"the model does not fit: it gives {why}"
 
 
 def missing_from(needs: Requirements, has: Capabilities) -> list[str]:

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import NonNegativeInt
 
 from cuescope.conclusions import Metric, Picture, Table
+from cuescope.errors import PluginError
 from cuescope.types import (
     Frame,
     Options,
@@ -152,6 +153,47 @@ class Dataset(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: int) -> Sample: ...
+
+
+def require_dataset(plugin: Any, spec: str) -> None:
+    """Raise PluginError for a data set that was built without what a report needs of it."""
+    what = f"data set {spec}"
+    labels = getattr(plugin, "labels", None)
+    # a text is a sequence of texts, and each of its letters would be a label
+    if isinstance(labels, str) or not _are_texts(labels):
+        expected = "labels, a tuple of texts; () where there is no closed set"
+        _refuse(what, expected, labels)
+    if not getattr(plugin, "fingerprint", None):
+        expected = "fingerprint, a text that digests all that it shows (`sdk.digest`)"
+        _refuse(what, expected, None)
+    require_texts(plugin, what)
+
+
+def require_texts(plugin: Any, what: str) -> None:
+    """Raise PluginError for a fingerprint or facts that a report cannot keep; both may be absent.
+
+    `what` names the plugin.
+    """
+    fingerprint = getattr(plugin, "fingerprint", None)
+    if fingerprint is not None and not isinstance(fingerprint, str):
+        _refuse(what, "fingerprint, a text (`sdk.digest`)", fingerprint)
+    facts = getattr(plugin, "facts", {})
+    if not isinstance(facts, Mapping) or not _are_texts([*facts, *facts.values()]):
+        _refuse(what, "facts, texts by their names", facts)
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, Sequence) and all(
+        isinstance(value, str) for value in values
+    )
+
+
+def _refuse(what: str, expected: str, got: object) -> NoReturn:
+    raise PluginError(
+        f"{what} broke its contract",
+        expected=expected,
+        got="none" if got is None else f"{got!r:.60}",
+    )
 
 
 @runtime_checkable

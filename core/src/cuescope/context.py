@@ -12,7 +12,7 @@ import numpy as np
 import platformdirs
 
 from cuescope import seeds
-from cuescope.capabilities import Dataset
+from cuescope.capabilities import Dataset, require_dataset
 from cuescope.errors import PlanStopped
 from cuescope.mitigated import mitigator_of
 from cuescope.process_memory import ProcessMemory
@@ -168,6 +168,8 @@ class Resolved:
         with registry.blaming(self.entry):
             # helpers that a typed plugin names were typed with it: no source looks at them
             plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
+            if self.entry.kind == "dataset":
+                require_dataset(plugin, self.text)
         if self.mitigated is None:
             return plugin
         # derived from the model's class: what looks inside finds the same places (docs/adr/0018)

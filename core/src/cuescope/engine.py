@@ -36,7 +36,7 @@ from cuescope.conclusions import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import PluginError, with_article
+from cuescope.errors import PluginError, nearest, with_article
 from cuescope.outside_eye import EYE_PATCHES, OutsideEye, ToolAsModel, with_eye
 from cuescope.registry import version_with_code
 from cuescope.request import Request
@@ -201,8 +201,9 @@ class Session:
                 outcomes=outcomes,
             )
             self._require_scores(of_hook)
-            scored = each_of("compute_scores", method.spec, of_hook, Score)
-            scores = self._with_one_verdict(list(scored))
+            scored = list(each_of("compute_scores", method.spec, of_hook, Score))
+            self._require_labels(scored)
+            scores = self._with_one_verdict(scored)
             self._reveal_cues()
             audit.features = features
             audit.scores = scores
@@ -240,7 +241,43 @@ class Session:
                     expected="a key of its own for each feature",
                     got=f"{count} features with the key {key!r}",
                 )
+        self._require_samples(features)
         return features
+
+    def _require_samples(self, features: Iterable[Feature]) -> None:
+        """Each occurrence is in a sample of the audit, or the report would show nothing there."""
+        frames = {sample.key: len(sample.frames) for sample in self.samples}
+        for feature in features:
+            for place in feature.occurrences:
+                count = frames.get(place.sample)
+                if count is None:
+                    got = f"the sample {place.sample!r}"
+                elif place.frame is not None and place.frame >= max(count, 1):
+                    got = f"frame {place.frame} of {place.sample!r}, which has {count}"
+                else:
+                    continue
+                raise PluginError(
+                    f"propose_features of method {self.parts.method.spec}",
+                    expected="occurrences in samples of `audit.samples`, frames counted from 0",
+                    got=f"{got}, for {feature.key!r}",
+                    remedy=None if count else nearest(place.sample, frames),
+                )
+
+    def _require_labels(self, scores: Iterable[Score]) -> None:
+        """Each score is about a label that somebody could have answered."""
+        known = set(self.audit.labels)
+        for sample in self.samples:
+            known.update(
+                sample.choices, () if sample.label is None else (sample.label,)
+            )
+        for score in scores:
+            if score.label is not None and score.label not in known:
+                raise PluginError(
+                    f"compute_scores of method {self.parts.method.spec}",
+                    expected="a label or choice of the data, or None for all of them",
+                    got=f"label {score.label!r} in a score of {score.feature!r}",
+                    remedy=nearest(score.label, known),
+                )
 
     def _attachments(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(item for item in self.audit.attachments if isinstance(item, kind))

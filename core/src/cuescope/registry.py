@@ -228,18 +228,35 @@ class Registry:
         except UserError:  # such a line says it all already
             raise
         except Exception as error:
-            where = f"{entry.kind} '{entry.name}'"
-            remedy = "`--debug` shows the traceback"
-            # an object of a caller in Python, who has no option and sees the traceback
-            if entry.dist == IN_MEMORY:
-                remedy = "Its own error stands above this one"
-            else:
-                where += f" of {entry.dist} {entry.version}"
-            raise PluginError(
-                f"{where} failed",
-                got=reason_of(error) + _place_of(error, entry),
-                remedy=remedy,
-            ) from error
+            raise blame(entry, error) from error
+
+    def owner_of(self, error: Exception) -> Entry | None:
+        """The plugin whose code was last to run before an error; None where it was nobody's.
+
+        Of several plugins of a package it is one.
+        """
+        owners = {_package_of(entry): entry for entry in self.entries}
+        for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+            package = str(frame.f_globals.get("__name__")).partition(".")[0]
+            if package in owners:
+                return owners[package]
+        return None
+
+
+def blame(entry: Entry, error: Exception) -> PluginError:
+    """The line for an error of a plugin's code."""
+    where = f"{entry.kind} '{entry.name}'"
+    remedy = "`--debug` shows the traceback"
+    # an object of a caller in Python, who has no option and sees the traceback
+    if entry.dist == IN_MEMORY:
+        remedy = "Its own error stands above this one"
+    else:
+        where += f" of {entry.dist} {entry.version}"
+    return PluginError(
+        f"{where} failed",
+        got=reason_of(error) + _place_of(error, entry),
+        remedy=remedy,
+    )
 
 
 @contextmanager
@@ -523,9 +540,14 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
     return f"{how_to_reinstall(entry.dist)}, which says what it needs"
 
 
+def _package_of(entry: Entry) -> str:
+    """The package that a plugin's code lies in, as it is imported."""
+    return entry.target.partition(":")[0].strip().partition(".")[0]
+
+
 def _place_of(error: BaseException, entry: Entry) -> str:
     """Where the plugin's own code was, as " (compute_scores, line 53 of cuescope_x)"; else ""."""
-    package = entry.target.partition(":")[0].strip().partition(".")[0]
+    package = _package_of(entry)
     own = [
         (frame, line)
         for frame, line in traceback.walk_tb(error.__traceback__)

@@ -12,8 +12,9 @@ from itertools import chain
 import numpy as np
 
 from cuescope.capabilities import ChecksTrials, Executor, Model, Respond
+from cuescope.counted import count_of
 from cuescope.digest import digest
-from cuescope.errors import PlanStopped, PluginError, UserError
+from cuescope.errors import PlanStopped, PluginError, UserError, with_article
 from cuescope.repeats import agreeing, combine
 from cuescope.seen_keys import SeenKeys
 from cuescope.shown import Shown
@@ -81,7 +82,8 @@ class InParts:
                 self.largest = (len(part) + 1) // 2
                 size = sum(map(inputs_of, part[: self.largest]))
                 warnings.warn(
-                    f"out of memory with {len(part)} trials a call; going on with {self.largest}. "
+                    f"out of memory with {count_of(len(part), 'trials')} a call; going on with "
+                    f"{self.largest}. "
                     f"--batch-size {size} avoids the attempt",
                     stacklevel=2,
                 )
@@ -143,7 +145,14 @@ def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
     """The responses to trials that all ask for one and the same readout, or for none."""
     readout = trials[0].readout
     if readout is None:
-        return model.respond(trials)
+        responses: list[Response] | None = model.respond(trials)
+        if responses is None:  # a forgotten `return`
+            raise PluginError(
+                f"respond of {type(model).__name__} broke its contract",
+                expected="a list of responses",
+                got="None",
+            )
+        return responses
     return [Response(readout=array) for array in readout.read(model, trials)]
 
 
@@ -485,6 +494,11 @@ def check_responses(
 ) -> None:
     """Raise PluginError unless each trial has its response, with all that it asked for, finite."""
     breach = f"{name} broke its contract"
+    given: Sequence[object] = responses
+    for response in given:
+        if not isinstance(response, Response):
+            kind = with_article(type(response).__name__)
+            raise PluginError(breach, expected="a Response for each trial", got=kind)
     # a trial without its answer would be asked for again and again
     if len(responses) != len(trials):
         expected = f"{len(trials)} responses"
@@ -498,6 +512,10 @@ def check_responses(
                 expected=expected,
                 got=got,
             )
+    sizes = sorted({size for each in responses if (size := _size(each))})
+    if len(sizes) > 1:
+        got = " and ".join(map(str, sizes))
+        raise PluginError(breach, expected="embeddings of one length", got=got)
 
 
 def _size(response: Response) -> int | None:

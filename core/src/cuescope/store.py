@@ -48,7 +48,7 @@ _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "Free disk space, or set CUESCOPE_CACHE to another folder",
-    sqlite3.SQLITE_IOERR: "The drive failed to read or write; set CUESCOPE_CACHE to another one",
+    sqlite3.SQLITE_IOERR: "The drive is full, or fails; set CUESCOPE_CACHE to another one",
     **dict.fromkeys(
         _HELD,
         "Another process holds it, or its drive has no locks (some network "

@@ -102,8 +102,9 @@ class Frame:
         return cls(digest(pixels), partial(Image.fromarray, pixels))
 
     @classmethod
-    def from_file(cls, path: Path) -> Self:
+    def from_file(cls, path: str | Path) -> Self:
         """From an image file; the key is the digest of its bytes, which are checked when loaded."""
+        path = Path(path)
         # of the bytes: a folder is listed without decoding an image
         key = digest(path.read_bytes())
         return cls(key, partial(_open_rgb, path, key), FrameSource(path))

@@ -177,6 +177,9 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     if not debug and (failed := _failed_output(error)) is not None:
         error = failed
         mendable = True
+    if not (mendable or debug) and (blamed := _blamed(error)) is not None:
+        error = blamed
+        mendable = True
     if debug:
         shown = traceback.format_exc()
         # a line of words holds no other; an object of JSON holds them all
@@ -190,6 +193,15 @@ def _print_error(error: Exception, *, debug: bool) -> int:
         name = type(error).__name__
         _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")
     return 2 if mendable else 1
+
+
+def _blamed(error: Exception) -> UserError | None:
+    """The line that names somebody else's plugin; what fails in ours is an error of cuescope."""
+    from cuescope.installing import is_own
+    from cuescope.registry import Registry, blame
+
+    entry = Registry().owner_of(error)
+    return None if entry is None or is_own(entry.dist) else blame(entry, error)
 
 
 def _print_line(text: str, level: str = "error") -> None:

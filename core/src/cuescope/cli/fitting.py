@@ -44,13 +44,10 @@ def show_use(entry: Entry, registry: Registry) -> None:
 
 def fits(method: Any, model: Any) -> bool:
     """Whether a model can do all that a method requires."""
-    from cuescope.building import missing_from
+    from cuescope.building import missing_from, refusal
 
-    if missing_from(method.requires, model.capabilities):
-        return False
-    # by more than single capabilities can say
-    refuses = getattr(method, "refuses", None)
-    return refuses is None or refuses(model.capabilities) is None
+    has = model.capabilities
+    return not missing_from(method.requires, has) and refusal(method, has) is None
 
 
 def _audit(registry: Registry, method: Any, name: str, model: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cuescope.counted import count_of
+
 if TYPE_CHECKING:
     from cuescope.stored_run import StoredRun
 
@@ -61,7 +63,7 @@ def foretell(
     """
     for cue in shown_cues(run, top):
         count = len(cue.samples)
-        line = f"{cue.about}: {count} samples of the run show it, and "
+        line = f"{cue.about}: {count_of(count, 'samples')} of the run show it, and "
         if folds:
             line += "all samples are tested"
             # the run lists a few of them: where it looks again it may find others

@@ -11,6 +11,7 @@ import typer
 from cuescope.cli.asked_again import AskedAgain
 from cuescope.cli.bundles import Output
 from cuescope.cli.said_once import say_once
+from cuescope.counted import count_of
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -225,7 +226,8 @@ def _why_again(held: HeldOut, share: str, why: str) -> str:
     # said before the work: it takes as long as so many audits
     if held.by_folds:
         return (
-            f"The run is made again {len(held.again)} times, each without one part of its data, "
+            f"The run is made again {count_of(len(held.again), 'times')}, each without one part "
+            "of its data, "
             "and each part is tested by what was found in the others"
         )
     return (
@@ -238,7 +240,7 @@ def _require_cue(made: "Report", *, any_feature: bool, remedy: str) -> None:
     if made.features if any_feature else made.findings:
         return
     origin = made.provenance
-    got = " ".join([f"none in {origin.samples} samples.", *made.doubts])
+    got = " ".join([f"none in {count_of(origin.samples, 'samples')}.", *made.doubts])
     raise UserError(
         f"on part {origin.part} of its data {origin.method.spec} finds no cue",
         expected="a finding to go on with",

@@ -270,6 +270,10 @@ def show_description(plugin: "PluginDescription", title: str) -> None:
 
 def capability_in_words(value: Any) -> str:
     """A value of requirements or capabilities as a person reads it."""
+    if value is None:
+        return "no limit"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {words}" for name, words in value.items()) or "none"
     if isinstance(value, (frozenset, tuple)):
         # a role is no word: its name is
         return (

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from cuescope.capabilities import Capabilities
+from cuescope.counted import count_of
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest, with_article
 from cuescope.objects import name_of
@@ -232,7 +233,8 @@ class Classifier(OfFunction):
         if rows.ndim != 2 or len(rows) != len(images) or not np.isfinite(rows).all():
             raise UserError(
                 f"embed of '{self.title}'",
-                expected=f"finite numbers of shape ({len(images)}, dim) for {len(images)} images",
+                expected=f"finite numbers of shape ({len(images)}, dim) for "
+                f"{count_of(len(images), 'images')}",
                 got=_describe(rows),
             )
         if self._embedding_width is None:
@@ -256,7 +258,7 @@ class Classifier(OfFunction):
             raise UserError(
                 f"the function '{self.title}'",
                 expected=f"an array of shape {shape} for {len(shown)} {self.takes} and "
-                f"{len(labels)} labels ({', '.join(labels[:TOLD_LABELS])})",
+                f"{count_of(len(labels), 'labels')} ({', '.join(labels[:TOLD_LABELS])})",
                 got=f"shape {rows.shape}",
                 remedy="`labels=` names the columns where they are not the data's labels",
             )
@@ -423,7 +425,7 @@ def _names_of(labels: Sequence[str]) -> tuple[str, ...]:
             raise UserError(
                 "Classifier: labels",
                 expected="a name of its own for each column",
-                got=f"'{name}' {count} times",
+                got=f"'{name}' {count_of(count, 'times')}",
             )
     return names
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cuescope.context import Progress, silent
+from cuescope.counted import count_of
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest, reason_of, with_article
 from cuescope.objects import name_of
@@ -80,7 +81,7 @@ class Images:
                 )
                 advance(1)
         self._samples = tuple(samples)
-        self.facts = {"data": f"{len(samples)} images in memory"}
+        self.facts = {"data": f"{count_of(len(samples), 'images')} in memory"}
         self.fingerprint = digest(
             "images", self.labels, [_content(sample) for sample in samples]
         )

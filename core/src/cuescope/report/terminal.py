@@ -161,7 +161,10 @@ def _nothing(report: Report) -> str:
         return "Nothing could be tested; why is told below. This says nothing about the model."
     method = report.provenance.method.spec
     tried = len(report.headlines)
-    return f"No cue found. {tried} candidates were tried; none passes the rule of {method}."
+    return (
+        f"No cue found. {count_of(tried, 'candidates', 'were')} tried; none passes the rule "
+        f"of {method}."
+    )
 
 
 def _accuracy(accuracy: Accuracy) -> Words:

@@ -1,6 +1,7 @@
 """`cuescope new`: packages that work as they are written, and names that are refused."""
 
 import ast
+import errno
 import os
 import re
 import runpy
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
+from cuescope_commands.scaffold.kinds import KINDS as KINDS_WRITTEN
 from cuescope_commands.scaffold.package import class_name, names_of, sdk_range, write
 from cuescope_sdk import UserError
 from cuescope_sdk.testing import Contract
@@ -309,6 +311,32 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is there already"):
         write("tool", "eye", tmp_path)
     assert [path.name for path in kept.parent.iterdir()] == ["kept.txt"]
+
+
+def test_a_full_disk_leaves_no_half_of_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Path.write_text
+
+    def full(path: Path, text: str, **words: str) -> int:
+        if path.name.startswith("test_"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return whole(path, text, **words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(UserError, match="No space left on device"):
+            write("tool", "eye", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert write("tool", "eye", tmp_path).exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["cuescope-eye"]
+
+
+def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["new", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"One of {', '.join(KINDS_WRITTEN)}." in text
 
 
 def test_a_name_that_is_installed_is_refused(

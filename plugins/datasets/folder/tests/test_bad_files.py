@@ -215,7 +215,7 @@ def test_a_pipe_is_not_waited_for(data, image, opened):
                 Image.new("RGB", (4, 4)).save(data / "1.png"),
                 (data / "labels.csv").write_text("path,label\n1.png,cat\n"),
             ),
-            "got 1 images and videos .*Does labels.csv list them",
+            "got 1 file .*Does labels.csv list them",
         ),
         (lambda data: data.rmdir(), r"no such path: .* got '.*data'\. Did you mean"),
         (lambda data: (data.rmdir(), data.write_text("x")), "PATH is a file"),

@@ -367,6 +367,17 @@ def test_ids_that_are_no_keys_are_told(
     assert (note in told) if note else not told
 
 
+def test_a_right_answer_that_is_no_choice_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    lines = [f"q{n},seen {n}?,cat,dog,{right},A" for n, right in enumerate("ABEAE")]
+    file.write_text("\n".join(["id,question,A,B,answer,prediction", *lines]))
+    data = LogData(LogData.Options(file=file), Context())
+    assert data.facts["right answers"] == (
+        "2 questions without a label, since what the log calls right is none of the choices: "
+        "'E' in 'q2', 'E' in 'q4'"
+    )
+
+
 def test_a_table_of_other_names_says_how_all_are_named(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("Q,opt_a,opt_b,gt,model_output\nseen?,cat,dog,A,B\n")

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cuescope.building import find_tools
+from cuescope import building
+from cuescope.building import find_installed, find_tools
 from cuescope.capabilities import EMBEDDER, ROLES
+from cuescope.counted import count_of
 from cuescope.installing import how_to_install, is_own
 from cuescope.outside_eye import with_eye
 from cuescope.plugin_index import dists_of
@@ -168,7 +170,7 @@ def needs_in_words(method: Any) -> str:
     if needs.clips:
         of_data.append("clips")
     if needs.choices:
-        of_data.append(f"{needs.choices} labels or more")
+        of_data.append(f"{count_of(needs.choices, 'labels')} or more")
     if needs.enough:
         each = "" if needs.each == "data set" else f" of each {needs.each}"
         of_data.append(f"about {needs.enough} samples{each}")
@@ -199,22 +201,7 @@ def refusal(method: Any, has: Capabilities) -> str | None:
     """Why a model cannot be audited by a method; None where it can."""
     if missing := missing_of(method.requires, has):
         return f"the model does not give {' and '.join(missing)}"
-    # most methods change pictures or ask questions of their own: nobody recorded those answers
-    needs = method.requires.outputs or method.requires.edits
-    if "recorded" in has.exposes and needs and not reads_recorded(method):
-        return (
-            "the model only repeats what was recorded, and the method asks about changed pictures "
-            "or in its own words"
-        )
-    # A method may refuse models by more than single capabilities can say.
-    refuses = getattr(method, "refuses", None)
-    why = refuses(has) if refuses is not None else None
-    return None if why is None else f"the model does not fit: it gives {why}"
-
-
-def reads_recorded(method: Any) -> bool:
-    """Whether a method says that recorded answers are enough for it."""
-    return bool(getattr(method, "reads_recorded", False))
+    return building.refusal(method, has)
 
 
 def _of_model(
@@ -225,13 +212,9 @@ def _of_model(
     # without a model in the question nothing of it is missing
     if has is None or (why := refusal(method, has)) is None:
         return
-    able = [
-        entry.name
-        for entry in registry.of_kind("model")
-        # a model that does not load cannot be advised
-        if registry.check(entry) is None
-        and refusal(method, registry.load(entry).capabilities) is None
-    ]
+    able = find_installed(
+        lambda model: refusal(method, model.capabilities) is None, "model", registry
+    )
     how = f"--model SPEC, one of {', '.join(able) or 'none here'}"
     if refusal(method, with_eye(has)) is None:
         eyes = find_tools(ROLES[EMBEDDER], registry)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Int
 
+from cuescope.counted import count_of
 from cuescope_sdk import Evidence, Feature, Sample, Score, Verdict
 from cuescope_sdk.stills import typical_occurrences
 
@@ -20,7 +21,8 @@ UNLIKE_CHECK = "unlike label errors"
 def label_noise_words(words: str, label: str, suspects: int, p_value: float) -> str:
     """What a loss may be that is not clear without `suspects` samples of its label."""
     return (
-        f"It may be label noise: {words} But up to {suspects} samples of '{label}' with it may be "
+        f"It may be label noise: {words} But up to {count_of(suspects, 'samples')} of '{label}' "
+        "with it may be "
         f"mislabelled, and without them the loss is not clear (p = {p_value:.2g})."
     )
 
@@ -122,7 +124,8 @@ def unlike_label_errors(
     return Evidence(
         check=UNLIKE_CHECK,
         verdict="supported" if p_value <= Answered.UNLIKE else "refuted",
-        detail=f"{suspects} samples of '{label}' with it may be mislabelled, and the finding rests "
+        detail=f"{count_of(suspects, 'samples')} of '{label}' with it may be mislabelled, and "
+        "the finding rests "
         f"on answers that label errors would not be given (p = {p_value:.2g}; "
         f"{Answered.UNLIKE:g} or less is enough)",
         value=p_value,

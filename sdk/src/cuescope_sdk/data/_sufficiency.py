@@ -204,7 +204,7 @@ def find_shortages(
     if needs.choices > 0 and profile.choices < needs.choices:
         yield Shortage(
             f"{method}: the model has nothing to choose from",
-            expected=f"{needs.choices} labels or more",
+            expected=f"{count_of(needs.choices, 'labels')} or more",
             got=f"{profile.choices}",
             remedy="Add samples of another label, or name the labels (folder: -D choices=cat,dog).",
             gravity="fatal",

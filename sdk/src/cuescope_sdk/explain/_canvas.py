@@ -8,6 +8,7 @@ from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope.auditing import Audit
+from cuescope.counted import count_of
 from cuescope.errors import UserError
 from cuescope.types import Frame, Readout, Sample, Trial
 
@@ -49,7 +50,7 @@ class Canvas(Readout):
             raise UserError(
                 f"an image is explained, and sample '{sample.key}' is a sequence",
                 expected="one frame a sample",
-                got=f"{len(sample.frames)} frames",
+                got=f"{count_of(len(sample.frames), 'frames')}",
                 remedy="Take image data.",
             )
         return sample.frames[0]

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int, Num, Shaped
 from pydantic import Field, PositiveInt, model_validator
 
 from cuescope.auditing import Audit
+from cuescope.counted import count_of
 from cuescope.errors import UserError
 from cuescope.types import Options, Sample, Trial
 from cuescope_sdk.explain._canvas import Canvas
@@ -87,7 +88,8 @@ class Perturbation(Options):
     def _within_the_image(self) -> "Perturbation":
         if self.steps * self.per_step > 1 + ROUNDING:
             raise ValueError(
-                f"{self.steps} steps of {self.per_step:g} change more pixels than there are: "
+                f"{count_of(self.steps, 'steps')} of {self.per_step:g} change more pixels than "
+                "there are: "
                 f"at most {int((1 + ROUNDING) / self.per_step)} steps"
             )
         return self

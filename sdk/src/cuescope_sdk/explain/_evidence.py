@@ -8,6 +8,7 @@ from jaxtyping import Bool
 
 from cuescope.auditing import Audit
 from cuescope.conclusions import Cell, Evidence, Picture, Table, Verdict
+from cuescope.counted import count_of
 from cuescope.types import Sample
 from cuescope_sdk.explain._canvas import Canvas, Explainer
 from cuescope_sdk.explain._curves import Difference, Maps, Perturbation
@@ -139,7 +140,9 @@ def _table(
     images: int,
 ) -> Table:
     deletion, insertion = schedule.both
-    changed = f"{schedule.steps} steps of {schedule.per_step:.2%} of the pixels"
+    changed = (
+        f"{count_of(schedule.steps, 'steps')} of {schedule.per_step:.2%} of the pixels"
+    )
     fills = f"deleted pixels become {deletion.fill}"
     grounds = f"inserted ones are revealed in {insertion.fill}"
     return Table(
@@ -147,7 +150,8 @@ def _table(
         columns=tuple(rows[0]),
         rows=tuple(rows),
         notes=(
-            f"{images} images; {changed}, the most important first; {fills}, {grounds}.",
+            f"{count_of(images, 'images')}; {changed}, the most important first; {fills}, "
+            f"{grounds}.",
             "Deletion: lower is better. Insertion: higher is better. In brackets: 95% interval.",
         ),
         decimals=3,

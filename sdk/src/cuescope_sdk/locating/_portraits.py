@@ -161,6 +161,8 @@ def attach_portraits(
                 if sight is not None:
                     shown = tuple(outlines(audit, views, feature, sight.location))
                     changed = {"label": score.label, "outlines": shown}
+                    # one cue of several runs has a key of its own, and the sight that of its run
+                    changed["feature"] = feature.key
                     if not guess:
                         changed["name"] = None
                     audit.attach(sight.portrait.model_copy(update=changed))

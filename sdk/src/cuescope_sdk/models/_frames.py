@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from cuescope.counted import count_of
 from cuescope.errors import UserError
 from cuescope.types import Frame
 
@@ -24,8 +25,8 @@ def require_frames(title: str, frames: Sequence[object], count: int) -> None:
     """Raises UserError where a model (`title`) is shown another number of frames than it takes."""
     if len(frames) != count:
         raise UserError(
-            f"{title} looks at {count} frames together",
-            expected=f"{count} frames a sample",
+            f"{title} looks at {count_of(count, 'frames')} together",
+            expected=f"{count_of(count, 'frames')} a sample",
             got=str(len(frames)),
             remedy=f"Sample as many, say with -D frames={count}.",
         )

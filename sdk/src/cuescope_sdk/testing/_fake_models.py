@@ -9,6 +9,7 @@ from jaxtyping import Float
 from PIL import Image
 from pydantic import Field, NonNegativeFloat
 
+from cuescope.counted import count_of
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -237,7 +238,8 @@ def _at_cells(mask: np.ndarray, frames: int) -> np.ndarray:
         raise UserError(
             "fake: a mask that does not fit",
             got=f"shape {mask.shape}",
-            expected=f"{frames} frames of {SIDE} x {SIDE} cells, or so many parts of them",
+            expected=f"{count_of(frames, 'frames')} of {SIDE} x {SIDE} cells, or so many parts "
+            f"of them",
         )
     cells = np.arange(SIDE)
     # each cell looks up the mask at its own place

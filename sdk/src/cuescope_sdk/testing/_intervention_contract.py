@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope.capabilities import Capabilities
+from cuescope.counted import count_of
 from cuescope.digest import digest
 from cuescope_sdk import Sample, Trial, generator
 from cuescope_sdk.interventions import Case, Intervention, Place
@@ -140,7 +141,7 @@ class InterventionContract(ShownContract):
             expect(
                 len(trials) == len(cases) and are_theirs,
                 "a trial for each case, in order, of the case's sample",
-                got=f"{len(trials)} for {len(cases)} cases, or another sample's",
+                got=f"{len(trials)} for {count_of(len(cases), 'cases')}, or another sample's",
                 remedy="sample.with_frames(...) keeps what is not changed",
             )
 

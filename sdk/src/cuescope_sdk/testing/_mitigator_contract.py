@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cuescope.counted import count_of
 from cuescope.digest import digest
 from cuescope_sdk import Response, Trial, UserError
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Task
@@ -115,7 +116,8 @@ class MitigatorContract(ShownContract):
             expect(
                 len(answers) == len(trials) and all(map(_is_whole, trials, answers)),
                 "a response for each trial, with a finite logit for each choice",
-                got=f"{len(answers)} for {len(trials)} trials, or something missing in one",
+                got=f"{len(answers)} for {count_of(len(trials), 'trials')}, or something "
+                f"missing in one",
                 remedy="`rescore` keeps what a trial asks for",
             )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cuescope_cuebench.dialled import DIALLED
+from cuescope_sdk.report import count_of
 
 Role = Literal["cause", "decoy", "null"]
 Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
@@ -175,7 +176,7 @@ class World:
         label = self.cues[cue]
         words = (
             f"{self.name}, {cue}, learned at {learned:g}, {rates[0]:g} to {rates[1]:g}, "
-            f"{self.size} samples, {shown:g} of the frames"
+            f"{count_of(self.size, 'samples')}, {shown:g} of the frames"
         )
         words += f", {effect} points" if effect else ""
         words += f", hazy with it in {hard:g}" if hard else ""

@@ -23,6 +23,7 @@ from cuescope_cuebench.worlds import (
     World,
     by_role,
 )
+from cuescope_sdk.report import count_of
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
         sizes = {"train": size, "val": 400}
         training = {"length": length, "cramers_v": strength, **sizes, "seed": 0}
         yield Configuration(
-            name=f"moving-shapes, {name}, {length} frames, {role}",
+            name=f"moving-shapes, {name}, {count_of(length, 'frames')}, {role}",
             world="moving-shapes",
             cue=cue,
             role=role,

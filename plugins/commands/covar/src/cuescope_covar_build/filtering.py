@@ -26,6 +26,7 @@ from cuescope_sdk import (
     read_sealed,
     write_sealed,
 )
+from cuescope_sdk.report import count_of
 
 LIMITS = "quality.json"
 CLEAN_PAIRS = 40  # of a photo and a background, each with its variants, that limits are taken from
@@ -103,7 +104,8 @@ class Filter:
         write_sealed(path, self.thresholds.to_json())
         if self.thresholds.few:
             context.announce(
-                f"The quality filter knows {len(cases)} clean images only: its limits are the "
+                f"The quality filter knows {count_of(len(cases), 'clean images')} only: its "
+                "limits are the "
                 f"largest of what these show, and more than {self.false_drops:.0%} of good images "
                 "may be dropped"
             )

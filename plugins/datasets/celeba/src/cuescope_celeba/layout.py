@@ -4,6 +4,7 @@ from itertools import compress
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
+from cuescope_sdk.report import count_of
 
 
 def read_attributes(
@@ -22,7 +23,7 @@ def read_attributes(
     for location, line in lines:
         file, *flags = line.split()
         if len(flags) != len(names) or not set(flags) <= {"1", "-1"}:
-            expected = f"a file and {len(names)} times 1 or -1"
+            expected = f"a file and {count_of(len(names), 'times')} 1 or -1"
             raise UserError(location, expected=expected, got=f"'{line[:60]}'")
         faces[file] = frozenset(compress(names, map("1".__eq__, flags)))
     return names, faces

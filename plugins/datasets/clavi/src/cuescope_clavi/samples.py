@@ -40,6 +40,7 @@ from cuescope_clavi.segments import (
 )
 from cuescope_sdk import Context, Frame, Sample, UserError, digest, generator
 from cuescope_sdk.data import Probe, TextFile, Videos
+from cuescope_sdk.report import count_of
 
 Item = TypeVar("Item")
 # A time that falls on the border of two frames is of the later one, whatever its last bit says.
@@ -274,7 +275,8 @@ def _action(sample: Sample, entry: object) -> Action:
             return Action(name, float(first), float(after))
     raise UserError(
         f"clavi: an action of {sample.key}",
-        expected=f"(name, first frame, frame after the last) within {len(sample.frames)} frames",
+        expected=f"(name, first frame, frame after the last) within "
+        f"{count_of(len(sample.frames), 'frames')}",
         got=repr(entry),
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from cuescope_sdk import UserError, inside, nearest
 from cuescope_sdk.data import Unread, kind_of, printable_name
+from cuescope_sdk.report import count_of
 
 MANIFEST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 MANIFESTS = tuple(map("manifest{}".format, MANIFEST_SUFFIXES))  # where none is named
@@ -133,7 +134,7 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
         return items, outside
     tables = tables_in(root)
     if not files or tables:
-        got = f"{len(files)} images and videos outside any class folder"
+        got = f"{count_of(len(files), 'files')} (images or videos) outside any class folder"
         remedy = None
         if tables:
             remedy = f"Does {tables[0]} list them? Then add -D manifest={tables[0]}"

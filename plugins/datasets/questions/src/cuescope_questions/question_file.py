@@ -341,7 +341,8 @@ class QuestionFile(Plugin):
         [(key, count)] = keys.most_common(1)
         if count > 1:
             raise UserError(
-                f"{self.title}: {count} questions have the key '{key}'", expected="one"
+                f"{self.title}: {count_of(count, 'questions', 'have')} the key '{key}'",
+                expected="one",
             )
 
     @cached_property

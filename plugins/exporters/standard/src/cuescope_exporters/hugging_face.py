@@ -69,7 +69,7 @@ class HuggingFace(Exporter):
         count = len(report.findings)
         entry["notes"] = (
             f"accuracy in percent of {len(judged):,} answers; "
-            f"{report.provenance.method.spec} by cuescope has {count} findings"
+            f"{report.provenance.method.spec} by cuescope has {count_of(count, 'findings')}"
         )
         return entry
 

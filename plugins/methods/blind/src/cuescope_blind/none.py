@@ -30,6 +30,7 @@ class NoModel(Plugin):
     # another draw needs another number: answers are cached by it (docs/adr/0003)
     fingerprint: str = digest("none", 1)
     facts: Mapping[str, str] = {"model": "none: it reads nothing and answers by chance"}
+    is_control = True  # nobody is advised to audit it
 
     def __init__(self, options: NoModelOptions, context: Context) -> None:
         super().__init__(options, context)

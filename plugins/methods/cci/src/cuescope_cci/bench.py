@@ -27,6 +27,7 @@ from cuescope_sdk import (
     Words,
     nearest,
 )
+from cuescope_sdk.report import count_of
 
 # What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class CCIBench(Plugin):
             yield from self._pictures(questions, maps)
             parts = session.parts
             head = (
-                f"{parts.model.stamp.spec} on {len(questions.samples)} images of "
+                f"{parts.model.stamp.spec} on {count_of(len(questions.samples), 'images')} of "
                 f"{parts.data.stamp.spec}"
             )
             groups = Groups.of(questions.samples)
@@ -295,7 +296,10 @@ def areas_table(
     # deletion takes away what the answer needs, so a good map's curve falls
     direction = perturbation.direction
     better = "lower" if direction == "deletion" else "higher"
-    note = f"{head}; {perturbation.steps} steps of {perturbation.per_step:.1%} of the pixels."
+    note = (
+        f"{head}; {count_of(perturbation.steps, 'steps')} of {perturbation.per_step:.1%} of "
+        "the pixels."
+    )
     columns = ("explainer", *next(iter(curves.values())))
     rows: list[tuple[Cell, ...]] = []
     for name, by_column in curves.items():

@@ -7,6 +7,7 @@ from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Figure
 from cuescope_sdk import Audit
+from cuescope_sdk.report import count_of
 
 REGION_WORDS = {
     "hidden": "the region whose absence costs the answer more than it costs the other choices",
@@ -93,7 +94,7 @@ def _groups_words(known: Backgrounds) -> str:
 def _kinds_words(known: Backgrounds) -> str:
     if not known.tests.count:
         return "none could be compared: shares are reported, and no finding"
-    words = f"{known.tests.count} pairs of a kind and a class tested"
+    words = f"{count_of(known.tests.count, 'pairs')} of a kind and a class tested"
     # where a pair was tested, all together were
     return f"{words}; all together p = {known.tests.overall_p:.2g}"
 
@@ -158,6 +159,7 @@ def note_settings(audit: Audit, options: CCIOptions, sources: Sources) -> None:
     if left:
         audit.note(
             "left out",
-            f"{left} images: without a label, with a mask that is empty or whole, or with a map "
+            f"{count_of(left, 'images')}: without a label, with a mask that is empty or whole, "
+            "or with a map "
             "that has no positive part",
         )

@@ -32,6 +32,7 @@ from cuescope_confirm.trials import (
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import NOTHING_TO_EXPLAIN
 from cuescope_sdk import Audit, Outcome
+from cuescope_sdk.report import count_of
 
 UNNEEDED = "nothing that is done to a finding surely moves answers"
 FIRST = 0.2  # of the error that is allowed
@@ -111,7 +112,7 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     audit.note(
         "looks",
         f"half of the samples were asked about first, which saves time: {len(decided)} of "
-        f"{len(results.rows)} cues decided by half of the samples",
+        f"{count_of(len(results.rows), 'cues')} decided by half of the samples",
     )
     share_read = OF_MOVING * len(_moving(results)) / max(len(results.rows), 1)
     second = _at_share(replace(dossier, witnesses=witnesses), 1 - FIRST)

@@ -20,6 +20,7 @@ from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import points, statement, with_interval
 from cuescope_confirm.verdicts.undecided import MORE_TESTED
 from cuescope_sdk import Audit, Cell, Score, Table
+from cuescope_sdk.report import count_of
 
 CONTROLS = get_args(Control)
 VERDICTS = get_args(Verdict)
@@ -459,4 +460,4 @@ def _why_unmeasured(witness: Witness) -> str:
         moved = change_beyond(witness, AS_IS).mean()
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     count = witness.answers.with_cue.sum()
-    return f"only {count} samples could be changed"
+    return f"only {count_of(count, 'samples')} could be changed"

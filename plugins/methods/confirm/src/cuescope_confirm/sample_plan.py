@@ -8,6 +8,7 @@ from cuescope_confirm.scores import samples_needed
 from cuescope_confirm.study import prepare
 from cuescope_confirm.trials import interventions, merged
 from cuescope_sdk import Audit
+from cuescope_sdk.report import count_of
 
 POWER_NOTE = "power"  # the note that holds the plan
 SHOWN_EFFECT = 0.25  # that enough samples would show
@@ -60,7 +61,8 @@ class SamplePlan:
     def _judgement(self) -> str:
         words = (
             f"an effect of {100 * SHOWN_EFFECT:.0f} points is found in 8 of 10 tests with "
-            f"{self.needed} samples that show the cue and can be changed (corrected for up to "
+            f"{count_of(self.needed, 'samples')} that show the cue and can be changed "
+            "(corrected for up to "
             f"{self.tests} tests)"
         )
         if self.rarest is None:

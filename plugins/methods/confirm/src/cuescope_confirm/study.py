@@ -304,7 +304,8 @@ def _across(audit: Audit, options: ConfirmOptions, folds: Sequence[Study]) -> St
     counts = ", ".join(str(len(fold.cues)) for fold in folds)
     audit.note(
         "findings",
-        f"{counts} in {len(folds)} runs, each of which left one part of {len(held):,} samples out",
+        f"{counts} in {count_of(len(folds), 'runs')}, each of which left one part of "
+        f"{count_of(len(held), 'samples')} out",
     )
     return replace(
         folds[0],
@@ -579,7 +580,8 @@ def _held_out_samples(
         )
     if left_out:
         audit.note(
-            "left out", f"{left_out} samples that are as in the run that found the cues"
+            "left out",
+            f"{count_of(left_out, 'samples')} that are as in the run that found the cues",
         )
     return held
 

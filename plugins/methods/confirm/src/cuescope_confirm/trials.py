@@ -47,6 +47,7 @@ from cuescope_sdk import (
     how_to_install,
 )
 from cuescope_sdk.interventions import Case, Intervention, Place
+from cuescope_sdk.report import count_of
 from cuescope_sdk.stills import Answers as Embedded
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
@@ -277,7 +278,7 @@ def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:
     if len(cues) != 1:
         keys = [cue.id for cue in cues]
         raise UserError(
-            f"the pairs show one cue, and {len(cues)} findings are to be tested",
+            f"the pairs show one cue, and {count_of(len(cues), 'findings', 'are')} to be tested",
             expected="one of " + ", ".join(keys[:5]),
             remedy="Name it: --feature KEY[@LABEL]",
         )
@@ -537,7 +538,7 @@ def _intervene(
     if len(trials) != len(cases):
         raise PluginError(
             f"intervene of {witness.spec}",
-            expected=f"{len(cases)} trials, one a case",
+            expected=f"{count_of(len(cases), 'trials')}, one a case",
             got=str(len(trials)),
         )
     return trials

@@ -33,6 +33,7 @@ from cuescope_mitigation.trials import (
 )
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, StoredRun, UserError
 from cuescope_sdk.mitigation import Mitigator
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Overlap
 from cuescope_sdk.stills import FrameId
 
@@ -103,12 +104,14 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts | Folds:
     # all runs are counted, those without a finding too: that is what was tried
     audit.note(
         "parts",
-        f"findings: {counts} in {len(runs)} runs, each of which left one part of "
-        f"{len(samples)} samples out; there the remedy is measured that was learned of the others",
+        f"findings: {counts} in {count_of(len(runs), 'runs')}, each of which left one part of "
+        f"{count_of(len(samples), 'samples')} out; there the remedy is measured that was "
+        "learned of the others",
     )
     if missed := len(samples) - len(joined.samples):
         audit.note(
-            "left out", f"{missed} samples of parts without which no cue was found"
+            "left out",
+            f"{count_of(missed, 'samples')} of parts without which no cue was found",
         )
     return Folds(joined, parts, [list(of_fold) for of_fold in columns], whole)
 

@@ -8,6 +8,7 @@ import numpy as np
 from cuescope.application import ShownCue
 from cuescope_sdk import StoredRun, generator
 from cuescope_sdk.data import proof_of_labels
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import GainPlan, Groups
 
 MENDED = {"all": 1.0, "half": 0.5}  # of the wrong answers
@@ -76,7 +77,7 @@ def _line(about: str, plan: GainPlan) -> str:
         line += (
             f"; each run without a part finds it again with a chance of {again:.0%}, and where it "
             f"does, that part is measured: about {again * len(plan.right):.0f} of its "
-            f"{len(plan.right)} samples"
+            f"{count_of(len(plan.right), 'samples')}"
         )
     if plan.proof is not None:
         line += " (its samples may be mislabelled, and it has to be shown again that they are not)"

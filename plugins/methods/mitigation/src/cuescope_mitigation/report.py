@@ -19,6 +19,7 @@ from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
 from cuescope_mitigation.trials import SAVING, Comparison, Parts, part_of
 from cuescope_sdk import Accuracy, Cell, Score, Table
+from cuescope_sdk.report import count_of
 
 OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
@@ -384,5 +385,5 @@ def other_cues(results: Results) -> Table:
         "Other features of the run whose gap grew most (points)",
         ("feature", "label", "samples", "gap before", "gap after", "interval after"),
         rows,
-        f"{len(gaps)} pairs of feature and label were compared.",
+        f"{count_of(len(gaps), 'pairs')} of feature and label were compared.",
     )

@@ -41,6 +41,7 @@ from cuescope_sdk.mitigation import (
     Router,
     Task,
 )
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers
 
@@ -135,7 +136,8 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     note_subject(audit, options, run.report, cues)
     audit.note(
         "parts",
-        f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
+        f"the remedy is fitted to {count_of(count, 'samples')} and measured on "
+        f"{len(samples) - count} others; "
         "the cues were found in none of them",
     )
     return parts
@@ -149,7 +151,7 @@ def note_subject(
     audit.note("mitigator", f"{title} ({options.mitigator})")
     audit.note(
         "cues",
-        f"{len(cues)} of {report.title}, found in {report.provenance.samples} samples",
+        f"{len(cues)} of {report.title}, found in {count_of(report.provenance.samples, 'samples')}",
     )
 
 
@@ -328,7 +330,8 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> list[Sample]:
         )
     if left_out:
         audit.note(
-            "left out", f"{left_out} samples that are as in the run that found the cues"
+            "left out",
+            f"{count_of(left_out, 'samples')} that are as in the run that found the cues",
         )
     # by key: what is drawn does not depend on the order of the data
     return sorted(kept, key=lambda sample: sample.key)

@@ -27,6 +27,7 @@ from cuescope_quag.trials import (
 )
 from cuescope_quag.verdict import points, verdict_sentence
 from cuescope_sdk import Audit, Score
+from cuescope_sdk.report import count_of
 
 MORE_DATA = "Ask more questions about more videos: leave --limit out, or add data."
 # What helps most after each verdict; the report's own advice is about cues.
@@ -197,7 +198,7 @@ def _note(audit: Audit, figures: Figures) -> None:
     only = only_answer(answers.samples)
     guess = f"guessing gives {rate.chance:.1f}%"
     chance = guess if only is None else f"all have the same right answer, '{only}'"
-    count = f"{len(answers.samples)} questions about {answers.groups.count} videos"
+    count = f"{count_of(len(answers.samples), 'questions')} about {answers.groups.count} videos"
     audit.note(figures.measure, f"{rate.value:.1f}% of {count}; {chance}")
     audit.note(
         "counts for the verdict",
@@ -252,7 +253,7 @@ def _note_left_out(audit: Audit) -> None:
         elif sample.label is None:
             counts["a label"] += 1
     words = [
-        f"{counts[what]} samples without {what}"
+        f"{count_of(counts[what], 'samples')} without {what}"
         for what in sorted(counts, reverse=True)
     ]
     if words:

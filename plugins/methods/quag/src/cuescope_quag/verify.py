@@ -29,6 +29,7 @@ from cuescope_quag.trials import (
 )
 from cuescope_sdk import Audit, Evidence, Readout, Table, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
+from cuescope_sdk.report import count_of
 
 TOLERANCE = 1e-4  # of attention weights that the model computes in float32
 CONFORMABLE = "averaged attention stays averaged (theorem 2.1)"
@@ -129,7 +130,8 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
         yield _inconclusive(RANK, nothing)
         return
     about = (
-        f"{len(errors) // len(checked)} samples, layers {', '.join(map(str, checked))}"
+        f"{count_of(len(errors) // len(checked), 'samples')}, layers "
+        f"{', '.join(map(str, checked))}"
     )
     yield judge_conformability(errors, about)
     yield judge_rank(excesses, about)

@@ -14,6 +14,7 @@ from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures
 from cuescope_saliency.trials import Images, feature_key
 from cuescope_sdk import Audit, Score
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import change_interval, mean_interval
 
 NO_MASKS = (
@@ -116,7 +117,7 @@ def _missed_words(findable: tuple[TextFigures, float | None] | None) -> str:
     if findable is None:
         return "any lean: there are no two images with a mask about one text"
     figures, limit = findable
-    images = f"'{figures.text}' ({len(figures.lean)} images)"
+    images = f"'{figures.text}' ({count_of(len(figures.lean), 'images')})"
     if limit is None:
         return f"any lean of the maps for {images}: there are too few"
     return (
@@ -135,7 +136,10 @@ def _note(
     target = (
         f"the text '{options.text}'" if options.text else f"the {options.target} label"
     )
-    audit.note("explained", f"{target} in {len(images)} images, by {options.explainer}")
+    audit.note(
+        "explained",
+        f"{target} in {count_of(len(images), 'images')}, by {options.explainer}",
+    )
     if labelled is None:
         audit.note("accuracy", "not known: the data has no labels")
     else:
@@ -149,7 +153,8 @@ def _note(
     elif usable < len(images):
         audit.note(
             "foreground",
-            f"left out: {len(images) - masked} images without a mask, {masked - usable} whose mask "
+            f"left out: {count_of(len(images) - masked, 'images')} without a mask, "
+            f"{masked - usable} whose mask "
             "is empty or fills the picture",
         )
 

@@ -224,7 +224,8 @@ def describe_power(power: Power) -> str:
         else f"a gap of {100 * power.gap:.0f} points"
     )
     return (
-        f"at K = {power.k}, {power.cues} cues and {power.cases} classes and tasks, {gap} is found "
+        f"at K = {power.k}, {count_of(power.cues, 'cues')} and {power.cases} classes and tasks, "
+        f"{gap} is found "
         f"in 8 of 10 audits, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
     )
 
@@ -275,7 +276,7 @@ def describe_k(results: Results, wanted: int) -> str:
     """How many images a gap is between, and where these are fewer."""
     cases = results.study.cases
     most = max((case.k for case in cases), default=0)
-    words = f"{most} images that show a cue most, and {most} that show it least"
+    words = f"{count_of(most, 'images')} that show a cue most, and {most} that show it least"
     if 0 < most < wanted:
         words += f"; there are too few images for K = {wanted}"
     fewer = [f"{case.name} {case.k}" for case in cases if case.k < most]

@@ -27,6 +27,7 @@ from cuescope_sdk import (
     digest,
 )
 from cuescope_sdk.models import refuse_unknown
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.options import Removal, SpurLensOptions
@@ -152,7 +153,7 @@ def find_candidates(audit: Audit) -> Candidates:
                 continue
             count = len(images.samples)
             of_group = " of one group" if count > 1 else ""
-            reason = f"{count} images{of_group} to compare ({images.task})"
+            reason = f"{count_of(count, 'images')}{of_group} to compare ({images.task})"
             exclusions.append(Exclusion(label, ALL_CUES, reason))
     # The paper's K: a gap of more images is surer, and COCO has the images for it.
     k = audit.options.k or (100 if benchmark_of(audit) == "COCO" else 50)

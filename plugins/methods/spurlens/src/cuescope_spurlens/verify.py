@@ -7,6 +7,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer, Sample
 from cuescope_sdk.data import Comparison, other_explanations, picture_quality
+from cuescope_sdk.report import count_of
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.checks.descriptions import attach_descriptions
@@ -342,7 +343,8 @@ def check_data(cues: int, study: Study) -> Iterator[Evidence]:
         yield Evidence(
             check=f"data: {task} has images with and without the cues",
             verdict=judge(enough == len(cases)),
-            detail=f"{enough} of {len(cases)} classes have {cues} cues that are in K images, and "
+            detail=f"{enough} of {len(cases)} classes have {count_of(cues, 'cues')} that are in "
+            "K images, and "
             f"absent from K others; '{case.label}' has the fewest such images, {k} of each kind "
             f"(a cue is there above a K-score of {threshold:g}), where K is {case.k}",
             value=float(k),

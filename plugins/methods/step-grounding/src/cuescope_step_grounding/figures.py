@@ -9,7 +9,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import frame_strips
+from cuescope_sdk.report import count_of, frame_strips
 from cuescope_step_grounding import paper
 from cuescope_step_grounding.analysis import Result
 from cuescope_step_grounding.beliefs import frames_of_step
@@ -245,7 +245,7 @@ def _claim_line(claim: Claim, judgement: Judgement) -> str:
 
 def _left_out(trace: JudgedTrace, shown: int) -> str:
     left = len(trace.reasoning.trace.steps) - shown
-    return f" {left} more steps are not shown." if left > 0 else ""
+    return f" {count_of(left, 'more steps', 'are')} not shown." if left > 0 else ""
 
 
 def _question_and_answer(trace: JudgedTrace) -> str:

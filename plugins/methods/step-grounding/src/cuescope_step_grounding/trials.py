@@ -8,6 +8,7 @@ from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
 from cuescope_sdk.grounding import TIMES, Claim
+from cuescope_sdk.report import count_of
 from cuescope_step_grounding.claims import (
     Clock,
     ParserReader,
@@ -293,7 +294,8 @@ def _frame_count(sample: Sample) -> str:
         return ""
     times = sample.annotations.get(TIMES)
     until = f" from {times[0]:g} to {times[-1]:g} seconds" if times else ""
-    return f"The video is shown as {count} frames{until}; frame 1 is the first, {count} the last.\n"
+    frames = count_of(count, "frames")
+    return f"The video is shown as {frames}{until}; frame 1 is the first, {count} the last.\n"
 
 
 def paraphrases(

@@ -6,7 +6,7 @@ from typing import Any
 
 from cuescope_sdk import Audit, Cell, Feature, Score, Table
 from cuescope_sdk.data import label_noise_words
-from cuescope_sdk.report import percent
+from cuescope_sdk.report import count_of, percent
 from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
     CALIBRATION,
@@ -58,7 +58,8 @@ def scores(
     if groups.declared:
         few = ": few, so intervals and tests can prove little" if groups.few else ""
         audit.note(
-            "groups", f"{groups.count} groups of sequences that belong together{few}"
+            "groups",
+            f"{count_of(groups.count, 'groups')} of sequences that belong together{few}",
         )
     # no pair can lose accuracy, so nothing is tested and only a limit is told
     if correct.all():
@@ -122,7 +123,7 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
     table = analysis.table
     words = "none: no label has sequences both with and without a cluster"
     if len(table.pairs):  # how much was tried, which the q-values correct for
-        words = f"{len(table.pairs)} pairs of candidate and label were compared, "
+        words = f"{count_of(len(table.pairs), 'pairs')} of candidate and label were compared, "
         words += f"{table.tried.sum()} of them tested, which overlap and count as "
         words += (
             f"{table.correction.count:.0f}; findings: {analysis.shown.finding.sum()}"
@@ -246,7 +247,8 @@ def note_candidates(audit: Audit, analysis: Analysis) -> None:
     if choice.counts != choice.wanted:
         wanted = _list_words(choice.wanted)
         audit.note(
-            "cluster sweep", f"shorter than {wanted}: there are only {frames} frames"
+            "cluster sweep",
+            f"shorter than {wanted}: there are only {count_of(frames, 'frames')}",
         )
     # then the static bias is of the answer itself, and time tells nothing
     if all(len(sample.frames) == 1 for sample in audit.samples):
@@ -259,7 +261,7 @@ def candidates_words(choice: Choice, shown: int) -> str:
     frames = candidates.points
     if len(candidates.members[0]) == frames and shown == 1:
         if frames <= 2:
-            return f"1: {frames} frames are too few to group"
+            return f"1: {count_of(frames, 'frames', 'are')} too few to group"
         return (
             f"1: the model's embedding is the same for all {frames} frames, so nothing in them "
             "can be told apart"
@@ -268,17 +270,18 @@ def candidates_words(choice: Choice, shown: int) -> str:
     if choice.silhouettes:
         return (
             f"{len(candidates)}; of {counts} it has the best cosine silhouette "
-            f"({max(choice.silhouettes.values()):.3f}) over {frames} frames"
+            f"({max(choice.silhouettes.values()):.3f}) over {count_of(frames, 'frames')}"
         )
     directions = int((candidates.start == COMPONENT).sum())
     learned = int((candidates.start == FORETOLD).sum())
     by_pictures = (
-        f", and for {learned} wrong answers what their pictures share"
+        f", and for {count_of(learned, 'wrong answers')} what their pictures share"
         if learned
         else ""
     )
     return (
-        f"{len(candidates)} candidates over {frames} frames: the clusters of "
+        f"{count_of(len(candidates), 'candidates')} over {count_of(frames, 'frames')}: the "
+        "clusters of "
         f"{len(candidates.clusterings)} starts with {counts} clusters, and {directions} directions "
         f"of the embedding{by_pictures}. They overlap; {shown} of them are shown"
     )

@@ -14,6 +14,7 @@ from cuescope_mitigators.reading import Trials, best_cues, wants_logits
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, halves
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from cuescope_mitigators.prompt_learning import Parts
@@ -128,7 +129,7 @@ class CoOp(Mitigator):
                     f"coop: cue {number} is met with fewer than two labels in the part that is "
                     "fitted on, and nothing can be told apart there",
                     expected="samples of two labels or more that show it",
-                    got=f"{len(rows)} samples",
+                    got=f"{count_of(len(rows), 'samples')}",
                     remedy="Take more samples, or fewer cues (--top)",
                 )
         parts = self._learn(task, showing)

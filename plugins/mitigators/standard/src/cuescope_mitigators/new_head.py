@@ -11,6 +11,7 @@ from cuescope_mitigators.choosing import worst_group
 from cuescope_mitigators.reading import Trials, require_labels
 from cuescope_sdk import Response, UserError
 from cuescope_sdk.mitigation import Ask, Mitigation, Scaler, Task, halves
+from cuescope_sdk.report import count_of
 
 Setting = TypeVar("Setting")
 InputHead = Float[np.ndarray, "label input"]
@@ -81,7 +82,7 @@ def new_head(
     if len(np.unique(targets)) < len(task.labels):
         raise UserError(
             f"{name}: a label has no group of {least} samples in the part that is fitted on",
-            expected=f"{least} samples of each label, with a cue or without",
+            expected=f"{count_of(least, 'samples')} of each label, with a cue or without",
             remedy="Take more samples, or -O least=2",
         )
     embedding = task.embedding[rows]

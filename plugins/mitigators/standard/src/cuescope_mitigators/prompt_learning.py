@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy, normalize
 from cuescope_mitigators.reading import Trials
 from cuescope_sdk import Readout, UserError
 from cuescope_sdk.models import PromptTower
+from cuescope_sdk.report import count_of
 
 PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
 # Standard deviation of the first vectors, as CLIP's word vectors have at first. A tower with longer
@@ -189,7 +190,7 @@ def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
     first = places & (places.cumsum(dim=1) <= count)  # a label may hold the same word
     if not (first.sum(dim=1) == count).all():
         raise UserError(
-            f"coop: {count} learned words and a label do not fit the text tower",
+            f"coop: {count_of(count, 'learned words')} and a label do not fit the text tower",
             expected="fewer learned words, or shorter labels",
             remedy="Set -O context=4",
         )

@@ -22,6 +22,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_LABELS = 10  # right answers that are no list of choices, and few enough to be one
 EACH_LABEL = 5  # answers that each of them needs
 LONGEST_LABEL = 40  # characters
+MOST_NAMED = 3  # right answers that are none of the choices
 LONGEST_VALUE = 200  # characters of an annotation
 
 
@@ -117,9 +118,13 @@ class LogSamples:
         named = 0
         shown = 0
         twins = 0
+        # records whose right answer is none of the choices: "E" of four
+        strange = []
         for record in self.records:
             sample = self._sample(record)
             samples.append(sample)
+            if record.label is not None and sample.label is None:
+                strange.append(f"'{record.label!s:.60}' in '{record.key:.60}'")
             named += bool(record.images)
             shown += bool(sample.frames)
             twins += _question_parts(record) in self.twins
@@ -128,6 +133,13 @@ class LogSamples:
             lacking = named - shown or len(samples)
             self.facts["pictures"] = (
                 f"not in the log for {count_of(lacking, 'samples')}: they have no frames"
+            )
+        if strange:
+            which = ", ".join(strange[:MOST_NAMED])
+            more = ", ..." if len(strange) > MOST_NAMED else ""
+            self.facts["right answers"] = (
+                f"{count_of(len(strange), 'questions')} without a label, since what the log calls "
+                f"right is none of the choices: {which}{more}"
             )
         if twins:
             self.facts["alike"] = (

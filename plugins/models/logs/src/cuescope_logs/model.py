@@ -187,7 +187,8 @@ class Answers:
             )
         if self.epochs > 1:
             facts["epochs"] = (
-                f"{self.epochs} answers to a question; the first counts, and --repeats "
+                f"{count_of(self.epochs, 'answers')} to a question; the first counts, and "
+                "--repeats "
                 f"{self.epochs} takes all"
             )
         return facts

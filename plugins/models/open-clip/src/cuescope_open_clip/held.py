@@ -13,6 +13,7 @@ from torch import Tensor
 
 from cuescope_open_clip.configuration import OWNER
 from cuescope_sdk import UserError, digest
+from cuescope_sdk.report import count_of
 from cuescope_sdk.torch import network_digest, place_of
 
 PARTS = "(model, preprocess, tokenizer)"
@@ -97,7 +98,11 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
     With `reads_texts` False a table names the classes, and no tokenizer is needed.
     """
     if not isinstance(item, tuple) or len(item) != 3:
-        got = f"{len(item)} parts" if isinstance(item, tuple) else "the model alone"
+        got = (
+            f"{count_of(len(item), 'parts')}"
+            if isinstance(item, tuple)
+            else "the model alone"
+        )
         raise UserError(
             f"{OWNER}: a model in memory comes with what belongs to it",
             expected=f"model={PARTS}",

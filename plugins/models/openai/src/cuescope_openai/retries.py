@@ -11,6 +11,7 @@ from cuescope_openai.answers import Answer
 from cuescope_openai.endpoint import Endpoint
 from cuescope_openai.options import EndpointOptions
 from cuescope_sdk import UserError, printable
+from cuescope_sdk.report import count_of
 
 RETRIED = frozenset({408, 409, 425, 429})  # statuses that may pass, and all from 500
 MAX_RETRY_AFTER = 300.0  # s
@@ -168,7 +169,7 @@ class Budget:
                 if cap is not None and spent >= cap:
                     raise UserError(
                         f"openai: the budget {name}={cap:g} is spent",
-                        got=f"{self.calls} calls, {tokens} tokens",
+                        got=f"{count_of(self.calls, 'calls')}, {tokens} tokens",
                         remedy="All answers so far are kept and cost nothing again: run the same "
                         f"command to go on with the same budget, or raise {name}",
                     )

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Capabilities, Context, LazyWeights, Response, Trial, UserError
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_sdk.report import count_of
 from cuescope_toy.loading import (
     Checkpoint,
     TrainedModel,
@@ -102,7 +103,7 @@ class Toy(TrainedModel):
             if length != self._length:
                 raise UserError(
                     f"toy: sample '{sample.key}' has another length than the training sequences",
-                    expected=f"{self._length} frames, a projection head for each",
+                    expected=f"{count_of(self._length, 'frames')}, a projection head for each",
                     got=f"{length}",
                     remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
                 )

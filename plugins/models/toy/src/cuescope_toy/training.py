@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from torch.optim.lr_scheduler import LambdaLR
 
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
+from cuescope_sdk.report import count_of
 from cuescope_toy.encoders import FrameFeatures, number_frames
 from cuescope_toy.loading import Checkpoint, Weights
 from cuescope_toy.network import (
@@ -55,7 +56,7 @@ def read_sequences(dataset: Dataset) -> Sequences:
         if len(sample.frames) != len(first.frames):
             raise UserError(
                 f"toy: sample '{sample.key}' has another length than '{first.key}'",
-                expected=f"{len(first.frames)} frames in every sequence",
+                expected=f"{count_of(len(first.frames), 'frames')} in every sequence",
                 got=f"{len(sample.frames)}",
                 remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
             )
@@ -307,10 +308,12 @@ def train(
         result = fit(train_split, val_split, texts, options, generator, advance)
         advance(options.epochs - result.epochs)
     count, length = train_sequences.index.shape
-    frames = length if options.frames == "all" else f"the {options.frames} of {length}"
+    frames = count_of(length, "frames")
+    if options.frames != "all":
+        frames = f"the {options.frames} of {frames}"
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
-        "trained on": f"{count:,} sequences, {frames} frames",
+        "trained on": f"{count:,} sequences, {frames}",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
         "temperature": f"{options.temperature:g}",
         "encoder": options.encoder,

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Context
 from cuescope_sdk.models import ZeroShotModel
+from cuescope_sdk.report import count_of
 from cuescope_transformers.options import TransformersOptions, config_in
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Transformers(ZeroShotModel):
         files = model.files
         head = self.choose_head(files.title, str(files.device), self._texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint, head.uses_text_tower)
-        together = f"{model.frames} frames together"
+        together = f"{count_of(model.frames, 'frames')} together"
         sequence = together if model.takes_video else "mean of frame embeddings"
         self.facts = {**files.facts, **head.facts, "sequence": sequence}
         if model.shape.closed is not None:

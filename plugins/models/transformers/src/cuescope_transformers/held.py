@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from cuescope_sdk import Context, UserError
+from cuescope_sdk.report import count_of
 from cuescope_sdk.torch import Pretrained, Source, network_digest, place_of
 from cuescope_transformers.generative.loading import GenerativeModel, with_processor
 from cuescope_transformers.loading import (
@@ -117,7 +118,7 @@ def unpack_parts(item: Any) -> tuple[Any, Any]:
         return item
     got = "the model alone, in memory"
     if isinstance(item, tuple):
-        got = f"{len(item)} parts"
+        got = f"{count_of(len(item), 'parts')}"
     raise UserError(
         f"{OWNER}: a model in memory comes with its processor",
         expected=f"model={PARTS}",

@@ -161,7 +161,7 @@ class Finetune(Plugin):
             raise UserError(
                 f"videoqa-finetune: split '{split}' of {self.options.data}",
                 expected="questions with choices, one of them right",
-                got=f"{len(samples)} samples without",
+                got=f"{count_of(len(samples), 'samples')} without",
             )
         return usable
 

@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal
 
 from PIL import Image, UnidentifiedImageError
 
+from cuescope.counted import count_of
 from cuescope_sdk import BadDataError, UserError
 
 Kind = Literal["image", "animation", "video"]
@@ -163,7 +164,7 @@ def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) ->
         raise UserError(
             f"{title}: {thing} '{key}'",
             expected="it once",
-            got=f"it {count} times",
+            got=f"it {count_of(count, 'times')}",
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageOps
 
+from cuescope.counted import count_of
 from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
@@ -149,9 +150,9 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
         except _EndlessError as error:
             raise ValueError(str(error)) from None
         except (OSError, SyntaxError, ValueError):
-            damage = f"damaged after {count} frames"
+            damage = f"damaged after {count_of(count, 'frames')}"
     file.seek(-1, 2)
-    cut = None if file.read() == b";" else f"cut off after {count} frames"
+    cut = None if file.read() == b";" else f"cut off after {count_of(count, 'frames')}"
     return count, damage or cut
 
 

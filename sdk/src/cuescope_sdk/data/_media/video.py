@@ -122,7 +122,7 @@ def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
         seconds = max(times) - min(times) + 1 / _rate(stream) if times else None
         loss = _loss(container, stream, count, seconds)
         if loss is None and corrupt:
-            loss = f"damaged near its end, after {count} frames"
+            loss = f"damaged near its end, after {count_of(count, 'frames')}"
         return count, loss
 
 

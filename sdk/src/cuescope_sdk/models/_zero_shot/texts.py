@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, TypeAdapter
 
+from cuescope.counted import count_of
 from cuescope.errors import UserError, nearest
 
 if TYPE_CHECKING:  # listing plugins must not pay for it
@@ -70,7 +71,7 @@ class Templates:
     def __str__(self) -> str:
         count = len(self.content)
         if isinstance(self.content, Mapping):
-            return f"prompts for {count} labels"
+            return f"prompts for {count_of(count, 'labels')}"
         return f"{count} templates"
 
     def prompts(self, label: str) -> list[str]:

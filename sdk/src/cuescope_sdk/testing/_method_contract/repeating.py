@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cuescope.counted import count_of
 from cuescope_sdk import Report, Sample, Trial, digest
 from cuescope_sdk.testing._contract import PerClass, expect
 from cuescope_sdk.testing._fake_data import CUE
@@ -62,7 +63,7 @@ class MethodRepeats(MethodSetting):
         expect(
             warm.hash == cold.hash and calls == 0,
             "the same hash and no model call",
-            got=f"{kept} hash and {calls} calls",
+            got=f"{kept} hash and {count_of(calls, 'calls')}",
             remedy="Ask for the same trials each time: derive frames from content, draw by name",
         )
 
@@ -111,7 +112,7 @@ class MethodRepeats(MethodSetting):
         calls = self.base.report.cost.model_calls
         expect(
             len(self.base.model_trials) == calls,
-            f"{calls} trials at the model, as many as reported",
+            f"{count_of(calls, 'trials')} at the model, as many as reported",
             got=len(self.base.model_trials),
             remedy="Use audit.respond(trials), and build no model",
         )

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from cuescope.counted import count_of
 from cuescope_sdk import Output, Response, Trial, UserError
 from cuescope_sdk.testing._contract import (
     ContractViolation,
@@ -35,7 +36,7 @@ class ModelAnswers(ModelSetting):
             got = len(self.model.respond(self.trials()[:count]))
             expect(
                 got == count,
-                f"{count} responses to {count} trials",
+                f"{count} responses to {count_of(count, 'trials')}",
                 got=got,
                 remedy="Return a list with a response a trial",
             )
@@ -290,7 +291,8 @@ class ModelLimits(ModelSetting):
         # one frame again and again: its number alone is wrong
         long = sample.with_frames((sample.frames[0],) * (most + 1), "long")
         self.refuses(
-            Trial(sample=long, outputs=self.capabilities.outputs), f"{most + 1} frames"
+            Trial(sample=long, outputs=self.capabilities.outputs),
+            f"{count_of(most + 1, 'frames')}",
         )
 
     def test_takes_or_refuses_clips_of_another_length(self) -> None:
@@ -304,7 +306,7 @@ class ModelLimits(ModelSetting):
             trial = Trial(sample=clip, outputs=self.capabilities.outputs)
             with (
                 expect_no_error(
-                    f"an answer to {count} frames, or a UserError",
+                    f"an answer to {count_of(count, 'frames')}, or a UserError",
                     remedy="Check the number of frames, and raise UserError(...)",
                 ),
                 suppress(UserError),

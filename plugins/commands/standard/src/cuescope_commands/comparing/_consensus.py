@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Portrait, Table, UserError
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Overlap, holm
 
 SAME = 0.5  # share of the smaller one's frames that two features must have in common
@@ -46,7 +47,7 @@ def _refuse_unlike(run: Run, first: Run) -> None:
         raise UserError(
             subject,
             expected=f"the {len(expected)} labels of {first.name}",
-            got=f"{len(run.labels)} labels, {common} of them the same",
+            got=f"{count_of(len(run.labels), 'labels')}, {common} of them the same",
         )
 
 
@@ -71,7 +72,8 @@ def agreement(runs: Runs) -> Table:
         "p": None,
     }
     return Table(
-        title=f"Labels with a finding, over {len(runs)} runs and {total} labels",
+        title=f"Labels with a finding, over {count_of(len(runs), 'runs')} and "
+        f"{count_of(total, 'labels')}",
         columns=("found by", "labels", "by chance", "p"),
         rows=(all_row, some_row, none_row),
         notes=(

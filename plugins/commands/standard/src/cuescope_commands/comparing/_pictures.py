@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cuescope_commands.comparing._pairs import Pairs
 from cuescope_commands.comparing._runs import Row
 from cuescope_sdk import Frame, Picture, Sample
-from cuescope_sdk.report import frame_strips
+from cuescope_sdk.report import count_of, frame_strips
 
 SHOWN = 12
 
@@ -30,7 +30,9 @@ def flipped_samples(
                 caption = f"{sample.key} ({after['label']})\n{answers}"
                 strips.append((caption, sample.frames))
         if strips:
-            caption = f"{len(flips)} samples, of which {len(strips)} are shown"
+            caption = (
+                f"{count_of(len(flips), 'samples')}, of which {len(strips)} are shown"
+            )
             yield Picture(title=title, caption=caption, image=frame_strips(strips))
 
 

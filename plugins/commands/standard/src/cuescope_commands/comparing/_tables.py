@@ -218,7 +218,8 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
         )
     if not pairs.rows:
         shared = (
-            f"of {before} and {after} answers {both} are to the same sample under the same "
+            f"of {before} and {count_of(after, 'answers')} {both} are to the same sample under "
+            "the same "
             "condition"
         )
         if both:
@@ -240,7 +241,10 @@ def _notes(
     )
     before, after, both = pairs.counts
     if both < max(before, after):
-        yield f"{both} of {before} and {after} answers are to the same trial; the rest is left out."
+        yield (
+            f"{both} of {before} and {count_of(after, 'answers', 'are')} to the same trial; "
+            "the rest is left out."
+        )
     if pairs.unlike:
         yield (
             f"{count_of(len(pairs.unlike), 'samples')} left out: the two runs have other "
@@ -255,11 +259,14 @@ def _notes(
     # the first row is the plain condition
     plain = changes[0]
     if plain.groups < plain.n:
-        yield f"{plain.n} pairs of {plain.groups} groups: interval and p-value are of groups."
+        yield (
+            f"{count_of(plain.n, 'pairs')} of {plain.groups} groups: interval and p-value are "
+            "of groups."
+        )
     else:
         yield "No two samples share a declared group: they are taken as independent."
     if plain.few:
-        yield f"Only {plain.groups} groups: few, and the interval may be too short."
+        yield f"Only {count_of(plain.groups, 'groups')}: few, and the interval may be too short."
     lost, won = pairs.flips(pairs.conditions[0])
     for name, flips in (("lost", lost), ("won", won)):
         if flips:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cuescope.application import echo, prints_lines
+from cuescope_sdk.report import count_of
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -55,7 +56,9 @@ def _draw(folder: Path) -> tuple[list[str], Path]:
     # the manifest comes last: with it the folder is whole
     if not (photos / MANIFEST).exists():
         photos.mkdir(parents=True, exist_ok=True)
-        echo(f"{draw_toy(Context(), photos)} drawn pictures with masks are in {photos}")
+        echo(
+            f"{count_of(draw_toy(Context(), photos), 'drawn pictures')} with masks are in {photos}"
+        )
     return ["--model", "toy-clip:scenes"], photos
 
 

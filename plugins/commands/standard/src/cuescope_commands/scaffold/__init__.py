@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.application import echo, prints_lines
+from cuescope_commands.scaffold.kinds import KINDS
 
 new = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -17,8 +18,7 @@ def run(
         str,
         typer.Argument(
             metavar="KIND",
-            help="method, model, dataset, tool, executor, observer, mitigator, intervention, "
-            "edit, log, tell, bench or command.",
+            help=f"One of {', '.join(KINDS)}.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],

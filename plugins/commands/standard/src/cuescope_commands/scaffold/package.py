@@ -1,21 +1,20 @@
 """From a kind and a name to the files of a plugin package."""
 
 import re
-import tomllib
 from importlib.metadata import version
-from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
 from keyword import iskeyword
 from pathlib import Path
 from string import Template, capwords
+from tempfile import TemporaryDirectory
 
 from cuescope.application import Registry
+from cuescope_commands.scaffold.kinds import FOLDER, KINDS, TABLES
 from cuescope_sdk import UserError, nearest
 
-FOLDER = resources("cuescope_commands.scaffold")
-TABLES = tomllib.loads((FOLDER / "kinds.toml").read_text("utf-8"))
-KINDS = TABLES["kinds"]
 LAYOUTS = TABLES["layouts"]
+# of the folder in which a package is written until it is whole
+DRAFT = ".cuescope-draft-"
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 # the dists cuescope-sdk and cuescope-workspace are no plugins
 RESERVED = ("sdk", "workspace")
@@ -40,9 +39,7 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
         names, f"{kind}-single-file" if kind == "method" and single_file else kind
     )
     try:
-        for path, text in content.items():
-            (target / path).parent.mkdir(parents=True, exist_ok=True)
-            (target / path).write_text(text, encoding="utf-8")
+        write_files(target, content)
     except OSError as error:
         raise UserError(
             f"cannot write {target}",
@@ -50,6 +47,17 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
             remedy="Choose another place with --dir",
         ) from error
     return target
+
+
+def write_files(target: Path, content: dict[Path, str]) -> None:
+    """Write all files into a new folder, or none: a full disk leaves no half of a package."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=DRAFT, dir=target.parent) as draft:
+        package = Path(draft, target.name)
+        for path, text in content.items():
+            (package / path).parent.mkdir(parents=True, exist_ok=True)
+            (package / path).write_text(text, encoding="utf-8")
+        package.rename(target)
 
 
 def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, str]:

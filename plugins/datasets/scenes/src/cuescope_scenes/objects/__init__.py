@@ -48,6 +48,7 @@ from cuescope_sdk import (
     generator,
     nearest,
 )
+from cuescope_sdk.report import count_of
 
 ANSWERS = ("yes", "no")
 
@@ -189,7 +190,8 @@ class ObjectScenes(Plugin):
         options = self.options
         return {
             "images": f"{options.size}, split {options.split}",
-            "planted": f"{len(options.planted)} cues: in training, {options.strength:.0%} of the "
+            "planted": f"{count_of(len(options.planted), 'cues')}: in training, "
+            f"{options.strength:.0%} of the "
             f"images of its class show a cue, and {options.elsewhere:.0%} of the others; "
             f"in this split {options.rates[0]:.0%} and {options.rates[1]:.0%}",
         }

@@ -41,6 +41,7 @@ from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import no_feature
 from cuescope_sdk import Context, Report, Request, StoredRun, UserError, nearest
+from cuescope_sdk.report import count_of
 
 ByRole = dict[str, str]
 FEW = (
@@ -263,7 +264,7 @@ def _require_one(
         raise UserError(
             "--pairs show one cue",
             expected="one finding of one run",
-            got="several runs" if others else f"{count} findings",
+            got="several runs" if others else f"{count_of(count, 'findings')}",
             remedy=f"Name it: --feature KEY, as {found[0]}" if found else None,
         )
 

@@ -53,6 +53,7 @@ from cuescope_confirm.command.untested import OPEN, failure_reason, untested
 from cuescope_confirm.study import LISTED, LeftOut
 from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
 from cuescope_sdk.choosing import Fit, Question
+from cuescope_sdk.report import count_of
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -502,12 +503,15 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         table.add_row(*map(Text, cells))
     stdout().print(table)
     if silent:
-        echo(f"{silent} runs more, each without one part of the data, ask nothing new.")
+        echo(
+            f"{count_of(silent, 'runs')} more, each without one part of the data, ask nothing new."
+        )
     if METHOD not in plans and work.is_tested:
         top, ways, samples = most_of_test(work.runner, work.test)
         echo(
-            f"{METHOD}: depends on what is found; for each of up to {top} cues at most {ways} "
-            f"interventions in {samples} samples, each beside its placebo"
+            f"{METHOD}: depends on what is found; for each of up to {count_of(top, 'cues')} at "
+            f"most {ways} "
+            f"interventions in {count_of(samples, 'samples')}, each beside its placebo"
         )
     echo("What several methods ask is asked once, and counted where it is asked first.")
     echo(_time_words(foresight))

@@ -13,7 +13,7 @@ from cuescope_confirm.testimony.votes import party_of
 from cuescope_confirm.testimony.witnesses import Witness
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.undecided import PART_ALONE, SECOND_CAUSE
-from cuescope_sdk.report import signed, with_sign
+from cuescope_sdk.report import count_of, signed, with_sign
 from cuescope_sdk.statistics import Estimate
 
 ALIKE = "another finding, which looks the same"
@@ -264,7 +264,7 @@ def hanging_together(row: Row, options: ConfirmOptions) -> Iterator[str]:
             # what is missing is samples, and a person can take them
             few = "no sample of the label shows"
             if comparison.alone:
-                few = f"only {comparison.alone} samples of the label show"
+                few = f"only {count_of(comparison.alone, 'samples')} of the label show"
             guess = guess_in(companion.name)
             if guess is not None and guess == guess_in(row.target.cue.name):
                 companion = replace(companion, name=ALIKE)

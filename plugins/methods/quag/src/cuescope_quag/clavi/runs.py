@@ -12,6 +12,7 @@ from statistics import mean, stdev
 from pydantic import Field
 
 from cuescope_sdk import Cell, Options, Plugin, Report, StoredRun, Table, UserError
+from cuescope_sdk.report import count_of
 
 COMBINED = (
     "Accuracy under each condition",
@@ -98,7 +99,8 @@ def combine(tables: Sequence[Table]) -> Table:
             )
         rows.append(cells)
     note = (
-        f"Mean \N{PLUS-MINUS SIGN} standard deviation over {len(tables)} runs (divided by "
+        f"Mean \N{PLUS-MINUS SIGN} standard deviation over {count_of(len(tables), 'runs')} "
+        "(divided by "
         f"{len(tables) - 1})."
     )
     if first.paper:

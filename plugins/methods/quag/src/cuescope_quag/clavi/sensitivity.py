@@ -26,7 +26,7 @@ from cuescope_quag.trials import (
     read,
 )
 from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample, Table
-from cuescope_sdk.report import bar_chart
+from cuescope_sdk.report import bar_chart, count_of
 from cuescope_sdk.statistics import Roc
 
 Distances = Float[np.ndarray, " pair"]
@@ -165,7 +165,8 @@ def compare_distances(
         return Evidence(
             check=check,
             verdict="inconclusive",
-            detail=f"{len(both)} pairs are both answered rightly and {len(others)} are not, with "
+            detail=f"{count_of(len(both), 'pairs', 'are')} both answered rightly and "
+            f"{len(others)} are not, with "
             f"attention that can be aligned; {FEWEST} of each are needed",
             n=count,
         )
@@ -174,7 +175,8 @@ def compare_distances(
         check=check,
         # Equal distances do not refute anything: a model may know the order by other means.
         verdict="supported" if p_value < SIGNIFICANT else "inconclusive",
-        detail=f"mean distance of aligned attention {both.mean():.3f} for {len(both)} pairs that "
+        detail=f"mean distance of aligned attention {both.mean():.3f} for "
+        f"{count_of(len(both), 'pairs')} that "
         f"are both answered rightly, {others.mean():.3f} for {len(others)} others (Mann-Whitney "
         f"p = {p_value:.3f}); in FrozenBiLM the paper finds the first distance larger",
         value=p_value,

@@ -120,7 +120,7 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
     )
     seeds = ratios.shape[1]
     interval = (
-        f"[{low:.2f}, {high:.2f}], {seeds} seeds"
+        f"[{low:.2f}, {high:.2f}], {count_of(seeds, 'seeds')}"
         if seeds > 1
         else "(one seed: no interval)"
     )

@@ -10,6 +10,7 @@ from pydantic import BaseModel, field_validator
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
 from cuescope_sdk.data import TextFile
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Correlation, Groups, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import yes_rates
@@ -233,7 +234,8 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
     return Evidence(
         check=check,
         verdict=judge(low > 0, high < PEARSON),
-        detail=f"the correlation is {r:.2f} [{low:.2f}, {high:.2f}] over {len(gaps)} cues; refuted "
+        detail=f"the correlation is {r:.2f} [{low:.2f}, {high:.2f}] over "
+        f"{count_of(len(gaps), 'cues')}; refuted "
         f"where it is surely below {PEARSON:g}",
         value=r,
         threshold=0.0,

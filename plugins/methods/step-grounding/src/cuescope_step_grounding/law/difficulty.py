@@ -16,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cuescope_sdk import Sample, StoredRun, Table
 from cuescope_sdk.grounding import SCENE
+from cuescope_sdk.report import count_of
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.traces import is_right, read_trace
@@ -113,7 +114,8 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
             "Is the other data only harder?",
             COLUMNS,
             cells,
-            f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
+            f"{len(pairs)} of {len(samples)} and {count_of(len(others), 'samples', 'have')} a "
+            "like partner. "
             "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
             "0.14); matched: of the pairs alone.",
             decimals=2,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Table
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
@@ -39,7 +40,8 @@ def sweep_table(
         "The same under other settings",
         COLUMNS,
         rows,
-        f"{len(first)} models. Ranks: Spearman's correlation of the models' SGR (and VRS) with "
+        f"{count_of(len(first), 'models')}. Ranks: Spearman's correlation of the models' SGR "
+        "(and VRS) with "
         "those of the first row. r, interval and p as in the table of the law.",
         decimals=2,
     )

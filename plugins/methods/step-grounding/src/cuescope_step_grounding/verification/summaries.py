@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from cuescope_sdk import Audit
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.report import percent
+from cuescope_sdk.report import count_of, percent
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.trials import is_recorded
@@ -73,7 +73,7 @@ def describe_claims(judged: JudgedTraces) -> str | None:
         words += f"; {outside} about a moment outside the video"
     steps = map(attrgetter("reasoning.contradictory"), judged.baselines)
     if contradictory := sum(steps):
-        words += f"; {contradictory} steps contradict themselves about the time"
+        words += f"; {count_of(contradictory, 'steps', 'contradict')} themselves about the time"
     return words
 
 

@@ -17,7 +17,7 @@ from cuescope_sdk import (
     UserError,
     Verdict,
 )
-from cuescope_sdk.report import with_sign
+from cuescope_sdk.report import count_of, with_sign
 from cuescope_sdk.statistics import Estimate, Groups, gap_intervals, gap_p_values
 from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
@@ -278,7 +278,7 @@ def _precision_evidence(
             verdict = "refuted"
         elif share.high < base_rate:
             # Beyond the frames of its findings TRoVe claims nothing, so nothing refutes it there.
-            words = f"; but its findings have only {claimed} frames"
+            words = f"; but its findings have only {count_of(claimed, 'frames')}"
         yield Evidence(
             check=f"{name} for '{cue.name}'",
             verdict=verdict,

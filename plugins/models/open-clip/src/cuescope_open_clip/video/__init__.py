@@ -6,6 +6,7 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Names
 from cuescope_sdk.models import RepositoryName, ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
@@ -52,7 +53,7 @@ class VideoCLIP(ZeroShotModel):
             "architecture": model.family.title,
             "weights": model.title,
             **head.facts,
-            "sequence": f"{model.shape.frames} frames together",
+            "sequence": f"{count_of(model.shape.frames, 'frames')} together",
         }
 
     def open_image_tower(self) -> "ImageTower":

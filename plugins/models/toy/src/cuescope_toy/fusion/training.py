@@ -171,8 +171,9 @@ def train(
     side = options.patches
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
-        "trained on": f"{count_of(len(samples), 'samples')}, {len(vocabulary.words)} words, "
-        f"{len(vocabulary.answers)} answers; no other can be right",
+        "trained on": f"{count_of(len(samples), 'samples')}, "
+        f"{count_of(len(vocabulary.words), 'words')}, "
+        f"{count_of(len(vocabulary.answers), 'answers')}; no other can be right",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
         "frames": order if side == 1 else f"{side} x {side} patches each, {order}",
     }

@@ -14,6 +14,7 @@ from transformers.video_utils import VideoMetadata
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_sdk.report import count_of
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.modules import arguments
@@ -79,7 +80,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
         raise UserError(
             f"{model.title} looks at one image",
             expected="one frame a sample",
-            got=f"{count} frames in '{sample.key}'",
+            got=f"{count_of(count, 'frames')} in '{sample.key}'",
             remedy="Say -D frames=1, or take a video model.",
         )
     return ["image"] * count

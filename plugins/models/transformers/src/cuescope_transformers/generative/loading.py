@@ -12,6 +12,7 @@ from PIL import Image
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import UnopenableError
+from cuescope_sdk.report import count_of
 from cuescope_sdk.torch import LoadedAhead, Pretrained, Source, quiet
 from cuescope_transformers.generative.family import Family, family_of
 from cuescope_transformers.generative.modules import arguments, fusion_shape
@@ -105,7 +106,8 @@ class GenerativeModel:
         # rounded up: it ends at 1
         self._most_rows.append((self.rows + 1) // 2)
         warnings.warn(
-            f"out of memory with the answers of one trial; going on with {self.rows} rows at once",
+            "out of memory with the answers of one trial; going on with "
+            f"{count_of(self.rows, 'rows')} at once",
             stacklevel=2,
         )
 
