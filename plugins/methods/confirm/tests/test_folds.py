@@ -144,6 +144,21 @@ def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
     ]
 
 
+def test_what_runs_find_for_several_labels_is_one_cue_about_all_of_them(
+    told_alike: dict[frozenset[str], float],
+) -> None:
+    found = [
+        [cue_of("one", "one", "a", label="cow")],
+        [cue_of("two", "two", "b", label="car")],
+        [cue_of("else", "else", "c", label="cat")],
+    ]
+    told_alike[frozenset(("one", "two"))] = 0.9
+    badge, other = match(study_of({}, {}, {}), found)
+    assert badge.labels == ("car", "cow")
+    assert [cue.labels for _, cue in badge.folds] == [("cow",), ("car",)]
+    assert other.labels == ("cat",)
+
+
 def test_two_findings_of_one_run_alone_are_two_cues() -> None:
     found = [[cue_of("first", "first", "a"), cue_of("second", "second", "b")], []]
     assert len(match(study_of({}, {}), found)) == 2

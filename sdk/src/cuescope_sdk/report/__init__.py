@@ -14,6 +14,7 @@ from cuescope_sdk.report._figures import (
 )
 from cuescope_sdk.report._interval_charts import interval_chart
 from cuescope_sdk.report._matrices import heat_maps
+from cuescope_sdk.report._null_checks import null_evidence
 from cuescope_sdk.report._numbers import interval, percent, signed, with_sign
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "interval",
     "interval_chart",
     "line_chart",
+    "null_evidence",
     "percent",
     "scatter_plot",
     "signed",

@@ -11,11 +11,10 @@ import numpy as np
 from cuescope_sdk import Audit, Evidence, Feature, Score
 from cuescope_sdk.data import Comparison, mislabelled_samples
 from cuescope_sdk.locating import Sides, shared_look
-from cuescope_sdk.statistics import exceeds_rate_p_value
+from cuescope_sdk.report import null_evidence
 from cuescope_slices.analysis import compare, inside, label_noise, sides
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
 
-SIGNIFICANT = 0.05
 NAMED = 3  # wrong answers that may be on screen too
 
 
@@ -110,16 +109,12 @@ def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
             ]
             alarms += any(q is not None and q <= options.fdr for q in q_values)
             advance(1)
-    # some alarms are promised: only more than the rate explains refute the test
-    excessive = exceeds_rate_p_value(alarms, count, options.fdr) < SIGNIFICANT
-    yield Evidence(
-        check="null: answers dealt anew within each label",
-        verdict="refuted" if excessive else "supported",
-        detail=f"in {alarms} of {count} shuffles a slice passed the test; {options.fdr:.0%} of the "
-        "shuffles may do so",
-        value=alarms / count,
-        threshold=options.fdr,
-        n=count,
+    yield null_evidence(
+        "null: answers dealt anew within each label",
+        "a slice passed the test",
+        alarms=alarms,
+        shuffles=count,
+        promised=options.fdr,
     )
 
 

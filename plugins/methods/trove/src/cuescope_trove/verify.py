@@ -14,12 +14,12 @@ from cuescope_sdk.data import (
     unlike_label_errors,
 )
 from cuescope_sdk.locating import shared_look
-from cuescope_sdk.statistics import LabelNoise, exceeds_rate_p_value
+from cuescope_sdk.report import null_evidence
+from cuescope_sdk.statistics import LabelNoise
 from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
 from cuescope_trove.candidates.frames import ranked_frames
 from cuescope_trove.checks.annotated_cues import (
-    SIGNIFICANT,
     check_against_annotation,
     rank_annotated_frames,
 )
@@ -90,18 +90,13 @@ def check_null(
             shuffled = shuffle_within_labels(observations, rng)
             counts.append(losses_that_pass(shuffled, options, rng))
             advance(1)
-    alarms = sum(count > 0 for count in counts)
-    # Some alarms are promised: only more of them than the rate explains speak against the method.
-    excessive = exceeds_rate_p_value(alarms, shuffles, options.fdr) < SIGNIFICANT
     units = "groups" if observations.groups.declared else "samples"
-    return Evidence(
-        check=f"null: {units} shuffled within each label",
-        verdict="refuted" if excessive else "supported",
-        detail=f"in {alarms} of {shuffles} shuffles a loss of accuracy passed the test "
-        f"({sum(counts)} losses in all); {options.fdr:.0%} of the shuffles may do so",
-        value=alarms / shuffles,
-        threshold=options.fdr,
-        n=shuffles,
+    return null_evidence(
+        f"null: {units} shuffled within each label",
+        f"a loss of accuracy passed the test ({sum(counts)} losses in all)",
+        alarms=sum(count > 0 for count in counts),
+        shuffles=shuffles,
+        promised=options.fdr,
     )
 
 

@@ -40,7 +40,8 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
 
     def recognise(first: int, second: int) -> float:
         is_named = names[first] is not None or names[second] is not None
-        if is_named or cues[first].labels != cues[second].labels:
+        # what is about all labels and what is about one are two claims
+        if is_named or bool(cues[first].labels) != bool(cues[second].labels):
             return 0.0
         return recognise_each_other(first, second)
 
@@ -53,7 +54,8 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
         recognise,
     )
     of_folds = []
-    for rows in _with_second_halves(groups, folds, recognise):
+    labels = [cue.labels for cue in cues]
+    for rows in _with_other_parts(groups, folds, labels, recognise):
         by_fold = defaultdict[int, list[Cue]](list)
         for row in rows:
             by_fold[folds[row]].append(cues[row])
@@ -71,15 +73,17 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
     return tuple(joined)
 
 
-def _with_second_halves(
+def _with_other_parts(
     groups: Sequence[list[int]],
     folds: Sequence[int],
+    labels: Sequence[tuple[str, ...]],
     recognise: Callable[[int, int], float],
 ) -> list[list[int]]:
-    """The groups, those that are a second finding of a cue in its runs as a part of it.
+    """The groups, those that are a part of another one as one with it: it tells them, they tell it.
 
-    A run may list a cue's frames as two clusters that do not tell each other; what other runs list
-    as one tells both, and both tell it.
+    A run may list a cue's frames as two clusters that do not tell each other, where other runs list
+    one. And of a cue that costs several labels each run finds those that its samples show it to
+    cost.
     """
     kept: list[list[int]] = []
     for rows in sorted(groups, key=len, reverse=True):
@@ -90,9 +94,13 @@ def _with_second_halves(
                 for other in whole
                 if folds[row] != folds[other]
             ]
-            runs = {folds[row] for row in whole}
             # where one run alone has found both, nothing says that they are one
-            if not pairs or not {folds[row] for row in rows} <= runs:
+            if not pairs:
+                continue
+            runs = {folds[row] for row in whole}
+            is_second = {folds[row] for row in rows} <= runs
+            is_of_others = labels[rows[0]] != labels[whole[0]]
+            if not is_second and not is_of_others:
                 continue
             values = [recognise(min(pair), max(pair)) for pair in pairs]
             if np.mean(values) >= GOOD_AUROC:
@@ -104,14 +112,19 @@ def _with_second_halves(
 
 
 def _as_one(cues: Cues) -> Cue:
-    """The first of a run's findings of one cue, with the frames of all."""
+    """The first of a run's findings of one cue, with the frames and labels of all."""
     first, *others = cues
     if not others:
         return first
     occurrences = _frames_of_all(cues)
     feature = first.feature.model_copy(update={"occurrences": occurrences})
     members = chain.from_iterable(cue.members or (cue,) for cue in cues)
-    return replace(first, feature=feature, members=tuple(members))
+    labels = _labels_of(cues)
+    return replace(first, feature=feature, members=tuple(members), labels=labels)
+
+
+def _labels_of(cues: Iterable[Cue]) -> tuple[str, ...]:
+    return tuple(sorted({*chain.from_iterable(cue.labels for cue in cues)}))
 
 
 def _frames_of_all(cues: Iterable[Cue]) -> tuple[Occurrence, ...]:
@@ -170,4 +183,5 @@ def _join(study: Study, group: OfFolds, key: str) -> Cue:
         )
         its_own = cue.feature.model_copy(update={"occurrences": of_fold})
         folds.append((fold, replace(cue, feature=its_own)))
-    return replace(first, feature=feature, name=name, folds=tuple(folds))
+    labels = _labels_of(group.values())
+    return replace(first, feature=feature, name=name, labels=labels, folds=tuple(folds))
