@@ -43,10 +43,10 @@ Claim = tuple[Toward, int, str | None]
 Group = tuple[Cues, Set[str]]
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
 RULE = (
-    "Findings are one cue where they have the same place or name. They are also one cue where "
-    "each predicts the other: a linear model of one ranks the other's frames above frames of "
-    f"neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}. A part of a cue "
-    "is one with it where answers change about as much in the rest of the cue."
+    "Findings are one cue where they have the same place or name (a guess is no name). They are "
+    "also one cue where each predicts the other: a linear model of one ranks the other's frames "
+    f"above frames of neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}. A "
+    "part of a cue is one with it where answers change about as much in the rest of the cue."
 )
 
 
