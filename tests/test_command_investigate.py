@@ -358,7 +358,7 @@ def test_the_plan_says_what_would_run(
         (("--tool", "judge=x"), "a role that one of the methods has use for"),
         (("--on", "val", "--methods", "halves"), "the run's own split 'val'"),
         (("--on", "test", "--folds", "4"), "--folds and --on are two tests"),
-        (("--folds", "100000"), "3<=x<=20"),
+        (("--folds", "100000"), "expected a whole number from 3 to 20, got 100000"),
     ],
 )
 def test_what_cannot_be_is_one_line(

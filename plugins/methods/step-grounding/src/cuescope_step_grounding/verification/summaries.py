@@ -71,9 +71,11 @@ def describe_claims(judged: JudgedTraces) -> str | None:
     frames = [claim.frames for _, claim, _ in judged.claims()]
     if outside := frames.count(()):
         words += f"; {outside} about a moment outside the video"
-    steps = map(attrgetter("reasoning.contradictory"), judged.baselines)
-    if contradictory := sum(steps):
-        words += f"; {count_of(contradictory, 'steps', 'contradict')} themselves about the time"
+    if contradictory := sum(
+        map(attrgetter("reasoning.contradictory"), judged.baselines)
+    ):
+        steps = count_of(contradictory, "steps", "give")
+        words += f"; {steps} times that contradict each other"
     return words
 
 
