@@ -71,11 +71,10 @@ def describe_claims(judged: JudgedTraces) -> str | None:
     frames = [claim.frames for _, claim, _ in judged.claims()]
     if outside := frames.count(()):
         words += f"; {outside} about a moment outside the video"
-    if contradictory := sum(
-        map(attrgetter("reasoning.contradictory"), judged.baselines)
-    ):
-        steps = count_of(contradictory, "steps", "give")
-        words += f"; {steps} times that contradict each other"
+    contradictory = sum(map(attrgetter("reasoning.contradictory"), judged.baselines))
+    if contradictory:
+        giving = count_of(contradictory, "steps", "give")
+        words += f"; {giving} contradictory times"
     return words
 
 
