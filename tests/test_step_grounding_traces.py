@@ -220,7 +220,7 @@ def test_odd_traces_are_counted(judged: Judged, tmp_path: Path) -> None:
         assert problem in report.notes["traces"]
     for problem in (
         "1 about a moment outside",
-        "1 step gives contradictory times",
+        "1 step is contradictory about the time",
     ):
         assert problem in report.notes["claims"]
     assert supported(report) == 1.0  # of what can be read: the hill

@@ -472,7 +472,7 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
         assert "6 about a moment outside the video" in report.notes["claims"]
         assert report.notes["why unverifiable"] == "unclear reference 100%"
     if case == "two times":
-        assert "6 steps give contradictory times" in report.notes["claims"]
+        assert "6 steps are contradictory about the time" in report.notes["claims"]
     if case == "html":
         # Kept as words; the core's page and terminal show words as words.
         assert any(

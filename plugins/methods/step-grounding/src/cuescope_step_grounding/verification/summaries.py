@@ -73,8 +73,9 @@ def describe_claims(judged: JudgedTraces) -> str | None:
         words += f"; {outside} about a moment outside the video"
     contradictory = sum(map(attrgetter("reasoning.contradictory"), judged.baselines))
     if contradictory:
-        giving = count_of(contradictory, "steps", "give")
-        words += f"; {giving} contradictory times"
+        words += (
+            f"; {count_of(contradictory, 'steps', 'are')} contradictory about the time"
+        )
     return words
 
 
