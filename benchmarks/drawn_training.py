@@ -4,6 +4,15 @@ import torch
 from torch import Tensor, nn
 
 
+def initialise(network: nn.Module, generator: torch.Generator) -> None:
+    """Weights from a generator; normalisation stays as it is built."""
+    for name, parameter in network.named_parameters():
+        if parameter.ndim > 1:
+            nn.init.kaiming_uniform_(parameter, a=1, generator=generator)
+        elif "bias" in name:
+            nn.init.zeros_(parameter)
+
+
 def descend(
     network: nn.Module,
     inputs: Tensor,

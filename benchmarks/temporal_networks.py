@@ -6,7 +6,7 @@ by itself is a clip in which nothing moves.
 
 import numpy as np
 import torch
-from drawn_training import descend
+from drawn_training import descend, initialise
 from jaxtyping import Float, Int
 from torch import nn
 
@@ -42,15 +42,6 @@ class OverTime(nn.Module):
         frames = pixels.unbind(dim=2)
         held = (frame[:, :, None].expand_as(pixels) for frame in frames)
         return torch.stack([self.read(clip) for clip in held], dim=1)
-
-
-def initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """Weights from a generator; normalisation stays as it is built."""
-    for name, parameter in network.named_parameters():
-        if parameter.ndim > 1:
-            nn.init.kaiming_uniform_(parameter, a=1, generator=generator)
-        elif "bias" in name:
-            nn.init.zeros_(parameter)
 
 
 def teach(

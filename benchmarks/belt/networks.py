@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
-from drawn_training import descend
+from drawn_training import descend, initialise
 from jaxtyping import Float, Int
 from torch import nn
 
@@ -98,15 +98,6 @@ HEADS: Mapping[str, type[Convolutional] | type[Recurrent]] = {
     "convolutional": Convolutional,
     "recurrent": Recurrent,
 }
-
-
-def initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """Weights from a generator; normalisation stays as it is built."""
-    for name, parameter in network.named_parameters():
-        if parameter.ndim > 1:
-            nn.init.kaiming_uniform_(parameter, a=1, generator=generator)
-        elif "bias" in name:
-            nn.init.zeros_(parameter)
 
 
 def fit(

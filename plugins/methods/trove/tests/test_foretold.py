@@ -186,6 +186,29 @@ def test_what_pictures_tell_is_told_again_by_an_embedding_that_knows_of_it(
     assert purity > before + gain
 
 
+@pytest.mark.parametrize(("few", "views"), [(256, 1), (100, 2)])
+def test_the_embedding_of_many_samples_alone_says_which_frames_are_listed(
+    monkeypatch: pytest.MonkeyPatch, few: int, views: int
+) -> None:
+    made = []
+    learn = foretold.View.of
+
+    def count(*given: Any) -> foretold.View:
+        made.append(learn(*given))
+        return made[-1]
+
+    def agree(self: foretold.Foreteller, scores: np.ndarray, *_: Any) -> np.ndarray:
+        # as an embedding would that knows better
+        return scores if self.embedding is None else -scores
+
+    monkeypatch.setattr(foretold, "SEEN", few)
+    monkeypatch.setattr(foretold.View, "of", count)
+    monkeypatch.setattr(foretold.Foreteller, "agree", agree)
+    report = audit(Blindfolded)
+    assert len(made) == views
+    assert bool(report.findings) == (views == 1)
+
+
 def test_of_two_parts_no_picture_is_read() -> None:
     report = audit(Blindfolded, discover=0.3)
     assert not report.findings

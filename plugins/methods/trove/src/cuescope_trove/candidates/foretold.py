@@ -27,6 +27,7 @@ from cuescope_sdk.statistics import FamilyTest, Groups, Roc
 from cuescope_sdk.stills import CROPS, Answers
 from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
+from cuescope_trove.maths.ranking import standardise
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Codes, IntPerFrame, Observations, SampleMask
 
@@ -156,7 +157,7 @@ class Foreteller:
             is_marked = scores >= -np.partition(-scores[among], count - 1)[count - 1]
             seen = self.embedding.scores(self.embedding.shares(is_marked))[:, 0]
             tells = 2 * (Roc(seen, is_marked).auroc() or 0.5) - 1
-            scores = _even_out(by_pictures) + max(tells, 0.0) * _even_out(seen)
+            scores = standardise(by_pictures) + max(tells, 0.0) * standardise(seen)
         return scores
 
 
@@ -295,11 +296,6 @@ def _foretell(
         np.array([FORETOLD]),
     )
     return candidate, AnswerTest(answer, number, others, test)
-
-
-def _even_out(scores: PerRead) -> PerRead:
-    """In standard deviations."""
-    return np.asarray(scores / max(float(scores.std()), TIE))
 
 
 def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:

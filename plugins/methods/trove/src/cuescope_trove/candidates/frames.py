@@ -11,7 +11,7 @@ from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.analysis import Analysis
 from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import Candidates
-from cuescope_trove.maths.ranking import rank_frames
+from cuescope_trove.maths.ranking import rank_frames, standardise
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, Pairs, PerPair
 from cuescope_trove.selection import Verdict
@@ -101,7 +101,7 @@ def by_cue(
     pulled = less_label_means(
         observations.frame_static[:, [mistake]], observations.frame_label, ~shows_any
     )
-    total = _standardise(pulled[:, 0]) + DIRECTION * _standardise(shown)
+    total = standardise(pulled[:, 0]) + DIRECTION * standardise(shown)
     return np.argsort(-total, kind="stable")
 
 
@@ -113,8 +113,3 @@ def _mistake_of(observations: Observations, label: int) -> int:
         label
     ] = -1  # with several right answers the first of a wrong sequence may be its own
     return int(counts.argmax())
-
-
-def _standardise(values: PerFrame) -> PerFrame:
-    # a model that answers all frames alike is pulled nowhere
-    return np.asarray((values - values.mean()) / max(float(values.std()), 1e-12))
