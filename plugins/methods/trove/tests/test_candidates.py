@@ -11,10 +11,11 @@ import pytest
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups, Roc
 from cuescope_trove.candidates.directions import apart_from_labels, directions_of
-from cuescope_trove.candidates.distinct import ALIKE, Distinct
+from cuescope_trove.candidates.distinct import ALIKE, Distinct, less_looks
 from cuescope_trove.candidates.frames import by_candidate, by_cue
 from cuescope_trove.candidates.groups import (
     COMPONENT,
+    FORETOLD,
     Candidates,
     independent_components,
     principal_components,
@@ -251,6 +252,41 @@ def test_what_is_surely_less_pure_does_not_stand_for_what_is_the_same_thing(
     assert judged.table.clarity[large] > judged.table.clarity[small]
     expected = {"small": small, "large": large}[stands]
     assert judged._clearest(small, pairs.cluster[same]) == pairs.cluster[expected]
+
+
+def test_what_a_label_looks_like_is_worth_less_than_what_leads_there() -> None:
+    points, shows = scene()
+    label = np.repeat(np.arange(SEQUENCES) % LABELS, FRAMES)
+    everything = Candidates(
+        len(label), [np.arange(len(label))], [label], np.zeros(1, int)
+    )
+    taken = answered(everything, shows, 0.8)
+    is_taken = np.repeat((taken.prediction == 0) & (taken.label != 0), FRAMES)
+    # the cue, the same in other labels alone, and the answer's label with what is taken for it
+    members = [shows, shows & (label != 0), (label == 0) | is_taken]
+    candidates = Candidates(
+        len(label),
+        [np.flatnonzero(shown) for shown in members],
+        [np.ones(int(shown.sum())) for shown in members],
+        np.array([0, FORETOLD, 1]),
+    )
+    table = score(answered(candidates, shows, 0.8), TRoVeOptions())
+    assert table.finding.sum() == 3 * (LABELS - 1)
+    cue, learned, looks = (
+        np.flatnonzero(table.finding & (table.pairs.cluster == number))
+        for number in range(3)
+    )
+    assert table.worth[looks].min() > table.worth[cue].max()
+    directions = directions_of(table.observations, points)
+    less = less_looks(table, candidates, directions).worth
+    assert less[looks].max() < less[cue].min()
+    # as much of the cue is in each label
+    assert less[cue] == pytest.approx(table.worth[cue], rel=0.1)
+    # the cue and the looks lie as it does
+    assert (less[learned] < less[cue]).all()
+    assert (less[learned] / less[cue] > less[looks] / table.worth[looks]).all()
+    rest = np.setdiff1d(np.arange(len(less)), [*looks, *cue, *learned])
+    assert (less[rest] <= table.worth[rest]).all()
 
 
 def test_where_nothing_is_found_frames_are_ranked_by_the_commonest_mistake() -> None:

@@ -348,6 +348,22 @@ def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     )
 
 
+def share_beside(observations: Observations, pairs: Pairs, answer: Codes) -> PerPair:
+    """Of each pair's frames the share of other labels than an answer, over that of all frames.
+
+    At most 1. What is seen in frames of one label alone is likely what that label looks like.
+    """
+    label = observations.frame_label
+    frames = np.zeros((observations.classes, observations.clusters))
+    of_member = label[observations.member_frame], observations.member_cluster
+    np.add.at(frames, of_member, 1)
+    inside = frames[answer, pairs.cluster] / frames.sum(axis=0)[pairs.cluster]
+    usual = np.bincount(label, minlength=observations.classes)[answer] / len(label)
+    # of one label alone no share says anything
+    beside = np.divide(1 - inside, 1 - usual, out=np.ones(len(pairs)), where=usual < 1)
+    return np.minimum(beside, 1)
+
+
 # -------------------------------------------------------------------- label by label, for groups
 
 

@@ -75,7 +75,8 @@ class ScoredPairs:
     finding, and 0 elsewhere or where no draw comes as far; `correction` is what p-values paid.
     `first_gap` is the error contribution in the part where cues were looked for, None where there
     was one part. `observations` are those measured. `worth` is what a pair is ranked by: how much
-    more often its mistake is made; in the paper's way the TRoVe score.
+    more often its mistake is made, and less where that may be looks (`less_looks`); in the paper's
+    way the TRoVe score.
     """
 
     observations: Observations

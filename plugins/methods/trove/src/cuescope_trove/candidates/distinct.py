@@ -1,13 +1,14 @@
 """Which candidates are shown: one for each cue, though several starts cut it in their own ways."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
-from cuescope_trove.candidates.groups import Candidates, alike
+from cuescope_trove.candidates.groups import FORETOLD, Candidates, alike
+from cuescope_trove.scores import share_beside
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
 
 # Of real CLIP, candidates that show one cue and share few frames had a cosine of 0.36 or more in 9
@@ -119,6 +120,27 @@ class Distinct:
     def _largest_first(self, chosen: Bool[np.ndarray, " candidate"]) -> list[int]:
         by_size = np.argsort(-self.candidates.sizes, kind="stable")
         return list(map(int, by_size[chosen[by_size]]))
+
+
+def less_looks(
+    table: ScoredPairs, candidates: Candidates, directions: np.ndarray
+) -> ScoredPairs:
+    """Pairs worth less the more of their frames are of the label that they are mistaken for.
+
+    A bird that looks like a fish lies among fish, and says nothing of a cue. What was learned from
+    answers holds no frame of the answer's own label: it is as what lies alike and leads to it.
+    """
+    pairs = table.pairs
+    answer = table.mistake.prediction
+    beside = share_beside(table.observations, pairs, answer)
+    is_reported = table.verdict != Verdict.NOTHING
+    is_learned = candidates.start[pairs.cluster] == FORETOLD
+    for pair in np.flatnonzero(is_reported & is_learned):
+        towards = directions[pairs.cluster] @ directions[pairs.cluster[pair]]
+        leads_there = is_reported & ~is_learned & (answer == answer[pair])
+        if (is_same := leads_there & (towards >= ALIKE)).any():
+            beside[pair] = np.median(beside[is_same])
+    return replace(table, worth=table.worth * beside)
 
 
 def _neighbours(
