@@ -541,16 +541,20 @@ def test_a_feature_is_one_finding_with_the_labels_below_it() -> None:
 
 
 def test_a_model_at_chance_is_said() -> None:
-    at_chance = Accuracy(correct=27, answered=100, chance=0.25)
+    at_chance = Accuracy(correct=130, answered=480, chance=0.25)
     text = Page(render(make_report(accuracy=at_chance), {})).text
-    assert "right in 27 of 100 answers (27.0%); guessing gives 25.0%. On these" in text
+    assert "right in 130 of 480 answers (27.1%); guessing gives 25.0%. On these" in text
     assert "it is not clearly better than guessing" in text
     good = Accuracy(correct=40, answered=100, chance=0.25)
-    assert "not clearly" not in Page(render(make_report(accuracy=good), {})).text
+    text = Page(render(make_report(accuracy=good), {})).text
+    assert "not clearly" not in text
+    assert (
+        "(40.0%; not all 480 samples were asked about); guessing gives 25.0%." in text
+    )
     one_label = Accuracy(correct=9, answered=10, chance=1)
     text = Page(render(make_report(accuracy=one_label), {})).text
     assert (
-        "(90.0%); all samples have one label (or one choice): there is nothing to guess."
+        "asked about); all samples have one label (or one choice): there is nothing to guess."
         in text
     )
     assert "not clearly" not in text

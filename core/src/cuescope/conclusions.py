@@ -366,14 +366,18 @@ class Accuracy(Value):
         """Of the answers, those that are right."""
         return self.correct / self.answered
 
-    @property
-    def guessing(self) -> str:
-        """What guessing gives, in words."""
+    def words(self, samples: int) -> str:
+        """How often it is right, and what guessing gives, of an audit of so many samples."""
+        guessing = f"guessing gives {self.chance:.1%}"
         if self.chance >= 1:
-            return (
+            guessing = (
                 "all samples have one label (or one choice): there is nothing to guess"
             )
-        return f"guessing gives {self.chance:.1%}"
+        asked = f"; not all {samples:,} samples were asked about"
+        return (
+            f"The model is right in {self.correct:,} of {self.answered:,} answers "
+            f"({self.share:.1%}{asked if self.answered < samples else ''}); {guessing}."
+        )
 
     @property
     def looks_guessed(self) -> bool:

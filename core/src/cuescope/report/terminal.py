@@ -151,7 +151,7 @@ def _finding(report: Report) -> RenderableType:
     if more:
         lines.append(Words(f"and {more} more, in the table.", "dim"))
     if report.accuracy is not None:
-        lines.append(_accuracy(report.accuracy))
+        lines.append(_accuracy(report.accuracy, report.provenance.samples))
     return Group(*lines)
 
 
@@ -167,12 +167,9 @@ def _nothing(report: Report) -> str:
     )
 
 
-def _accuracy(accuracy: Accuracy) -> Words:
+def _accuracy(accuracy: Accuracy, samples: int) -> Words:
     """How often the model is right, and a warning where that is no better than guessing."""
-    words = (
-        f"The model is right in {accuracy.correct:,} of {accuracy.answered:,} answers "
-        f"({accuracy.share:.1%}); {accuracy.guessing}."
-    )
+    words = accuracy.words(samples)
     if not accuracy.looks_guessed:
         return Words(words, "dim")
     why = (
