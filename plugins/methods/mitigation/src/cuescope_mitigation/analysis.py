@@ -125,9 +125,7 @@ def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Ro
     cue = comparison.parts.cues[number]
     shown = comparison.shows[:, number]
     judged = comparison.judged[:, number]
-    labelled = of_label(comparison, cue) & judged
-    present = labelled & shown
-    without = labelled & ~shown
+    present, without = sides_of(comparison, number)
     count = int(present.sum())
     # a gap needs both sides
     others = int(without.sum())
@@ -186,6 +184,18 @@ def _if_both(
     if before is None or after is None:
         return None
     return figure(before, after)
+
+
+def sides_of(
+    comparison: Comparison, number: int
+) -> tuple[BoolPerSample, BoolPerSample]:
+    """The measured samples of a cue's label that show it, and those that do not."""
+    shown = comparison.shows[:, number]
+    known = (
+        of_label(comparison, comparison.parts.cues[number])
+        & comparison.judged[:, number]
+    )
+    return known & shown, known & ~shown
 
 
 def of_label(comparison: Comparison, cue: Cue) -> BoolPerSample:

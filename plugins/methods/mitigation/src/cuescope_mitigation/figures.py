@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from cuescope_mitigation.analysis import sides_of
 from cuescope_mitigation.scores import Logits
 from cuescope_mitigation.trials import Comparison
 from cuescope_sdk import Contrast, Feature, Occurrence, Outcome, Response, Score
@@ -23,7 +24,11 @@ def contrasts(
 ) -> Iterator[Contrast]:
     """One for each of the first cues: the measured samples of the label that show it."""
     by_key = {feature.key: feature for feature in features}
-    measured = np.flatnonzero(~comparison.parts.fitted).tolist()
+    numbers = {
+        (cue.feature.key, cue.label): number
+        for number, cue in enumerate(comparison.parts.cues)
+    }
+    measured = np.flatnonzero(~comparison.parts.fitted)
     gains = [score for score in scores if score.metric == "gain"]
     # a cue with too few samples has no figure, and nothing to look at
     ranked = [score for score in gains if score.value is not None]
@@ -32,14 +37,12 @@ def contrasts(
         for occurrence in by_key[score.feature].occurrences:
             # the first one is the strongest: the clearest frame is shown
             where.setdefault(occurrence.sample, occurrence)
-        rows = []
-        for row, number in enumerate(measured):
-            sample = comparison.parts.samples[number]
-            if sample.key in where and score.label in (None, sample.label):
-                rows.append((row, number))
+        number = numbers[score.feature, score.label]
+        rows = np.flatnonzero(sides_of(comparison, number)[0])
+        pairs = list(zip(rows.tolist(), measured[rows].tolist(), strict=True))
         sides = {
-            "as the model was": outcomes(comparison, rows, comparison.logits_before),
-            "with the remedy": outcomes(comparison, rows, comparison.logits_after),
+            "as the model was": outcomes(comparison, pairs, comparison.logits_before),
+            "with the remedy": outcomes(comparison, pairs, comparison.logits_after),
         }
         shown = contrast(
             score.feature,
