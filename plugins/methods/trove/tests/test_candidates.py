@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups, Roc
 from cuescope_trove.candidates.directions import apart_from_labels, directions_of
-from cuescope_trove.candidates.distinct import ALIKE, Distinct, less_looks
+from cuescope_trove.candidates.distinct import ALIKE, Distinct, weighed
 from cuescope_trove.candidates.frames import by_candidate, by_cue
 from cuescope_trove.candidates.groups import (
     COMPONENT,
@@ -23,7 +24,7 @@ from cuescope_trove.candidates.groups import (
 )
 from cuescope_trove.maths.clustering import Clusters
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, compare
+from cuescope_trove.scores import Observations, compare, lead, most_common_mistake
 from cuescope_trove.selection import ScoredPairs, Verdict, score
 
 LABELS, SEQUENCES, FRAMES, DIM = 4, 240, 3, 24
@@ -278,15 +279,42 @@ def test_what_a_label_looks_like_is_worth_less_than_what_leads_there() -> None:
     )
     assert table.worth[looks].min() > table.worth[cue].max()
     directions = directions_of(table.observations, points)
-    less = less_looks(table, candidates, directions).worth
-    assert less[looks].max() < less[cue].min()
-    # as much of the cue is in each label
-    assert less[cue] == pytest.approx(table.worth[cue], rel=0.1)
-    # the cue and the looks lie as it does
-    assert (less[learned] < less[cue]).all()
-    assert (less[learned] / less[cue] > less[looks] / table.worth[looks]).all()
-    rest = np.setdiff1d(np.arange(len(less)), [*looks, *cue, *learned])
-    assert (less[rest] <= table.worth[rest]).all()
+    worth = weighed(table, candidates, directions).worth
+    assert worth[looks].max() < worth[cue].min()
+    # whatever label it is told of
+    assert worth[cue] == pytest.approx(worth[cue[0]])
+    # it leads as far, and lies where the cue lies
+    assert worth[learned] == pytest.approx(worth[cue])
+    rest = np.setdiff1d(np.arange(len(worth)), [*looks, *cue, *learned])
+    assert (worth[rest] == table.worth[rest]).all()
+
+
+def test_what_leads_one_label_alone_is_worth_less_than_what_leads_all() -> None:
+    """Though that label is led more often."""
+    label = np.repeat(np.arange(LABELS), 100)
+    prediction = label.copy()
+    everywhere = np.arange(400) % 100 < 20
+    prediction[(np.arange(400) % 100 < 14) & (label > 0)] = 0
+    alone = (label == 3) & (np.arange(400) % 100 >= 80)
+    prediction[alone] = 0
+    member = sparse.csr_array(np.stack([everywhere, alone], axis=1))
+    observations = Observations(
+        label=label,
+        prediction=prediction,
+        correct=prediction == label,
+        frame_sample=np.arange(400),
+        frame_static=np.full((400, LABELS), 0.25),
+        member=member,
+        groups=Groups.single(400),
+    )
+    pairs = compare(observations)
+    third = pairs.take(pairs.label == 3)
+    mistake = most_common_mistake(observations, third)
+    assert mistake.surplus[1] > mistake.surplus[0]
+    leads = lead(observations, third, mistake.prediction)
+    # 14 of 20, where the rest of two labels has none and of the third 20 of 80
+    expected = (2 * 14 / 23 + (14 - 20 * 20 / 80) / 23) / 3
+    assert leads == pytest.approx([expected, (20 - 20 * 14 / 80) / 23 / 3])
 
 
 def test_where_nothing_is_found_frames_are_ranked_by_the_commonest_mistake() -> None:

@@ -13,7 +13,7 @@ from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.correction import two_sided
 from cuescope_trove.candidates.directions import directions_of
-from cuescope_trove.candidates.distinct import Distinct, less_looks
+from cuescope_trove.candidates.distinct import Distinct, weighed
 from cuescope_trove.candidates.foretold import AnswerTest, foretell
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
@@ -112,7 +112,7 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
     if not options.paper:
-        table = less_looks(table, choice.candidates, directions)
+        table = weighed(table, choice.candidates, directions)
     distinct = Distinct(choice.candidates, table, directions)
     most = options.k_max * len(audit.labels)
     chosen = distinct.every() if options.paper else distinct.choose(most)

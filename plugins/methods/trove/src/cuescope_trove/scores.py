@@ -15,10 +15,13 @@ from scipy import sparse
 
 from cuescope_sdk.statistics import Answered, Groups, gap_intervals, mean_interval
 
+SELDOM = 3  # samples
+
 Codes = Int[np.ndarray, " sample"]
 SampleMask = Bool[np.ndarray, " sample"]
 PerSample = Float[np.ndarray, " sample"]
 PerPair = Float[np.ndarray, " pair"]
+IntPerPair = Int[np.ndarray, " pair"]
 PairMask = Bool[np.ndarray, " pair"]
 IntPerFrame = Int[np.ndarray, " frame"]
 IntPerMember = Int[np.ndarray, " member"]
@@ -348,7 +351,38 @@ def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     )
 
 
-def share_beside(observations: Observations, pairs: Pairs, answer: Codes) -> PerPair:
+def lead(observations: Observations, pairs: Pairs, answer: IntPerPair) -> PerPair:
+    """How much more often other labels get an answer with each pair's cluster than without it.
+
+    On average over these labels, where it is seldom seen or leads elsewhere too: `SELDOM` samples
+    more show it and are not so mistaken, and no label counts for less than nothing.
+    """
+    clusters, column = np.unique(pairs.cluster, return_inverse=True)
+    shows = meets(observations)[:, clusters]
+    samples = len(observations.label)
+    place = observations.label, np.arange(samples)
+    shape = observations.classes, samples
+    of_label = sparse.csr_array((np.ones(samples), place), shape=shape)
+    total = of_label.sum(axis=1)[:, None]
+    with_it = (of_label @ shows).toarray()
+    leads = np.zeros(len(pairs))
+    for wrong in np.unique(answer):
+        is_taken = ~observations.correct & (observations.prediction == wrong)
+        taken = (of_label[:, is_taken] @ shows[is_taken]).toarray()
+        taken_without = of_label[:, is_taken].sum(axis=1)[:, None] - taken
+        usual = taken_without / np.maximum(total - with_it, 1)
+        surplus = (taken - with_it * usual) / (with_it + SELDOM)
+        others = np.flatnonzero(total[:, 0] > 0)
+        others = others[others != wrong]
+        is_led = answer == wrong
+        of_others = np.maximum(surplus[others], 0).mean(axis=0)
+        leads[is_led] = of_others[column[is_led]]
+    return leads
+
+
+def share_beside(
+    observations: Observations, pairs: Pairs, answer: IntPerPair
+) -> PerPair:
     """Of each pair's frames the share of other labels than an answer, over that of all frames.
 
     At most 1. What is seen in frames of one label alone is likely what that label looks like.

@@ -75,8 +75,8 @@ class ScoredPairs:
     finding, and 0 elsewhere or where no draw comes as far; `correction` is what p-values paid.
     `first_gap` is the error contribution in the part where cues were looked for, None where there
     was one part. `observations` are those measured. `worth` is what a pair is ranked by: how much
-    more often its mistake is made, and less where that may be looks (`less_looks`); in the paper's
-    way the TRoVe score.
+    more often its mistake is made, and of what is reported how far it leads all labels to it
+    (`weighed`); in the paper's way the TRoVe score.
     """
 
     observations: Observations
@@ -476,11 +476,12 @@ class _Suspicion:
 def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
     """Findings first, then what was explained away, each by worth, those without a score last.
 
-    Ties go by label, then cluster.
+    Ties go by how much more often the mistake is made, then by label and cluster.
     """
     # A pair without a wrong frame has no static bias: it is not a score of 0, it is none.
     strength = np.where(table.scored, table.worth, -np.inf)
-    return np.lexsort((-strength, table.verdict == Verdict.NOTHING, ~table.finding))
+    is_nothing = table.verdict == Verdict.NOTHING
+    return np.lexsort((-table.mistake.surplus, -strength, is_nothing, ~table.finding))
 
 
 def losses_that_pass(

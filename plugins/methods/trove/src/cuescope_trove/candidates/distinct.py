@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int
 from scipy import sparse
 
 from cuescope_trove.candidates.groups import FORETOLD, Candidates, alike
-from cuescope_trove.scores import share_beside
+from cuescope_trove.scores import lead, share_beside
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
 
 # Of real CLIP, candidates that show one cue and share few frames had a cosine of 0.36 or more in 9
@@ -122,25 +122,29 @@ class Distinct:
         return list(map(int, by_size[chosen[by_size]]))
 
 
-def less_looks(
+def weighed(
     table: ScoredPairs, candidates: Candidates, directions: np.ndarray
 ) -> ScoredPairs:
-    """Pairs worth less the more of their frames are of the label that they are mistaken for.
+    """What is reported is worth how far it leads all other labels to its answer.
 
-    A bird that looks like a fish lies among fish, and says nothing of a cue. What was learned from
-    answers holds no frame of the answer's own label: it is as what lies alike and leads to it.
+    And less, the more of its frames are of that answer's label: a bird that looks like a fish lies
+    among fish, and says nothing of a cue. What was learned from answers holds no frame of the
+    answer's own label: there it is as what lies nearest to it and leads there too.
     """
-    pairs = table.pairs
-    answer = table.mistake.prediction
+    reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
+    pairs = table.pairs.take(reported)
+    answer = table.mistake.prediction[reported]
     beside = share_beside(table.observations, pairs, answer)
-    is_reported = table.verdict != Verdict.NOTHING
     is_learned = candidates.start[pairs.cluster] == FORETOLD
-    for pair in np.flatnonzero(is_reported & is_learned):
-        towards = directions[pairs.cluster] @ directions[pairs.cluster[pair]]
-        leads_there = is_reported & ~is_learned & (answer == answer[pair])
-        if (is_same := leads_there & (towards >= ALIKE)).any():
-            beside[pair] = np.median(beside[is_same])
-    return replace(table, worth=table.worth * beside)
+    for row in np.flatnonzero(is_learned):
+        towards = directions[pairs.cluster] @ directions[pairs.cluster[row]]
+        is_alike = ~is_learned & (answer == answer[row]) & (towards >= ALIKE)
+        beside[row] = 1.0
+        if is_alike.any():
+            beside[row] = beside[np.where(is_alike, towards, 0).argmax()]
+    worth = table.worth.copy()
+    worth[reported] = lead(table.observations, pairs, answer) * beside
+    return replace(table, worth=worth)
 
 
 def _neighbours(
