@@ -377,7 +377,8 @@ class Session:
             )
 
     def _blaming(self, built: Built) -> AbstractContextManager[None]:
-        return self.parts.context.registry.blaming(built.entry)
+        registry = self.parts.context.registry
+        return registry.blaming(built.entry, lambda: self.respond.doubt)
 
     def _on_progress(
         self,
