@@ -59,6 +59,13 @@ class Pair(Brightness):
         return array.dtype == np.float32 and array.shape == (2,) and array.min() >= 0
 
 
+class One(Readout):
+    name: ClassVar[str] = "one"
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+        return [np.ones(1)] * len(trials)
+
+
 class OtherCode(Brightness):
     name: ClassVar[str] = "brightness-2"
 
@@ -334,6 +341,23 @@ def test_kept_numbers_that_no_readout_gives_are_asked_again(
         [outcome] = runner([trial])
         np.testing.assert_array_equal(outcome.response.readout, [2, 2])
         assert runner.model_calls == model_calls
+
+
+def test_what_fails_on_kept_numbers_names_the_cache(
+    runner: Runner, request_for: Callable[..., Request]
+) -> None:
+    """Whether they belong together nobody can tell: the plugin may have no fault."""
+    for begin in ("", "1 readout of model 'colour' came from the cache"):
+        session = runner.session(request_for())
+        session.audit.respond([One().of(session.audit.samples[0])])
+        with (
+            pytest.raises(PluginError) as caught,
+            session._blaming(session.parts.method),
+        ):
+            raise ValueError("shapes")
+        assert ("cache prune" in str(caught.value)) is bool(begin)
+        assert begin in str(caught.value)
+        assert bool(session.audit.spare("part").doubt()) is bool(begin)
 
 
 def test_a_reading_that_it_does_not_accept_is_told(

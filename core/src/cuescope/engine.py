@@ -98,6 +98,7 @@ class Session:
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
             answers_now=self.respond.answers_now,
+            doubt=lambda: self.respond.doubt,
         )
         self._verifiers: list[tuple[Built, object]] = [
             (parts.method, parts.method.plugin)
