@@ -93,6 +93,10 @@ class CachedEditor:
             self._make_all(lacking)
         return [self.frame_of(edit) for edit in edits]
 
+    def forget(self, edit: ImageEdit) -> None:
+        """Make an edit anew when it is asked for next: what is kept is none of the editor."""
+        self._file(edit_key(edit, self.fingerprint)).unlink(missing_ok=True)
+
     def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
         """What `edit` would cost; nothing is made."""
         count = len({edit_key(edit, self.fingerprint) for edit in edits})
