@@ -20,7 +20,7 @@ from cuescope.report.kept import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
 from cuescope.request import Request
-from cuescope.runs import RunFolder, load_report, source_of
+from cuescope.runs import RunFolder, load_report, require_undamaged, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 from cuescope.total_cost import TotalCost
@@ -142,6 +142,8 @@ class Runner:
             stored = load_report(file, sealed=True, cache=self.context.cache)
             if not source_of(file, self.context.cache).typed_before:
                 raise UserError(f"{file} was {ELSEWHERE}")
+            # what tests its findings reads its answers
+            require_undamaged(file.parent)
         except UserError as error:
             warnings.warn(f"{error}; it is made again", stacklevel=3)
             return None
