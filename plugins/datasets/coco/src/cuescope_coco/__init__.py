@@ -8,10 +8,10 @@ Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
 
-import numpy as np
 from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
@@ -79,7 +79,7 @@ class Coco(ImageFolder):
         self.labels = self._choose_objects(names)
         folder = self.place(split, f"images/{split}")
         for image in images:
-            of_image = things.get(image.id, ())
+            of_image = tuple(things.get(image.id, ()))
             yield ImageItem(
                 f"{split}/{image.file_name}",
                 folder / image.file_name,
@@ -89,7 +89,7 @@ class Coco(ImageFolder):
                     "size": (image.height, image.width),
                     "things": of_image,
                     # an image without captions is shown all the same
-                    "captions": captions.get(image.id, ()),
+                    "captions": tuple(captions.get(image.id, ())),
                 },
             )
 
@@ -173,9 +173,7 @@ def _names_shown(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ..
 
 def _mask(name: str, things: Sequence[Thing], height: int, width: int) -> Frame:
     """Everything of this name, white on black; its key is that of the outlines."""
-    outlines: tuple[np.ndarray, ...] = ()
-    for shown in things:
-        if shown.name == name:
-            outlines += shown.outlines
+    of_name = (shown.outlines for shown in things if shown.name == name)
+    outlines = tuple(chain.from_iterable(of_name))
     key = digest("coco-mask", 1, height, width, outlines)
     return Frame(key, partial(mask_image, outlines, height, width))
