@@ -67,6 +67,7 @@ class Coco(ImageFolder):
         official = "val2014" if split in KARPATHY else split
         file = self.file(f"annotations/instances_{official}.json")
         self.supercategories, images, things = read_instances(file)
+        captions: Mapping[int, Sequence[str]]
         if split in KARPATHY:
             table = self.file("dataset_coco.json", "annotations/dataset_coco.json")
             by_name = read_karpathy(table, split.removeprefix("karpathy-"))
@@ -138,7 +139,7 @@ class Coco(ImageFolder):
     def _supercategories(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.supercategories.__getitem__, names))
 
-    def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
+    def _captions(self, split: str) -> Mapping[int, Sequence[str]]:
         name = f"annotations/captions_{split}.json"
         # captions are a file of their own, without which much can be audited
         file = self.find(name)
