@@ -173,6 +173,19 @@ def test_recall_makes_a_damaged_report_again(
     assert again.hash == first.hash == load_report(file).hash
 
 
+def test_recall_makes_a_run_with_changed_answers_again(
+    runner: Runner, request_for: Requests
+) -> None:
+    """What tests its findings reads them, and a second try would be refused alike."""
+    first = runner.run(request_for())
+    folder = runner.folder(request_for())
+    folder.answers_file.write_bytes(b"forged")
+    with pytest.warns(UserWarning, match=r"answers\.parquet .* it is made again"):
+        again = runner.run(request_for(), resume=True)
+    assert again.hash == first.hash
+    assert folder.read(folder.answers_file.name) != b"forged"
+
+
 def test_a_failing_verifier_is_told_under_its_own_name(
     runner: Runner, request_for: Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:

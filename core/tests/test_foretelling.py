@@ -12,9 +12,8 @@ from cuescope.cli.said_once import SaidOnce
 from .reports import make_report
 
 
-def run_of(tmp_path: Path, count: int) -> Any:
+def run_of(folder: Path, count: int) -> Any:
     """A run whose first finding so many samples of its label show, of a hundred."""
-    (tmp_path / "answers.parquet").touch()
     report = make_report(1)
     label = report.findings[0].label
     keys = [shown.sample for shown in report.features[0].occurrences]
@@ -23,7 +22,7 @@ def run_of(tmp_path: Path, count: int) -> Any:
         for number, key in enumerate(keys)
     ]
     rows += [{"sample": f"other {number}", "label": "another"} for number in range(70)]
-    return SimpleNamespace(folder=tmp_path, report=report, answers=rows)
+    return SimpleNamespace(folder=folder, report=report, answers=rows, has_answers=True)
 
 
 @pytest.mark.parametrize(

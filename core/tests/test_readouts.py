@@ -49,6 +49,23 @@ class Brightness(Readout):
         return [_mean(t) * factor * np.float32(0.5 if t.edit else 1) for t in trials]
 
 
+class Pair(Brightness):
+    name: ClassVar[str] = "pair"
+
+    def read(self, model: Model, trials: Sequence[Trial]) -> list[np.ndarray]:
+        return [np.full(2, mean) for mean in super().read(model, trials)]
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        return array.dtype == np.float32 and array.shape == (2,) and array.min() >= 0
+
+
+class One(Readout):
+    name: ClassVar[str] = "one"
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+        return [np.ones(1)] * len(trials)
+
+
 class OtherCode(Brightness):
     name: ClassVar[str] = "brightness-2"
 
@@ -294,6 +311,60 @@ def test_a_damaged_row_is_a_miss(tmp_path: Path) -> None:
     for value, got in enumerate(found):
         np.testing.assert_array_equal(got, _content("int16", (4, 4), value))
     cache.close()
+
+
+FORGED = {
+    "dtype": np.zeros(2),
+    "shape": np.zeros((2, 1), np.float32),
+    "size": np.zeros(3, np.float32),
+    "range": np.full(2, -1, np.float32),
+    "text": np.array(["a", "b"]),
+    "bytes": np.array([b"a", b"b"]),
+    "dates": np.zeros(2, "M8[s]"),
+    "complex": np.zeros(2, np.complex64),
+    "records": np.zeros(2, "f4,f4"),
+    "none": None,
+}
+
+
+@pytest.mark.filterwarnings("ignore:answers in the cache are damaged")
+@pytest.mark.parametrize("forged", FORGED)
+def test_kept_numbers_that_no_readout_gives_are_asked_again(
+    ask: Callable[..., ModelRunner], cache: ResponseCache, forged: str
+) -> None:
+    """Their seal fits: whoever mails a cache can compute it."""
+    trial = Pair().of(sample(1))
+    kept = Response(text="1", readout=FORGED[forged])
+    cache.put({trial_key("m", trial): kept})
+    for model_calls in (1, 0):
+        runner = ask(Model(2.0))
+        [outcome] = runner([trial])
+        np.testing.assert_array_equal(outcome.response.readout, [2, 2])
+        assert runner.model_calls == model_calls
+
+
+def test_what_fails_on_kept_numbers_names_the_cache(
+    runner: Runner, request_for: Callable[..., Request]
+) -> None:
+    """Whether they belong together nobody can tell: the plugin may have no fault."""
+    for begin in ("", "1 readout of model 'colour' came from the cache"):
+        session = runner.session(request_for())
+        session.audit.respond([One().of(session.audit.samples[0])])
+        with (
+            pytest.raises(PluginError) as caught,
+            session._blaming(session.parts.method),
+        ):
+            raise ValueError("shapes")
+        assert ("cache prune" in str(caught.value)) is bool(begin)
+        assert begin in str(caught.value)
+        assert bool(session.audit.spare("part").doubt()) is bool(begin)
+
+
+def test_a_reading_that_it_does_not_accept_is_told(
+    ask: Callable[..., ModelRunner],
+) -> None:
+    with pytest.raises(PluginError, match="expected what pair reads, got other num"):
+        ask(Model(-2.0))([Pair().of(sample(1))])
 
 
 # --------------------------------------------------------------------- planning, workers, resume

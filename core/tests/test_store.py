@@ -360,6 +360,18 @@ def test_a_run_folder_gives_back_report_and_pictures(tmp_path: Path) -> None:
     assert all(pictures[key] == jpeg for key, jpeg in shown.items())
 
 
+def test_a_table_of_before_is_no_part_of_a_run(tmp_path: Path) -> None:
+    """Somebody else may have prepared the folder; signed, the table would be ours."""
+    folder = RunFolder(tmp_path)
+    folder.answers_file.write_bytes(b"forged")
+    folder.page_file.write_bytes(b"forged")
+    folder.save(make_report(), {}, tables=["findings.parquet"])
+    assert not folder.holds(folder.answers_file.name)
+    for file in (folder.answers_file, folder.page_file):
+        with pytest.raises(UserError, match="does not belong to the report"):
+            folder.read(file.name)
+
+
 def test_the_report_is_written_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

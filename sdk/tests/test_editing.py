@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from cuescope.errors import PlanStopped
 from cuescope.whole_files import Draft
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, UserError, generator
 from cuescope_sdk.editing import EditableImage, cached_editor
-from cuescope_sdk.editing._cached_editor import CachedEditor
+from cuescope_sdk.editing._cached_editor import END, PACE, CachedEditor, _with_seal
 from cuescope_sdk.editing._edits import keep_outside
 
 
@@ -133,6 +134,71 @@ def test_no_edit_is_made_twice(tmp_path: Path) -> None:
     assert painter.asked == [2, 3, 4, 0, 3]
     assert np.array_equal(frames[3].load(), direct[3])
     assert not list(tmp_path.rglob("*.png.*"))
+
+
+def png(width: int, height: int, data: bytes, text: bytes = b"") -> bytes:
+    """A PNG that says what it likes of itself."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        checksum = zlib.crc32(kind + content).to_bytes(4, "big")
+        return len(content).to_bytes(4, "big") + kind + content + checksum
+
+    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    parts = [chunk(b"IHDR", size + bytes((8, 2, 0, 0, 0)))]
+    if text:
+        parts.append(chunk(b"zTXt", b"k\0\0" + zlib.compress(text)))
+    parts += [chunk(b"IDAT", zlib.compress(data)), chunk(b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+PIXELS = bytes(30 * (1 + 3 * 40))
+FORGED = {
+    "more pixels than memory": png(20_000, 20_000, b""),
+    "a side too long": png(9_000, 8, b""),
+    "another size": png(8, 8, bytes(8 * (1 + 3 * 8))),
+    "no size": png(0, 30, b""),
+    "no image": b"hello" + END,
+    "a text without end": png(40, 30, PIXELS, bytes(2**24)),
+    "pixels that are not there": png(40, 30, b"abc"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_an_edit_of_a_stranger_is_made_anew(tmp_path: Path, case: str) -> None:
+    """Its seal fits: whoever mails a cache can compute it."""
+    editor = CachedEditor(Painter(), Context(cache=tmp_path))
+    edits = some_edits(1)
+    [frame] = editor.edit(edits)
+    painted = frame.load()
+    file = next(tmp_path.rglob("*.png"))
+    file.write_bytes(_with_seal(file.name, FORGED[case]))
+    [frame] = editor.edit(edits)
+    # nobody looks at pixels before they are needed
+    if case == "pixels that are not there":
+        with pytest.raises(BadDataError, match="it is made anew"):
+            frame.load()
+        [frame] = editor.edit(edits)
+    assert np.array_equal(frame.load(), painted)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"cpu": {"edits": 1e999, "seconds": 1, "bytes": 1}}',
+        '{"cpu": {"edits": 1, "seconds": 1e999, "bytes": 1}}',
+        '{"cpu": {"edits": 1, "seconds": NaN, "bytes": 1}}',
+        '{"cpu": [1]}',
+        "[" * 100_000,
+        "1" * 5_000,
+    ],
+)
+def test_a_pace_of_a_stranger_is_none(tmp_path: Path, content: str) -> None:
+    editor = CachedEditor(Painter(), Context(cache=tmp_path))
+    editor.folder.mkdir(parents=True)
+    (editor.folder / PACE).write_text(content)
+    assert "time unknown" in str(editor.plan_of(3, 0))
+    editor.edit(some_edits(1))
+    assert "time unknown" not in str(editor.plan_of(3, 0))
 
 
 def test_an_image_of_other_pixels_is_no_edit(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from jaxtyping import Float
 
 from cuescope_sdk import Readout, Trial, UserError
 from cuescope_sdk.models import TowerEdit
@@ -103,6 +104,7 @@ class Norms(Readout):
     """The mean size of each token after a block."""
 
     name: ClassVar[str] = "norms"
+    gives: ClassVar[Any] = Float[np.ndarray, " token"]
     layer: int
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
@@ -129,6 +131,12 @@ class Blind(Norms):
 class Undefined(Norms):
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         return [row * np.nan for row in super().read(model, trials)]
+
+
+class Trusting(Norms):
+    """Accepts whatever a cache holds."""
+
+    gives: ClassVar[Any] = np.ndarray
 
 
 class Centred(Norms):
@@ -211,6 +219,7 @@ READOUTS: dict[str, tuple[type[Norms], set[str]]] = {
         Undefined,
         {"test_reads_each_trial_by_itself", "test_reads_no_label"},
     ),
+    "test_accepts_what_it_reads_alone": (Trusting, set()),
     "test_reads_each_trial_by_itself": (Centred, set()),
     "test_changes_no_answer": (
         Meddling,

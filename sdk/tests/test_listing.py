@@ -1,12 +1,14 @@
 """Lists in replies of language models, in the forms that they come in."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given, strategies as st
 
 from cuescope_sdk.language._proposing import (
     IN_SENTENCES,
+    MOST_NAMES,
     PREPOSITIONS,
     clean_name,
     parse_list,
@@ -101,6 +103,16 @@ def test_every_form_gives_the_names(form: str, names: list[str]) -> None:
 )
 def test_prose_and_nothing_give_no_names(reply: str) -> None:
     assert parse_list(reply) == []
+
+
+def test_a_reply_without_end_gives_the_first_names() -> None:
+    """Each name is looked for in images, and asked about."""
+    names = [f"cup {chr(97 + number % 26)}{number}" for number in range(MOST_NAMES + 9)]
+    assert parse_list(json.dumps(names)) == names[:MOST_NAMES]
+    # brackets leave gaps, and a search in a long gap took seconds
+    started = time.monotonic()
+    assert parse_list("(A) " * 50_000) == []
+    assert time.monotonic() - started < 0.5
 
 
 def test_mixed_replies() -> None:

@@ -1,6 +1,7 @@
 """What annotations name lies in the folders that were typed; nothing is waited for."""
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,18 @@ def test_a_file_has_a_limit(root):
 
 class Row(BaseModel):
     a: int
+
+
+def test_a_short_file_takes_no_memory(root: Path) -> None:
+    """As much as is allowed was asked for, two gigabytes, and refused where memory is limited."""
+    (root / "a.json").write_text("[1]")
+    tracemalloc.start()
+    try:
+        assert read_own_bytes(root / "a.json", "t") == b"[1]"
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**20
 
 
 @pytest.mark.parametrize("depth", [50, 900, 100_000])

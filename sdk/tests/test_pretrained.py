@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import huggingface_hub
@@ -77,3 +78,31 @@ def test_without_the_hub_plan_and_audit_refuse_alike(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(UserError, match=r"mine: some/model is not on this machine"):
         Source.find("mine", "some/model", None, Context(planning=planning))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"weight_map": {"a": "../secret.safetensors"}}, "names a file elsewhere"),
+        ({"weight_map": {"a": "/secret.safetensors"}}, "names a file elsewhere"),
+        ({"weight_map": {"a": "C:\\secret"}}, "names a file elsewhere"),
+        ({"weight_map": {"a": ".."}}, "names a file elsewhere"),
+        ({"weight_map": {"a": 1}}, "cannot be read"),
+        ({"weight_map": {"a": ["b"], "c": {}}}, "cannot be read"),
+        ({"weight_map": []}, "cannot be read"),
+        ([], "cannot be read"),
+        (None, "cannot be read"),
+    ],
+)
+def test_an_index_names_files_beside_it(
+    tmp_path: Path, content: object, said: str
+) -> None:
+    (tmp_path / "secret.safetensors").write_bytes(b"")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    # none is no JSON: brackets by the thousand
+    words = json.dumps(content) if content is not None else "[" * 100_000
+    (folder / "model.safetensors.index.json").write_text(words)
+    with pytest.raises(UserError, match=said):
+        Source.find("model", str(folder), None, Context())

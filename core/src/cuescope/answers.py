@@ -76,14 +76,20 @@ class AnswersFile:
             self._writer = ParquetWriter(self._draft.path, table.schema)
         self._writer.write_table(table)
 
-    def finish(self, audit: "Audit", report: "Report") -> None:
-        """Write what was measured and what was found; the files are whole from here on."""
-        write_findings(report, self.path.with_name("findings.parquet"))
+    def finish(self, audit: "Audit", report: "Report") -> list[str]:
+        """Write what was measured and what was found; the files are whole from here on.
+
+        Returns the names of those that there are.
+        """
+        findings = self.path.with_name("findings.parquet")
+        write_findings(report, findings)
         if audit.figures:
             self._write([_figure_row(*figure) for figure in audit.figures])
         if self._writer is not None and self._draft is not None:
             self._writer.close()
             self._draft.keep()
+            return [self.path.name, findings.name]
+        return [findings.name]
 
 
 def read_answers(path: Path) -> "pa.Table":

@@ -58,6 +58,8 @@ class Audit:
     notes: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     answers_now: Callable[[Trial], bool] = lambda trial: True
+    # what may be at fault beside a part that fails: what a cache gave
+    doubt: Callable[[], str | None] = field(default=lambda: None, kw_only=True)
     more_trials: int | None = None
     likely_trials: float | None = field(default=None, kw_only=True)
     attachments: list[Attachment] = field(default_factory=list)
@@ -126,7 +128,8 @@ class Audit:
             # a server that is gone would cost every part, and leave a report of nothing
             return plain is None or self.answers_now(plain)
 
-        return Spared(part, self.failures, self.context.announce, is_ours)
+        announce = self.context.announce
+        return Spared(part, self.failures, announce, is_ours, self.doubt)
 
     def expect_more(self, trials: int, likely: float | None = None) -> None:
         """For a plan: after those that are asked next, the method asks at most so many trials.

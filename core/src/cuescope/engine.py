@@ -98,6 +98,7 @@ class Session:
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
             answers_now=self.respond.answers_now,
+            doubt=lambda: self.respond.doubt,
         )
         self._verifiers: list[tuple[Built, object]] = [
             (parts.method, parts.method.plugin)
@@ -377,7 +378,8 @@ class Session:
             )
 
     def _blaming(self, built: Built) -> AbstractContextManager[None]:
-        return self.parts.context.registry.blaming(built.entry)
+        registry = self.parts.context.registry
+        return registry.blaming(built.entry, lambda: self.respond.doubt)
 
     def _on_progress(
         self,

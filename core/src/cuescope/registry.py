@@ -9,7 +9,7 @@ import time
 import traceback
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
@@ -221,14 +221,21 @@ class Registry:
         return result if isinstance(result, Problem) else None
 
     @contextmanager
-    def blaming(self, entry: Entry) -> Iterator[None]:
-        """Turn what escapes from a plugin's code into one line that names the plugin."""
+    def blaming(
+        self,
+        entry: Entry,
+        doubt: Callable[[], str | None] = lambda: None,
+    ) -> Iterator[None]:
+        """Turn what escapes from a plugin's code into one line that names the plugin.
+
+        `doubt` says what else may be at fault.
+        """
         try:
             yield
         except UserError:  # such a line says it all already
             raise
         except Exception as error:
-            raise blame(entry, error) from error
+            raise blame(entry, error, doubt()) from error
 
     def owner_of(self, error: Exception) -> Entry | None:
         """The plugin whose code was last to run before an error; None where it was nobody's.
@@ -243,7 +250,7 @@ class Registry:
         return None
 
 
-def blame(entry: Entry, error: Exception) -> PluginError:
+def blame(entry: Entry, error: Exception, doubt: str | None = None) -> PluginError:
     """The line for an error of a plugin's code."""
     where = f"{entry.kind} '{entry.name}'"
     remedy = "`--debug` shows the traceback"
@@ -255,7 +262,7 @@ def blame(entry: Entry, error: Exception) -> PluginError:
     return PluginError(
         f"{where} failed",
         got=reason_of(error) + _place_of(error, entry),
-        remedy=remedy,
+        remedy=remedy if doubt is None else f"{remedy}. {doubt}",
     )
 
 

@@ -20,7 +20,7 @@ from cuescope.seen_keys import SeenKeys
 from cuescope.shown import Shown
 from cuescope.spool import Shared, Spool, no_collection
 from cuescope.store import ResponseCache
-from cuescope.types import Outcome, Output, Readout, Response, Trial
+from cuescope.types import NUMERIC, Outcome, Output, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int, int, int], None]
 # trials looked up together: keys and answers of more need not be in memory
@@ -214,6 +214,8 @@ class ModelRunner:
         self.model_calls = 0
         self.model_inputs = 0
         self.cache_hits = 0
+        # numbers from inside the model that were not read now
+        self.kept_readouts = 0
         self.combined = 0
         self.agreeing = 0
         self.conditions: Counter[str] = Counter()
@@ -304,10 +306,28 @@ class ModelRunner:
             expected, got = fault
             warnings.warn(
                 "answers in the cache are damaged, and asked again "
-                f"(expected {expected}, got {got})",
+                f"({self._cache_name}expected {expected}, got {got})",
                 stacklevel=4,
             )
         return sound
+
+    @property
+    def doubt(self) -> str | None:
+        """What may be wrong where an audit fails beside the plugin: what a cache gave, as a remedy.
+
+        Shapes and ranges were checked; whether kept numbers belong together nobody can tell.
+        """
+        if not self.kept_readouts:
+            return None
+        return (
+            f"{count_of(self.kept_readouts, 'readouts')} of {self.name} came from the cache "
+            f"{self.cache.path}: where they are damaged, `cuescope cache prune --model NAME` "
+            "forgets them (`cuescope cache` lists the names)"
+        )
+
+    @property
+    def _cache_name(self) -> str:
+        return f"{self.cache.path}: " if self.cache.path else ""
 
     def _size_fault(self, response: Response) -> tuple[str, str] | None:
         size = _size(response)
@@ -376,6 +396,9 @@ class ModelRunner:
             self.model_calls += calls
             self.model_inputs += sum(inputs[key] for key in fresh)
         self.cache_hits += len(new) - calls
+        self.kept_readouts += sum(
+            key not in inputs and distinct[key].readout is not None for key in new
+        )
         self.conditions.update(distinct[key].condition for key in new)
 
     def _ask(
@@ -530,13 +553,42 @@ def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:
     choices = len(trial.sample.choices)
     if response.logits is not None and len(response.logits) != choices:
         return f"{choices} logits, one a choice", str(len(response.logits))
-    # argmax takes NaN for the largest: a broken model would seem to answer
+    text: object = response.text
+    if text is not None and not isinstance(text, str):
+        return "a text", with_article(type(text).__name__)
     for output in ("logits", "embedding", "readout"):
-        numbers = getattr(response, output)
-        if numbers is not None and not np.isfinite(numbers).all():
-            first = numbers[~np.isfinite(numbers)].flat[0]
-            return f"finite numbers as its {output}", str(first)
+        fault = _fault_of_numbers(getattr(response, output), output)
+        if fault is not None:
+            return fault
+    return _fault_of_readout(trial, response)
+
+
+def _fault_of_numbers(
+    numbers: np.ndarray | None, output: str
+) -> tuple[str, str] | None:
+    if numbers is None:
+        return None
+    array = np.asarray(numbers)
+    if array.dtype.kind not in NUMERIC:
+        return f"real numbers as its {output}", str(array.dtype)
+    # argmax takes NaN for the largest: a broken model would seem to answer
+    finite = np.isfinite(array)
+    if not finite.all():
+        return f"finite numbers as its {output}", str(array[~finite].flat[0])
     return None
+
+
+def _fault_of_readout(trial: Trial, response: Response) -> tuple[str, str] | None:
+    readout = trial.readout
+    if readout is None:
+        return None
+    expected = f"what {readout.name} reads"
+    if response.readout is None:
+        return expected, "none"
+    array = np.asarray(response.readout)
+    if readout.accepts(array, trial):
+        return None
+    return expected, f"other numbers ({array.dtype} of shape {array.shape})"
 
 
 def trial_key(identity: str, trial: Trial) -> str:

@@ -20,7 +20,7 @@ from cuescope.report.kept import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
 from cuescope.request import Request
-from cuescope.runs import RunFolder, load_report, source_of
+from cuescope.runs import RunFolder, load_report, require_undamaged, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 from cuescope.total_cost import TotalCost
@@ -94,8 +94,8 @@ class Runner:
         # another thread or process may have come first: its report is not written over
         refuse_another_audit(self.folder(request).path, request)
         # before it is kept with the digests of these files
-        answers.finish(session.audit, report)
-        self.keep(request, report, session.audit.samples)
+        tables = answers.finish(session.audit, report)
+        self.keep(request, report, session.audit.samples, tables)
         # observers are promised a report that is stored
         session.finish(report)
         return report
@@ -117,13 +117,20 @@ class Runner:
             Built.of(choices.data, context_for(request, self.context))
             raise
 
-    def keep(self, request: Request, report: Report, samples: Sequence[Sample]) -> None:
-        """Store a report with its page, and pictures of these samples."""
+    def keep(
+        self,
+        request: Request,
+        report: Report,
+        samples: Sequence[Sample],
+        tables: Sequence[str] = (),
+    ) -> None:
+        """Store a report with its page, pictures of these samples, and the tables beside it."""
         folder = self.folder(request)
         pictures = report_pictures(report, samples)
         page = html.render(report, pictures, str(folder.path))
-        folder.save(report, pictures, page=page, answers=self.context.cache)
-        keep_place(report.hash, self.context.cache)
+        cache = self.context.cache
+        folder.save(report, pictures, page=page, answers=cache, tables=tables)
+        keep_place(report.hash, cache)
 
     def _recall(self, request: Request, session: Session) -> Report | None:
         """The stored report of this request, None where others made it, or another version."""
@@ -135,6 +142,8 @@ class Runner:
             stored = load_report(file, sealed=True, cache=self.context.cache)
             if not source_of(file, self.context.cache).typed_before:
                 raise UserError(f"{file} was {ELSEWHERE}")
+            # what tests its findings reads its answers
+            require_undamaged(file.parent)
         except UserError as error:
             warnings.warn(f"{error}; it is made again", stacklevel=3)
             return None

@@ -22,6 +22,7 @@ MOST_BYTES = 2**34  # of a file beside a report: a hundred million answers
 MOST_OF_STRANGERS = 2**28  # all of it is read before its digest is compared
 # a thousand features with a hundred pictures each take half of it
 MAX_REPORT_BYTES = 2**26
+TABLES = ("answers.parquet", "findings.parquet")
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
 
 
@@ -69,18 +70,21 @@ class RunFolder:
         *,
         page: str = "",
         answers: Path | None = None,
+        tables: Collection[str] = TABLES,
     ) -> None:
         """Store page and pictures first and the report last: a report that is there is whole.
 
         The report has the digest of every file beside it and a seal over all of that, signed where
-        `answers` names the cache folder (see `cuescope.trust.maker`).
+        `answers` names the cache folder (see `cuescope.trust.maker`). `tables` are those that were
+        written for it: what lay in the folder before is nobody's word.
         """
         for key, jpeg in pictures.items():
             write_atomically(self._picture(key), jpeg)
         if page:
             write_atomically(self.page_file, page)
-        written = [*map(self._picture, pictures), self.page_file, self.answers_file]
-        written.append(self.path / "findings.parquet")
+        written = [*map(self._picture, pictures), *map(self.path.joinpath, tables)]
+        if page:
+            written.append(self.page_file)
         # read back: answers and findings were written by others before
         digests = {
             file.relative_to(self.path).as_posix(): digest(file.read_bytes())
@@ -112,6 +116,10 @@ class RunFolder:
             except UserError as error:
                 warnings.warn(f"{error}; it is left out", stacklevel=2)
         return kept
+
+    def holds(self, name: str) -> bool:
+        """Whether a file was written with the report; another may lie there since before it."""
+        return name in _read_report(self.path).files and (self.path / name).is_file()
 
     def read(self, name: str) -> bytes:
         """The bytes of a file of this run; raises UserError where they are not as written."""

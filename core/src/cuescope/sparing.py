@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
-from cuescope.errors import reason_of
+from cuescope.errors import UserError, reason_of
 
 
 @dataclass(frozen=True)
@@ -12,13 +12,15 @@ class Spared:
     """What fails within costs the `part` alone; its reason is kept in `failures` and told at once.
 
     Ctrl-C and the end of a plan are no failures. `is_ours` tells whether the part is at fault;
-    where it is not, the error is raised.
+    where it is not, the error is raised. `doubt` says what else may be at fault for an error that
+    does not say it all.
     """
 
     part: str
     failures: dict[str, str]
     tell: Callable[[str], None]
     is_ours: Callable[[], bool]
+    doubt: Callable[[], str | None] = lambda: None
 
     def __enter__(self) -> None: ...
 
@@ -34,5 +36,9 @@ class Spared:
         reason = reason_of(error)
         if self.failures.get(self.part) != reason:
             self.tell(f"{self.part} failed and is left out: {reason}")
+            doubt = None if isinstance(error, UserError) else self.doubt()
+            if doubt is not None:
+                # told, and no part of the report, which is the same with a cold cache
+                self.tell(doubt)
         self.failures[self.part] = reason
         return True

@@ -21,7 +21,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.salvage import rebuild
 from cuescope.trust.paths import ANOTHER_CACHE, require_own_place
-from cuescope.types import Response
+from cuescope.types import NUMERIC, Response
 
 T = TypeVar("T")
 Connection = sqlite3.Connection
@@ -424,6 +424,10 @@ def _head(line: bytes) -> tuple[str | None, list[tuple[np.dtype, list[int]] | No
     """The text, and dtype and shape of each array."""
     text, *heads = json.loads(line)
     arrays = [head and (np.dtype(head[0]), head[1]) for head in heads]
+    if not isinstance(text, str | None):
+        raise TypeError("its text is none")
+    if any(head and head[0].kind not in NUMERIC for head in arrays):
+        raise TypeError("its arrays hold no real numbers")
     return text, arrays
 
 

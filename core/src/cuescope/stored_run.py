@@ -11,7 +11,7 @@ from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.objects import IN_MEMORY
 from cuescope.parts import select_part
-from cuescope.runs import load_report, source_of
+from cuescope.runs import RunFolder, load_report, source_of
 from cuescope.spec import Spec
 from cuescope.trust.paths import require_own_place
 from cuescope.trust.source import ELSEWHERE
@@ -51,6 +51,12 @@ class StoredRun:
     def report(self) -> "Report":
         """What was found."""
         return load_report(self.path, cache=self.context.cache)
+
+    @cached_property
+    def has_answers(self) -> bool:
+        """Whether there are any; a dossier of what nobody has tested has none."""
+        folder = RunFolder(self.folder)
+        return folder.holds(folder.answers_file.name)
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:

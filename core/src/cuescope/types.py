@@ -17,6 +17,7 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError, PluginError
 
 Output = Literal["logits", "text", "embedding"]
+NUMERIC = "biuf"  # kinds of dtypes: truth values, whole numbers, floating ones
 T = TypeVar("T")
 
 
@@ -301,16 +302,26 @@ class Readout(Value):
     Subclass it at module level, with a typed field for each parameter. `name` is unique, and
     another one as soon as the code gives other numbers: name and fields are the cache key.
     `of_embedding` True: it reads what belongs to the embedding, as the text tower beside it.
+    `gives` is what `read` gives for a trial, such as jaxtyping's `Float32[np.ndarray, "row col"]`.
     """
 
     # small numbers are cached: patch embeddings would take 600 kB an image (docs/adr/0008)
     name: ClassVar[str]
     # where another eye embeds the frames, it is asked (docs/adr/0033)
     of_embedding: ClassVar[bool] = False
+    gives: ClassVar[Any] = np.ndarray
 
     def read(self, model: Any, trials: Sequence["Trial"]) -> list[np.ndarray]:
         """One array of finite numbers a trial, of any shape; samples and edits alone decide."""
         raise NotImplementedError
+
+    def accepts(self, array: np.ndarray, trial: "Trial") -> bool:
+        """Whether `read` could give this array, of finite numbers, for a trial.
+
+        A stranger's cache holds any dtype, shape and range under a key that fits: what is not
+        accepted is asked again.
+        """
+        return isinstance(array, self.gives)
 
     def of(self, sample: Sample, edit: Edit | None = None) -> "Trial":
         """The trial that asks for this readout, and for no other output."""

@@ -30,7 +30,7 @@ class ShownCue:
 def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
     """Of the findings, those whose samples can be counted."""
     # a method that asks nothing has no answers, which name the labels
-    if not (run.folder / "answers.parquet").is_file():
+    if not run.has_answers:
         return
     report = run.report
     labels = {row["sample"]: row["label"] for row in run.answers}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cuescope_coco import masks
 from cuescope_coco.masks import counts_mask, decoded_counts, polygon_mask, union
 from cuescope_sdk import generator
 
@@ -71,6 +72,17 @@ def test_any_polygon_is_what_a_point_by_point_check_says():
                 ) <= x:
                     crossings += 1
             assert mask[row, col] == (crossings % 2 == 1)
+
+
+def test_a_polygon_of_many_points_is_drawn_a_few_edges_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All at once, 300,000 points in a tall image took six gigabytes."""
+    points = generator(0, "zigzag").uniform(-2, 22, (500, 2))
+    whole = polygon_mask(points, 20, 20)
+    monkeypatch.setattr(masks, "_CELLS", 60)
+    assert np.array_equal(polygon_mask(points, 20, 20), whole)
+    assert 0 < whole.sum() < whole.size
 
 
 def test_run_lengths_go_down_the_columns():

@@ -11,7 +11,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from cuescope_openai.answers import Answer
+from cuescope_openai.answers import LONGEST_NAME, Answer
 from cuescope_openai.memory import Memory
 from cuescope_sdk import digest
 
@@ -173,3 +173,33 @@ def test_threads_share_one(path: Path) -> None:
         thread.join()
     assert shared.get(ANSWERS) == ANSWERS
     shared.close()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'{"text": "a", "first": [["a", 1e999]]}',
+        b'{"text": "a", "first": [["a", NaN]]}',
+        b'{"text": "a", "first": [["a", 5]]}',
+        b'{"text": "a", "first": [["a", -1, 2]]}',
+        b'{"text": ["a"]}',
+        b'{"text": "\\ud800"}',
+        b"[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_a_kept_answer_that_no_server_gave_is_asked_for_again(
+    path: Path, value: bytes
+) -> None:
+    """Its seal fits: whoever mails a cache can compute it."""
+    with memory(path) as opened:
+        opened.write({"key": value})
+        assert opened.get(["key"]) == {}
+
+
+def test_a_kept_build_is_named_in_short(path: Path) -> None:
+    with memory(path) as opened:
+        opened.put(
+            "key", "server", "model", Answer(text="a", system_fingerprint="b" * 9_999)
+        )
+        assert opened.builds("server", "model") == ["b" * LONGEST_NAME]

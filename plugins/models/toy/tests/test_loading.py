@@ -62,7 +62,13 @@ def test_a_flipped_bit_is_corrupt(path: Path) -> None:
         assert load_checkpoint(path) is None
 
 
-@pytest.mark.parametrize("facts", ["[1]", '{"a": 1}', "[" * 100_000, '"a"'])
+MANY_FACTS = json.dumps({str(number): "a" for number in range(51)})
+LONG_FACTS = json.dumps({"a": "b" * 5_001})
+
+
+@pytest.mark.parametrize(
+    "facts", ["[1]", '{"a": 1}', "[" * 100_000, '"a"', MANY_FACTS, LONG_FACTS]
+)
 def test_facts_that_are_no_texts_are_corrupt(path: Path, facts: str) -> None:
     """Their seal fits, which whoever mails a cache can compute."""
     content = [] if facts.startswith("[[") else json.loads(facts)

@@ -281,6 +281,31 @@ def with_code(folder: Path) -> None:
     (folder / "scheduler" / "mine.py").write_text("raise SystemExit('it ran')\n")
 
 
+def with_a_part_elsewhere(folder: Path) -> None:
+    shutil.copytree(folder / "vae", folder.parent / "secret")
+    _change_index(folder, **{"../secret": ["diffusers", "AutoencoderKL"]})
+
+
+def with_a_shard_elsewhere(folder: Path) -> None:
+    file = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    file.rename(folder.parent / file.name)
+    file.with_name(f"{file.name}.index.json").write_text(
+        json.dumps({"weight_map": {"a": f"../../{file.name}"}})
+    )
+
+
+def with_an_index_of_numbers(folder: Path) -> None:
+    file = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    file.rename(file.with_name("other.safetensors"))
+    file.with_name(f"{file.name}.index.json").write_text(
+        json.dumps({"weight_map": {"a": 1, "b": ["c"]}})
+    )
+
+
+def with_no_class(folder: Path) -> None:
+    _change_index(folder, _class_name=[])
+
+
 def _change_index(folder: Path, **values: Any) -> None:
     file = folder / "model_index.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
@@ -307,6 +332,10 @@ def _change_index(folder: Path, **values: Any) -> None:
             r"Zero123PlusPipeline, which .*trust_remote_code=true",
         ),
         (with_code, "which is not run unasked: got scheduler/mine.py"),
+        (with_a_part_elsewhere, "copy names a part elsewhere: .*got '../secret'"),
+        (with_a_shard_elsewhere, r"names a file elsewhere: .*got '../../diff"),
+        (with_an_index_of_numbers, r"index.json of copy cannot be read: expected the"),
+        (with_no_class, "of copy names no pipeline"),
     ],
 )
 def test_damaged_and_strange_folders_are_refused(

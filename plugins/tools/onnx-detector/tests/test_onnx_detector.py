@@ -100,6 +100,30 @@ def write_yolo(
     return path
 
 
+def write_constant(
+    path: Path,
+    table: np.ndarray | TensorProto,
+    shape: tuple[Any, ...] = ("batch", 3, SIDE, SIDE),
+    names: str = "['a', 'b', 'c']",
+) -> Path:
+    """A network that says the same of whatever it is shown."""
+    if isinstance(table, np.ndarray):
+        table = numpy_helper.from_array(table, "table")
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["table"], ["output"])],
+        "constant",
+        [helper.make_tensor_value_info("images", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)],
+        [table],
+    )
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+    )
+    helper.set_model_props(model, {"names": names})
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
 def detector(path: Path, **options: Any) -> OnnxDetector:
     return OnnxDetector(
         OnnxDetector.Options(model=path, **options), Context(device="cpu")
@@ -184,10 +208,10 @@ def test_other_files_are_one_line(tmp_path: Path) -> None:
     ("size", "holds"),
     [
         ([640, 640], True),
-        ([480, 8192], True),
+        ([480, 4096], True),
         ([0, 640], False),
         ([640, -5], False),
-        ([640, 8193], False),
+        ([640, 4097], False),
         ([640], False),
         (["a", 640], False),
         ([None, 640], False),
@@ -198,6 +222,52 @@ def test_other_files_are_one_line(tmp_path: Path) -> None:
 )
 def test_a_size_is_two_whole_numbers(size: Any, holds: bool) -> None:
     assert is_size(size) is holds
+
+
+BOXES = np.ones((1, 7, 4), np.float32)
+FORGED: dict[str, tuple[str, dict[str, Any]]] = {
+    "a side without an end": ("size", {"shape": ("b", 3, 60_000, 60_000)}),
+    "a side beyond all numbers": ("size", {"shape": ("b", 3, 2**40, 2**40)}),
+    "no side": ("size", {"shape": ("b", 3, 0, 0)}),
+    "a batch without an end": ("at once", {"shape": (10**8, 3, SIDE, SIDE)}),
+    "an empty batch": ("at once", {"shape": (0, 3, SIDE, SIDE)}),
+    "a million colours": ("takes no image", {"shape": ("b", 10**6, SIDE, SIDE)}),
+    "no number": ("no numbers", {"table": BOXES * np.nan}),
+    "infinity": ("no numbers", {"table": BOXES * np.inf}),
+    "two tables": ("no table for each", {"table": np.ones((2, 7, 4), np.float32)}),
+    "no table": ("no table for each", {"table": np.ones((0, 7, 4), np.float32)}),
+    "a number": ("cannot look", {"table": np.ones((), np.float32)}),
+    "names that are no list": ("no names", {"names": "{[1]: 'a'}"}),
+    "numbers that are none": ("no names", {"names": "{0: 'a', 'x': 'b', None: 'c'}"}),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_network_of_a_stranger_is_one_line(tmp_path: Path, case: str) -> None:
+    said, parts = FORGED[case]
+    path = write_constant(tmp_path / "odd.onnx", **({"table": BOXES} | parts))
+    with pytest.raises(UserError, match=said):
+        detector(path).detect([photo()], ["a"])
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_network_reads_no_file_outside_of_its_folder(
+    tmp_path: Path, link: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "secret").write_bytes(BOXES.tobytes())
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "link").symlink_to(tmp_path / "secret")
+    table = TensorProto(
+        name="table", data_type=TensorProto.FLOAT, dims=BOXES.shape, data_location=1
+    )
+    entry = table.external_data.add()
+    entry.key = "location"
+    entry.value = "link" if link else "../secret"
+    path = write_constant(tmp_path / "model" / "odd.onnx", table)
+    with pytest.raises(UserError, match=r"cannot open odd\.onnx"):
+        detector(path).open_weights()
+    # what onnxruntime says of a stranger's file is no line of ours
+    assert capfd.readouterr() == ("", "")
 
 
 class TestContract(ToolContract):

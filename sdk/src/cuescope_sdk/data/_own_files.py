@@ -59,17 +59,17 @@ def read_own_bytes(path: Path, title: str, most: int = MOST_BYTES) -> bytes:
                     expected="a file",
                     got=f"a {kind}",
                 )
-            # one more than is allowed: a file may grow while it is read
-            content = file.read(most + 1) if status.st_size <= most else b""
+            # not `most`: as much memory would be asked for
+            content = file.read(status.st_size) if status.st_size <= most else b""
     except OSError as error:
         raise UserError(
             f"{title}: cannot read {path.name}", got=error.strerror
         ) from None
-    if max(len(content), status.st_size) > most:
+    if status.st_size > most:
         raise UserError(
             f"{title}: {path.name} is too large",
             expected=f"at most {most:,} bytes",
-            got=f"{max(len(content), status.st_size):,}",
+            got=f"{status.st_size:,}",
             remedy="Split it",
         )
     return content

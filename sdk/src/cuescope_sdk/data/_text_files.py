@@ -232,6 +232,9 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
         location += f" entry {part + 1}" if isinstance(part, int) else f" '{part}'"
     if first["type"] == "missing":
         return UserError(location, expected="a value", got="none")
+    own = first.get("ctx", {}).get("error")
+    if own is not None:  # a check of a layout says itself what is wrong
+        return UserError(location, got=str(own))
     # pydantic's sentence as ours
     expected = first["msg"].removeprefix("Input should be ")
     return UserError(location, expected=expected, got=_shorten(first["input"]))

@@ -9,6 +9,7 @@ import errno
 import time
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +24,7 @@ from cuescope.errors import BadDataError, PluginError, UserError
 from cuescope.sealed import seal_of
 from cuescope.types import Frame
 from cuescope.whole_files import Draft
-from cuescope_sdk.editing._edits import edit_key
+from cuescope_sdk.editing._edits import LARGEST_SIDE, edit_key
 from cuescope_sdk.editing._plan import EditPlan, Pace, read_pace, with_pace
 
 FOLDER = "edits"
@@ -92,6 +93,10 @@ class CachedEditor:
             self._make_all(lacking)
         return [self.frame_of(edit) for edit in edits]
 
+    def forget(self, edit: ImageEdit) -> None:
+        """Make an edit anew when it is asked for next: what is kept is none of the editor."""
+        self._file(edit_key(edit, self.fingerprint)).unlink(missing_ok=True)
+
     def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
         """What `edit` would cost; nothing is made."""
         count = len({edit_key(edit, self.fingerprint) for edit in edits})
@@ -134,7 +139,9 @@ class CachedEditor:
         for edit in edits:
             distinct.setdefault(edit_key(edit, self.fingerprint), edit)
         return [
-            edit for key, edit in distinct.items() if not _is_whole(self._file(key))
+            edit
+            for key, edit in distinct.items()
+            if not _is_whole(self._file(key), edit)
         ]
 
     def _make_all(self, lacking: Sequence[ImageEdit]) -> None:
@@ -211,25 +218,45 @@ def _read_sealed(file: Path) -> bytes:
     return content
 
 
-def _is_whole(file: Path) -> bool:
+def _is_whole(file: Path, edit: ImageEdit) -> bool:
     """Whether an edited image is there as it was written; its pixels are not decoded."""
     try:
-        _read_sealed(file)
-    except (OSError, UserError):
+        width, height = _open_png(_read_sealed(file)).size
+    except Exception:  # the reader of a stranger's bytes fails in any way it likes
         return False
-    return True
+    # without a mask the source would have to be decoded
+    return edit.mask is None or edit.mask.shape == (height, width)
+
+
+def _open_png(content: bytes) -> Image.Image:
+    """The image before it is decoded; a seal fits whatever a stranger writes."""
+    # by name: else Pillow tries every reader that it has on the bytes (SECURITY.md)
+    image = Image.open(BytesIO(content), formats=["PNG"])
+    if max(image.size) > LARGEST_SIDE:
+        raise ValueError(f"an image of {image.width} x {image.height} pixels")
+    return image
 
 
 def _open_edited(file: Path) -> Image.Image:
     try:
         content = _read_sealed(file)
-        # by name: else Pillow tries every reader that it has on the bytes (SECURITY.md)
-        with Image.open(BytesIO(content), formats=["PNG"]) as image:
-            return image.convert("RGB")
     except (OSError, UserError) as error:
         state = "is damaged" if file.exists() else "is not there"
-        raise BadDataError(
-            f"the edited image {file.name} {state}",
-            expected="the file as it was written",
-            remedy="Run the same command again: it is made anew",
-        ) from error
+        raise _lost(file, state) from error
+    try:
+        with _open_png(content) as image:
+            return image.convert("RGB")
+    # the reader of a stranger's bytes fails in any way it likes
+    except Exception as error:
+        # its seal fits: it would be taken for whole again
+        with suppress(OSError):
+            file.unlink()
+        raise _lost(file, "is damaged") from error
+
+
+def _lost(file: Path, state: str) -> BadDataError:
+    return BadDataError(
+        f"the edited image {file.name} {state}",
+        expected="the file as it was written",
+        remedy="Run the same command again: it is made anew",
+    )

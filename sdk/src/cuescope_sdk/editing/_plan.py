@@ -2,8 +2,15 @@
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
+
+from cuescope.errors import UserError
+from cuescope.plain_json import parse_json
+from cuescope.sealed import LARGEST_WORDS
+from cuescope.store import UNREADABLE
+from cuescope.whole_files import read_whole
 
 GIGABYTE = 1e9
 
@@ -77,9 +84,11 @@ def read_pace(file: Path, device: str) -> Pace | None:
         pace = Pace(
             int(measured["edits"]), float(measured["seconds"]), int(measured["bytes"])
         )
-    except (KeyError, TypeError, ValueError):
+    except UNREADABLE:
         return None
-    return pace if pace.edits > 0 and pace.seconds >= 0 and pace.bytes >= 0 else None
+    # of seconds 1e999 is a number in JSON
+    is_pace = pace.edits > 0 and isfinite(pace.seconds) and pace.seconds >= 0
+    return pace if is_pace and pace.bytes >= 0 else None
 
 
 def with_pace(file: Path, device: str, pace: Pace) -> bytes:
@@ -89,8 +98,7 @@ def with_pace(file: Path, device: str, pace: Pace) -> bytes:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        content = json.loads(file.read_text())
-    # json raises RecursionError for brackets nested by the thousand
-    except (OSError, ValueError, RecursionError):
+        content = parse_json(read_whole(file, most=LARGEST_WORDS), file.name)
+    except (OSError, UserError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -34,6 +34,7 @@ class Canvas(Readout):
     """The pixels that the network sees of a single frame: uint8 (row, col, 3)."""
 
     name: ClassVar[str] = "canvas"
+    gives: ClassVar[Any] = UInt8[np.ndarray, "row col 3"]
 
     def read(
         self,
@@ -42,6 +43,10 @@ class Canvas(Readout):
     ) -> list[UInt8[np.ndarray, "row col 3"]]:
         """By the model's own `canvas`."""
         return list(model.canvas([Canvas.frame(trial.sample) for trial in trials]))
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """Pixels of an image."""
+        return super().accepts(array, trial) and array.size > 0
 
     @staticmethod
     def frame(sample: Sample) -> Frame:

@@ -43,6 +43,7 @@ PLURALS_WITHOUT_S = (
 # longer ones are phrases, for which detectors look in vain
 MOST_WORDS = 4
 MOST_LETTERS = 40
+MOST_NAMES = 1000  # of a reply, which was asked for some dozen
 _MARKUP = re.compile(r"[*_`~\"“”„«»<>{}|\\#\[\]]")
 _ASIDE = re.compile(r"\([^)]*\)?")
 _REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # noqa: RUF001
@@ -129,13 +130,17 @@ _MOST_OF_LINES = 20_000  # letters; brackets that never close take longer and lo
 
 
 def parse_list(reply: str) -> list[str]:
-    """The names in a reply, cleaned, each once, in order; [] where it is prose or says nothing."""
+    """The names in a reply, cleaned, each once, in order; [] where it is prose or says nothing.
+
+    Of more than `MOST_NAMES` the first: each is looked for, and paid for, by whoever asked.
+    """
     text = strip_thinking(reply)
     pieces = _of_json(text)
     if not pieces:
         lines = text[:_MOST_OF_LINES].splitlines()
         pieces = list(chain.from_iterable(map(_of_line, lines)))
-    return list(dict.fromkeys(filter(None, map(clean_name, pieces))))
+    names = dict.fromkeys(filter(None, map(clean_name, pieces)))
+    return list(islice(names, MOST_NAMES))
 
 
 def _of_json(text: str) -> list[str]:
@@ -174,7 +179,8 @@ def _of_line(line: str) -> list[str]:
     marked = _MARK.match(bare)
     if marked:
         bare = bare[marked.end() :]
-    bare = _IN_BRACKETS.sub(" ", bare)
+    # each gap is one space again: what looks for gaps takes the square of a long one
+    bare = " ".join(_IN_BRACKETS.sub(" ", bare).split())
     if not marked and ":" in bare:  # "Objects: cup, plate"
         bare = bare.rpartition(":")[2].strip()
         mark = _MARK.match(bare)

@@ -298,6 +298,25 @@ class ReadoutContract(InsideContract):
                     remedy="Return a numpy array for each trial, in order",
                 )
 
+    def test_accepts_what_it_reads_alone(self) -> None:
+        """A cache holds anything under its key: what is not of this readout is asked again."""
+        for readout in self.readouts:
+            trials = self.of(readout)
+            for array, trial in zip(self.read(readout, trials), trials, strict=True):
+                expect(
+                    readout.accepts(array, trial),
+                    f"{readout} accepts what it reads",
+                    got="refused",
+                    remedy="`accepts` is about dtype, shape and range alone",
+                )
+                for other in (array[None], array.astype(np.complex64)):
+                    expect(
+                        not readout.accepts(other, trial),
+                        f"{readout} accepts no other dtype or shape",
+                        got=f"{other.dtype} of shape {other.shape}",
+                        remedy='Declare `gives`, as Float32[np.ndarray, "row col"]',
+                    )
+
     def test_reads_each_trial_by_itself(self) -> None:
         """What is kept of a trial must not depend on what was asked beside it."""
         for readout in self.readouts:

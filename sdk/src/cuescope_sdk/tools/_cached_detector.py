@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, product, starmap
+from typing import Annotated
 
-from pydantic import FiniteFloat, TypeAdapter
+from pydantic import Field, FiniteFloat, TypeAdapter
 
 from cuescope.capabilities import Detection, Detector
 from cuescope.context import Context
@@ -24,8 +25,10 @@ PASSES = "images shown to detectors"
 Key = tuple[str, str]  # frame key, name
 Asked = tuple[Sequence[Frame], Sequence[str]]
 Boxes = tuple[Detection, ...]
+_Score = Annotated[FiniteFloat, Field(ge=0, le=1)]
+_Pixel = Annotated[FiniteFloat, Field(ge=0, le=2**16)]  # no frame has longer sides
 # score, and the corners of the box
-_Row = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+_Row = tuple[_Score, _Pixel, _Pixel, _Pixel, _Pixel]
 _ROWS = TypeAdapter(list[_Row])
 
 
@@ -163,5 +166,8 @@ def _lacking(frame: Frame, names: Sequence[str], stored: dict[Key, Boxes]) -> li
 def _from_json(name: str, text: str) -> Boxes:
     boxes = []
     for score, *corners in _ROWS.validate_json(text):
+        left, top, right, bottom = corners
+        if left > right or top > bottom:
+            raise ValueError("a box without an inside")
         boxes.append(Detection(name=name, score=score, box=tuple(corners)))
     return tuple(boxes)

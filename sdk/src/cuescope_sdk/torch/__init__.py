@@ -28,6 +28,8 @@ from cuescope_sdk.torch._pretrained import (
     Pretrained,
     Source,
     causal_builder,
+    require_beside,
+    shard_files,
     tokenizer_content,
 )
 from cuescope_sdk.torch._strangers import fault_of, named_values, refuse_kernels
@@ -56,8 +58,10 @@ __all__ = [
     "place_of",
     "quiet",
     "refuse_kernels",
+    "require_beside",
     "resolve_device",
     "resolve_dtype",
+    "shard_files",
     "split_heads",
     "to_array",
     "tokenizer_content",

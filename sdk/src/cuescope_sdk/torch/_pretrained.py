@@ -5,15 +5,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from textwrap import shorten
 from typing import Any, Self
 
 import torch
+from pydantic import BaseModel, ValidationError
 
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.whole_files import read_whole
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._hub import before_download
 from cuescope_sdk.models._refusals import UnopenableError
@@ -29,6 +31,7 @@ CONFIG = "config.json"
 # the second is a pickle: only where nothing else is
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
+LARGEST_INDEX = 2**27  # bytes: that of a network of 800 GB has ten million
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 # who saved it, and where
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
@@ -140,19 +143,8 @@ class Source:
             if whole.is_file():
                 return [whole]
             if index.is_file():
-                return [self.folder / shard for shard in self._shards(index)]
+                return shard_files(self.owner, self.title, index)
         return []
-
-    def _shards(self, index: Path) -> list[str]:
-        try:
-            file_of = json.loads(index.read_text())["weight_map"]
-            # a shard stands there once for each of its tensors
-            return sorted(set(file_of.values()))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(
-                f"{self.owner}: {index.name} of {self.title} cannot be read",
-                expected="the file of each tensor under weight_map",
-            ) from error
 
     def _check(self) -> Self:
         """Raises UserError for a folder without configuration or with weights missing."""
@@ -204,6 +196,41 @@ class Source:
                 got=fault_of(error),
                 remedy=TRUST if asks_for_code(error) and has_option else None,
             ) from error
+
+
+class _Index(BaseModel):
+    """Which file each tensor is in."""
+
+    weight_map: dict[str, str]
+
+
+def shard_files(owner: str, title: str, index: Path) -> list[Path]:
+    """The files of the tensors that an index names, all beside it.
+
+    Raises UserError for an index that cannot be read, and for a file elsewhere.
+    """
+    name = f"{owner}: {index.name} of {title}"
+    try:
+        content = _Index.model_validate_json(read_whole(index, most=LARGEST_INDEX))
+    except (OSError, UserError, ValidationError) as error:
+        raise UserError(
+            f"{name} cannot be read",
+            expected="the file of each tensor under weight_map",
+        ) from error
+    # a shard stands there once for each of its tensors
+    shards = sorted(set(content.weight_map.values()))
+    for shard in shards:
+        require_beside(shard, f"{name} names a file elsewhere")
+    return [index.parent / shard for shard in shards]
+
+
+def require_beside(name: str, problem: str) -> None:
+    """Raise UserError for a name that leads out of a folder; links of the hub's store may."""
+    # of Windows: its paths have the slashes of all others too
+    if PureWindowsPath(name).name != name or name in ("", ".."):
+        raise UserError(
+            problem, expected="the name of a file beside it", got=repr(name)
+        )
 
 
 def require_family(source: Source) -> None:

@@ -8,10 +8,10 @@ Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
 
-import numpy as np
 from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
@@ -67,6 +67,7 @@ class Coco(ImageFolder):
         official = "val2014" if split in KARPATHY else split
         file = self.file(f"annotations/instances_{official}.json")
         self.supercategories, images, things = read_instances(file)
+        captions: Mapping[int, Sequence[str]]
         if split in KARPATHY:
             table = self.file("dataset_coco.json", "annotations/dataset_coco.json")
             by_name = read_karpathy(table, split.removeprefix("karpathy-"))
@@ -79,7 +80,7 @@ class Coco(ImageFolder):
         self.labels = self._choose_objects(names)
         folder = self.place(split, f"images/{split}")
         for image in images:
-            of_image = things.get(image.id, ())
+            of_image = tuple(things.get(image.id, ()))
             yield ImageItem(
                 f"{split}/{image.file_name}",
                 folder / image.file_name,
@@ -89,7 +90,7 @@ class Coco(ImageFolder):
                     "size": (image.height, image.width),
                     "things": of_image,
                     # an image without captions is shown all the same
-                    "captions": captions.get(image.id, ()),
+                    "captions": tuple(captions.get(image.id, ())),
                 },
             )
 
@@ -138,7 +139,7 @@ class Coco(ImageFolder):
     def _supercategories(self, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.supercategories.__getitem__, names))
 
-    def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
+    def _captions(self, split: str) -> Mapping[int, Sequence[str]]:
         name = f"annotations/captions_{split}.json"
         # captions are a file of their own, without which much can be audited
         file = self.find(name)
@@ -173,9 +174,7 @@ def _names_shown(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ..
 
 def _mask(name: str, things: Sequence[Thing], height: int, width: int) -> Frame:
     """Everything of this name, white on black; its key is that of the outlines."""
-    outlines: tuple[np.ndarray, ...] = ()
-    for shown in things:
-        if shown.name == name:
-            outlines += shown.outlines
+    of_name = (shown.outlines for shown in things if shown.name == name)
+    outlines = tuple(chain.from_iterable(of_name))
     key = digest("coco-mask", 1, height, width, outlines)
     return Frame(key, partial(mask_image, outlines, height, width))

@@ -1,14 +1,21 @@
 """COCO's annotation files, checked as they are read."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, FiniteFloat, model_validator
 
 from cuescope_coco.masks import decoded_counts
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
+
+MOST_PIXELS = 10**8  # of an image: its masks are drawn as large as the file says
+LARGEST = 1e6  # pixels from the origin that anything lies
+# a stranger's numbers may be NaN, infinite, or their sum be so
+Pixel = Annotated[FiniteFloat, Field(ge=-LARGEST, le=LARGEST)]
+Length = Annotated[FiniteFloat, Field(ge=0, le=LARGEST)]
 
 
 class ImageRow(BaseModel):
@@ -18,6 +25,13 @@ class ImageRow(BaseModel):
     file_name: str
     width: int = Field(gt=0)
     height: int = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _is_an_image(self) -> Self:
+        if self.width * self.height > MOST_PIXELS:
+            size = f"{self.width:,} x {self.height:,} pixels"
+            raise ValueError(f"{size}, more than any image")
+        return self
 
 
 class CategoryRow(BaseModel):
@@ -40,9 +54,9 @@ class ObjectRow(BaseModel):
 
     image_id: int
     category_id: int
-    bbox: tuple[float, float, float, float]
+    bbox: tuple[Pixel, Pixel, Length, Length]
     iscrowd: int = 0
-    segmentation: list[list[float]] | RunLengths
+    segmentation: list[list[Pixel]] | RunLengths
 
 
 class InstancesFile(BaseModel):
@@ -86,7 +100,7 @@ class KarpathyFile(BaseModel):
     images: list[KarpathyRow]
 
 
-Things = dict[int, tuple["Thing", ...]]  # by the id of their image
+Things = Mapping[int, Sequence["Thing"]]  # by the id of their image
 
 
 class Thing(NamedTuple):
@@ -106,7 +120,7 @@ def read_instances(file: TextFile) -> tuple[dict[str, str], list[ImageRow], Thin
     content = file.json_object(InstancesFile)
     categories = {row.id: row for row in content.categories}
     images = {row.id: row for row in content.images}
-    things: Things = {}
+    things = defaultdict[int, list[Thing]](list)
     for number, row in enumerate(content.annotations, start=1):
         location = f"{file.name} 'annotations' entry {number}"
         image = images.get(row.image_id)
@@ -121,7 +135,7 @@ def read_instances(file: TextFile) -> tuple[dict[str, str], list[ImageRow], Thin
         box = (x, y, x + width, y + height)
         outlines = tuple(_outlines(row, image, location))
         thing = Thing(category.name, box, bool(row.iscrowd), outlines)
-        things[image.id] = (*things.get(image.id, ()), thing)
+        things[image.id].append(thing)
     supercategories = {}
     for number in sorted(categories):  # the order of the labels, whatever the file's
         category = categories[number]
@@ -129,13 +143,12 @@ def read_instances(file: TextFile) -> tuple[dict[str, str], list[ImageRow], Thin
     return supercategories, content.images, things
 
 
-def read_captions(file: TextFile) -> dict[int, tuple[str, ...]]:
+def read_captions(file: TextFile) -> Mapping[int, Sequence[str]]:
     """The captions of each image, by its id."""
-    captions: dict[int, tuple[str, ...]] = {}
+    captions = defaultdict[int, list[str]](list)
     for row in file.json_object(CaptionsFile).annotations:
         # an image has several captions, a row each
-        before = captions.get(row.image_id, ())
-        captions[row.image_id] = (*before, _one_line(row.caption))
+        captions[row.image_id].append(_one_line(row.caption))
     return captions
 
 

@@ -9,6 +9,7 @@ from PIL import Image
 _OFFSET = 48  # the code of '0', so that the text is printable
 _BITS = 5
 _MOST_BITS = 60
+_CELLS = 2**22  # of edges and rows that are compared at once
 
 
 def polygon_mask(
@@ -25,18 +26,22 @@ def polygon_mask(
     ends = np.stack([points, np.roll(points, -1, axis=0)])
     # Upwards whichever way it is drawn, so that neighbours agree on a pixel that an edge touches.
     ends = np.where(ends[0, :, 1:] < ends[1, :, 1:], ends, ends[::-1])
-    (x0, y0), (x1, y1) = ends.transpose(0, 2, 1)
-    # Half open, [y0, y1): a corner of two edges that lies level with a centre is crossed once.
-    centres = np.arange(height) + 0.5
-    edge, row = np.nonzero((y0[:, None] <= centres) != (y1[:, None] <= centres))
-    along = (centres[row] - y0[edge]) / (y1 - y0)[edge]
-    x = x0[edge] + along * (x1 - x0)[edge]
-    # the first centre right of it
-    first = np.clip(np.ceil(x - 0.5), 0, width).astype(int)
-    crossed = np.zeros((height, width + 1), int)
-    # add.at: two edges may cross at one pixel, and both count
-    np.add.at(crossed, (row, first), 1)
-    inside: np.ndarray = crossed.cumsum(axis=1)[:, :width] % 2 == 1
+    # modulo 256, which is even: whether a count is odd is all that is asked
+    crossed = np.zeros((height, width + 1), np.uint8)
+    # a few edges at a time: a polygon may have a million of them
+    most = max(1, _CELLS // height)
+    for start in range(0, ends.shape[1], most):
+        (x0, y0), (x1, y1) = ends[:, start : start + most].transpose(0, 2, 1)
+        # Half open, [y0, y1): a corner of two edges that lies level with a centre is crossed once.
+        centres = np.arange(height) + 0.5
+        edge, row = np.nonzero((y0[:, None] <= centres) != (y1[:, None] <= centres))
+        along = (centres[row] - y0[edge]) / (y1 - y0)[edge]
+        x = x0[edge] + along * (x1 - x0)[edge]
+        # the first centre right of it
+        first = np.clip(np.ceil(x - 0.5), 0, width).astype(int)
+        # add.at: two edges may cross at one pixel, and both count
+        np.add.at(crossed, (row, first), 1)
+    inside: np.ndarray = crossed.cumsum(axis=1, dtype=np.uint8)[:, :width] % 2 == 1
     return inside
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int16
 
 from cuescope_cci.kmeans import euclidean_kmeans
 from cuescope_cci.options import CCIOptions, Negative
@@ -46,6 +46,7 @@ class PatchClusters(Readout):
     """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
 
     name = "cci-patch-clusters-2"
+    gives: ClassVar[Any] = Int16[np.ndarray, "row col"]
     k: int
     layer: int
     metric: Literal["cosine", "euclidean"]
@@ -61,6 +62,11 @@ class PatchClusters(Readout):
                 patch_clusters(features, self.k, self.metric, self.seed, self.restarts)
             )
         return maps
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A map of `k` clusters at most: each is asked for by itself."""
+        is_map = super().accepts(array, trial) and array.size > 0
+        return is_map and array.min() >= 0 and array.max() < self.k
 
 
 @dataclass(frozen=True, eq=False)

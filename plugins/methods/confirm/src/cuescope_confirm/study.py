@@ -544,7 +544,7 @@ def _samples_of_run(run: StoredRun, data: Samples) -> Samples:
             remedy="Audit again, then confirm the new run",
         )
     # samples without the cue were looked at too, and only the answers name them
-    if (run.path / "answers.parquet").is_file():
+    if run.has_answers:
         for row in run.answers:
             keys.add(row["sample"])
     known = filter(None, {root(key, data) for key in keys})

@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int, Int8
 
 from cuescope_quag.options import (
     QUADRANTS,
@@ -31,9 +31,19 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, HasFusion
+from cuescope_sdk.fusion import (
+    OTHER,
+    TEXT,
+    VIDEO,
+    AverageAttention,
+    AverageTokens,
+    FusionShape,
+    HasFusion,
+)
 from cuescope_sdk.statistics import Groups
 
+# far more than any model has: a size is read from a cache, and each layer is asked for
+MOST_LAYERS = 10_000
 Codes = Int[np.ndarray, " sample"]
 RightPerSample = Bool[np.ndarray, " sample"]
 Samples = Sequence[Sample]
@@ -170,32 +180,52 @@ class FusionSize(Readout):
     """The fields of the model's `FusionShape`, in their order."""
 
     name: ClassVar[str] = "fusion-size"
+    gives: ClassVar[Any] = Int[np.ndarray, " size"]
 
     def read(self, model: HasFusion, trials: Sequence[Trial]) -> Readouts:
         """Equal for every trial."""
         return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """Sizes that a model can have: each layer is asked for by itself."""
+        is_row = super().accepts(array, trial)
+        if not is_row or len(array) != len(FusionShape.model_fields):
+            return False
+        layers = array[list(FusionShape.model_fields).index("layers")]
+        return bool((array > 0).all() and layers <= MOST_LAYERS)
 
 
 class TokenModalities(Readout):
     """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
 
     name: ClassVar[str] = "token-modalities"
+    gives: ClassVar[Any] = Int8[np.ndarray, " token"]
     layer: int = 0
 
     def read(self, model: HasFusion, trials: Sequence[Trial]) -> Readouts:
         """int8 (query then key) a trial."""
         return list(model.modalities(trials, self.layer))
 
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A known modality for each token."""
+        is_row = super().accepts(array, trial)
+        return is_row and bool(np.isin(array, (OTHER, VIDEO, TEXT)).all())
+
 
 class AttentionWeights(Readout):
     """The attention matrices of a layer: `HasFusion.attention`."""
 
     name: ClassVar[str] = "attention-weights"
+    gives: ClassVar[Any] = Float[np.ndarray, "head query key"]
     layer: int = 0
 
     def read(self, model: HasFusion, trials: Sequence[Trial]) -> Readouts:
         """float32 (head, query, key) a trial."""
         return list(model.attention(trials, self.layer))
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A matrix for each head."""
+        return super().accepts(array, trial) and array.size > 0
 
 
 def read(audit: Audit, trials: Iterable[Trial]) -> Readouts:

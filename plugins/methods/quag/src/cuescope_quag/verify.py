@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int8
+from jaxtyping import Bool, Float, Float64, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
 from cuescope_quag.options import Layers, QUAGOptions, ShortCircuit, parse_quadrants
@@ -216,8 +216,15 @@ class Captured(NamedTuple):
 class LayerReadout(Readout):
     """Figures of a layer under the trial's `AverageAttention`; () where there are many tokens."""
 
+    gives: ClassVar[Any] = Float64[np.ndarray, " figure"]
+    figure_count: ClassVar[int]
     layer: int
     longest: int
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """All figures, or none."""
+        is_row = super().accepts(array, trial)
+        return is_row and len(array) in (0, self.figure_count)
 
     def read(self, model: Any, trials: Sequence[Trial]) -> Readouts:
         """One row of figures a trial."""
@@ -248,6 +255,7 @@ class Conformability(LayerReadout):
     """How far rows of averaged quadrants are from constant, and rows of the first from means."""
 
     name: ClassVar[str] = "quag-conformability"
+    figure_count: ClassVar[int] = 1
     first: bool
 
     def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
@@ -267,6 +275,7 @@ class RankExcess(LayerReadout):
     have, and 1 where all queries see the same video keys."""
 
     name: ClassVar[str] = "quag-rank"
+    figure_count: ClassVar[int] = 4
 
     def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
         """These four."""

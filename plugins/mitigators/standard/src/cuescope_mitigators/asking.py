@@ -12,7 +12,7 @@ from statistics import mode
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from scipy.special import entr, log_softmax, logsumexp, softmax
 
 from cuescope_mitigators.reading import Trials, best_cues, read
@@ -51,12 +51,22 @@ class OwnQuestion(Readout):
     """What the model is asked where a sample has no question, as bytes that end with a newline."""
 
     name: ClassVar[str] = "own-question"
+    gives: ClassVar[Any] = UInt8[np.ndarray, " byte"]
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
         # a readout is an array of numbers; the newline keeps it from being empty
         question = str(getattr(model.options, "question", ""))
         return [np.frombuffer(f"{question}\n".encode(), np.uint8)] * len(trials)
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """Text of one line, of which UTF-8 makes these bytes."""
+        if not super().accepts(array, trial):
+            return False
+        try:
+            return array.tobytes().decode().endswith("\n")
+        except UnicodeDecodeError:
+            return False
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class MeanPatch(Readout):
     """The mean of all patch tokens of a sample, (dim)."""
 
     name: ClassVar[str] = "mean-patch"
+    gives: ClassVar[Any] = Float[np.ndarray, " dim"]
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """One row a trial."""
@@ -54,11 +55,16 @@ class MeanPatch(Readout):
             means.append(np.mean([grid.mean(axis=(0, 1)) for grid in grids], axis=0))
         return means
 
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A row."""
+        return super().accepts(array, trial) and array.size > 0
+
 
 class PatchProjection(Readout):
     """How far each patch token lies along a direction, (frame, row, col)."""
 
     name: ClassVar[str] = "patch-projection"
+    gives: ClassVar[Any] = Float[np.ndarray, "frame row col"]
     # bytes: the fields of a readout are its key in the cache
     direction: bytes  # float32 (dim)
 
@@ -71,6 +77,11 @@ class PatchProjection(Readout):
             # a number a patch is stored, and not all of its features
             projections.append(np.stack([grid @ direction for grid in grids]))
         return projections
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A grid for each frame."""
+        is_grids = super().accepts(array, trial)
+        return is_grids and len(array) == len(trial.sample.frames) and array.size > 0
 
 
 @dataclass(frozen=True)

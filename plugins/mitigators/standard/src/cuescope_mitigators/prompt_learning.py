@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float32, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from cuescope_mitigators.reading import Trials
-from cuescope_sdk import Readout, UserError
+from cuescope_sdk import Readout, Trial, UserError
 from cuescope_sdk.models import PromptTower
 from cuescope_sdk.report import count_of
 
@@ -39,6 +39,7 @@ class LearnedPrompts(Readout):
     """Context vectors that tell the labels of these embeddings apart, the model frozen."""
 
     name: ClassVar[str] = "coop-prompts"
+    gives: ClassVar[Any] = Float32[np.ndarray, " number"]
     labels: tuple[str, ...]
     embeddings: bytes  # float32, unit rows (sample, dim)
     targets: tuple[int, ...]
@@ -56,6 +57,17 @@ class LearnedPrompts(Readout):
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
         return [self.learn(model.prompt_tower())] * len(trials)
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A row that `parts` can cut up."""
+        if not super().accepts(array, trial) or not array.size:
+            return False
+        dim = len(self.embeddings) // (
+            np.dtype(np.float32).itemsize * len(self.targets)
+        )
+        vectors = len(array) - 2 - len(self.labels) * dim - 1
+        # the width of a vector comes last
+        return vectors > 0 and vectors == self.context * array[-1]
 
     @staticmethod
     def parts(row: np.ndarray, labels: int, dim: int) -> Parts:

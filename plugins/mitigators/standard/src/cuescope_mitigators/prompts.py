@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float32
 from pydantic import Field, PositiveFloat
 
 from cuescope_mitigators.asking import (
@@ -29,6 +29,7 @@ from cuescope_sdk import (
     Readout,
     Requirements,
     Response,
+    Trial,
     UserError,
     Words,
 )
@@ -70,6 +71,7 @@ class TemplateRows(Readout):
     """Unit embeddings of each label in each template, (template, label, dim)."""
 
     name: ClassVar[str] = "template-rows"
+    gives: ClassVar[Any] = Float32[np.ndarray, "template label dim"]
     templates: tuple[str, ...]
     labels: tuple[str, ...]
 
@@ -89,16 +91,28 @@ class TemplateRows(Readout):
         shape = len(self.templates), len(self.labels), -1
         return [rows.reshape(shape).astype(np.float32)] * len(trials)
 
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A row for each label in each template."""
+        sizes = len(self.templates), len(self.labels)
+        is_table = super().accepts(array, trial)
+        return is_table and array.shape[:2] == sizes and array.size > 0
+
 
 class ChoiceRows(Readout):
     """What the model compares its embedding with, (label, dim)."""
 
     name: ClassVar[str] = "choice-rows"
+    gives: ClassVar[Any] = Float32[np.ndarray, "label dim"]
     labels: tuple[str, ...]
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
         return [np.asarray(model.embed_choices(self.labels), np.float32)] * len(trials)
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A row for each label."""
+        is_table = super().accepts(array, trial)
+        return is_table and len(array) == len(self.labels) and array.size > 0
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from cuescope_openai.options import ChoiceOrder, OpenAIOptions
 from cuescope_sdk import Response, Trial
 
-Tokens = tuple[tuple[str, float], ...]
+# what is kept is read by these too: a stranger's cache may hold any number
+LogProbability = Annotated[float, Field(le=0, allow_inf_nan=False)]
+Tokens = tuple[tuple[str, LogProbability], ...]
 YES_NO = {"yes", "no"}
 MIN_LOG_PROBABILITY = -20.0  # also that of a choice of which the server tells nothing
 LONGEST_NAME = 100  # characters that are read of a token or of a build's name

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import ValidationError
 
-from cuescope_openai.answers import Answer
+from cuescope_openai.answers import LONGEST_NAME, Answer
 from cuescope_sdk import CacheFile, digest
 
 
@@ -75,4 +75,6 @@ class Memory(CacheFile):
     def builds(self, server: str, model: str) -> list[str]:
         """The builds of the model that have answered, as the server names them."""
         builds = self.scan(_prefix(server, model)).values()
-        return sorted(build.decode(errors="replace") for build in builds)
+        # as short as they were kept: a stranger's cache may hold any text
+        names = (build[: 4 * LONGEST_NAME].decode(errors="replace") for build in builds)
+        return sorted(name[:LONGEST_NAME] for name in names)

@@ -109,7 +109,7 @@ class Toy(TrainedModel):
                 )
         # of no trials there is no array to stack
         embeddings = self._embed(trials) if trials else ()
-        return list(map(self._response, trials, embeddings))
+        return self.require_numbers(list(map(self._response, trials, embeddings)))
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Frozen unit embeddings of the texts, in the space of the sequence embeddings."""

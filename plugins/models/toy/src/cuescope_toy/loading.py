@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 from safetensors import SafetensorError, safe_open
 
 from cuescope_sdk import (
@@ -23,6 +23,7 @@ from cuescope_sdk import (
     HasSplits,
     LazyWeights,
     Plugin,
+    Response,
     Trial,
     UserError,
     digest,
@@ -41,7 +42,9 @@ Facts = dict[str, str]
 Trials = Sequence[Trial]
 Checkpoint = tuple[Weights, Facts]
 LARGEST = 2**30  # bytes; the largest that is trained here has a few million weights
-_FACTS = TypeAdapter(Facts)
+# a report shows them all
+_Word = Annotated[str, Field(max_length=5_000)]
+_FACTS = TypeAdapter(Annotated[dict[_Word, _Word], Field(max_length=50)])
 # TypeError: a file of another writer has no metadata at all
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
 LETTERS = 200  # of why a file is not taken
@@ -180,6 +183,22 @@ class TrainedModel(Plugin, LazyWeights):
         self.use(weights, dtype)
         # last: an opening that failed is tried again
         self._opened = True
+
+    def require_numbers(self, responses: Sequence[Response]) -> list[Response]:
+        """The responses; raises UserError where weights of finite numbers give others.
+
+        No training leaves such, and the model would be blamed for a file of somebody else's.
+        """
+        for response in responses:
+            for output in (response.logits, response.embedding):
+                if output is not None and not np.isfinite(output).all():
+                    raise UserError(
+                        f"{self.owner}: its weights give no answers",
+                        expected="finite numbers",
+                        got=f"others, by {self.weights_file.path}",
+                        remedy="Delete that file: they are trained again",
+                    )
+        return list(responses)
 
     @abstractmethod
     def train(self) -> Checkpoint:

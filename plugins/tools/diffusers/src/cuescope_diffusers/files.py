@@ -14,7 +14,14 @@ import transformers
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import Checkpoint, Source, files_digest, refuse_kernels
+from cuescope_sdk.torch import (
+    Checkpoint,
+    Source,
+    files_digest,
+    refuse_kernels,
+    require_beside,
+    shard_files,
+)
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
@@ -93,19 +100,32 @@ def find_pipeline(
 
 
 def _read_index(source: Source) -> tuple[Source, dict[str, Any]]:
-    return source, read_json(source, source.folder / INDEX)
+    """The index; raises UserError where it names no pipeline."""
+    index = read_json(source, source.folder / INDEX)
+    # [file, class] is a pipeline with code of its own
+    name = index.get("_class_name")
+    words = name if isinstance(name, list) else [name]
+    if not words or not all(isinstance(word, str) for word in words):
+        raise UserError(
+            f"{source.owner}: {INDEX} of {source.title} names no pipeline",
+            expected="the name of a class as _class_name",
+            got=f"{name!r:.60}",
+        )
+    return source, index
 
 
 def _check(source: Source) -> PipelineFiles:
     """What the index names; raises UserError where a part of it is missing."""
-    index = read_json(source, source.folder / INDEX)
-    name = index.get("_class_name")
-    # [file, class] is a pipeline with code of its own
-    class_name = name[-1] if isinstance(name, list) else str(name)
+    _, index = _read_index(source)
+    name = index["_class_name"]
+    class_name = name[-1] if isinstance(name, list) else name
     components = {}
     for key, value in _parts(index):
         # a part that was left out is [null, null]
         if len(value) == 2 and value[0]:
+            require_beside(
+                key, f"{source.owner}: {source.title} names a part elsewhere"
+            )
             components[key] = (str(value[0]), str(value[1]))
             if not (source.folder / key).is_dir():
                 raise UserError(
@@ -208,10 +228,10 @@ def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
 
 def _own_classes(index: Mapping[str, Any]) -> Iterator[str]:
     """Classes that the index names and that no known library has."""
-    name = index.get("_class_name")
+    name = index["_class_name"]
     if isinstance(name, list):
         yield f"the pipeline {name[-1]} of {name[0]}.py"
-    elif class_of("diffusers", str(name)) is None:
+    elif class_of("diffusers", name) is None:
         yield f"the pipeline {name}, which diffusers {diffusers.__version__} has not"
     for key, value in _parts(index):
         if value and value[0] is not None:
@@ -255,9 +275,7 @@ def weight_files(source: Source, folder: Path) -> list[Path]:
         if whole.is_file():
             return [whole]
         if index.is_file():
-            shards = read_json(source, index).get("weight_map")
-            names = set(shards.values()) if isinstance(shards, dict) else set()
-            return [folder / str(shard) for shard in sorted(names)]
+            return shard_files(source.owner, source.title, index)
     return []
 
 

@@ -1,7 +1,7 @@
 """The network behind onnxruntime: images fitted into a square, and what comes out as boxes."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,9 @@ from cuescope_sdk.data import TextFile
 
 GREY = 114  # of the border around an image, as YOLO is trained
 SIDE = 640
-LARGEST_SIDE = 8192  # pixels: no network is shown larger pictures
+LARGEST_SIDE = 4096  # pixels: no network is shown larger pictures
+MOST_PIXELS = 2**26  # of a batch: 800 MB of numbers
+FATAL = 4  # onnxruntime would write names of a stranger's nodes to the terminal
 TYPES: dict[str, type[np.floating[Any]]] = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
@@ -38,10 +40,10 @@ class OnnxNetwork:
         self._input = image.name
         self._type = TYPES[image.type]
         batch, _, height, width = image.shape
-        # a name in place of a number stands for any batch
-        self._batch = batch if isinstance(batch, int) else None
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.size = self._find_size(options.side, (height, width), metadata)
+        # a name in place of a number stands for any batch
+        self._batch = self._find_batch(batch) if isinstance(batch, int) else None
         self.names = self._find_names(options.names, metadata)
 
     def _find_input(self) -> Any:
@@ -49,7 +51,9 @@ class OnnxNetwork:
         inputs = self._session.get_inputs()
         if len(inputs) == 1:
             [image] = inputs
-            if len(image.shape) == 4 and image.type in TYPES:
+            # a name in place of a number stands for any
+            is_colour = len(image.shape) == 4 and image.shape[1] in (3, *_names(image))
+            if is_colour and image.type in TYPES:
                 return image
         shown = [f"{entry.name} {entry.shape} {entry.type}" for entry in inputs]
         raise UserError(
@@ -60,13 +64,19 @@ class OnnxNetwork:
 
     def detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
         """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
+        most = max(1, MOST_PIXELS // (self.size[0] * self.size[1]))
+        answers: list[ScoredBoxes] = []
+        for start in range(0, len(images), most):
+            answers += self._detect(images[start : start + most])
+        return answers
+
+    def _detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
         fits = [fit(image, self.size) for image in images]
         arrays, scales, corners = zip(*fits, strict=True)
         pixels = np.stack(arrays).astype(self._type)
         outputs = self._run(pixels)
         answers = []
-        for output, scale, corner in zip(outputs, scales, corners, strict=True):
-            table = np.asarray(output, dtype=np.float32)
+        for table, scale, corner in zip(outputs, scales, corners, strict=True):
             scores, boxes = self._read(table)
             # from the square's pixels back to the image's
             boxes = (boxes - np.tile(corner, 2)) / scale
@@ -84,10 +94,35 @@ class OnnxNetwork:
                 padded = np.zeros((size, *part.shape[1:]), self._type)
                 padded[:count] = part
                 part = padded
-            answer = self._session.run(None, {self._input: part})
             # without what was said of the empty images
-            outputs += list(answer[0])[:count]
+            outputs += self._answer(part)[:count]
         return outputs
+
+    def _answer(self, pixels: Float[np.ndarray, "image 3 row col"]) -> list[np.ndarray]:
+        """A table of finite numbers for each image; raises UserError for anything else."""
+        try:
+            first = self._session.run(None, {self._input: pixels})[0]
+            tables = [np.asarray(table, dtype=np.float32) for table in first]
+        # what a stranger's network does fails in any way it likes
+        except Exception as error:
+            raise UserError(
+                f"{OWNER}: {self._file.name} cannot look at an image",
+                expected="a network that gives boxes for each image",
+                got=" ".join(str(error).split())[:200],
+            ) from None
+        if len(tables) != len(pixels):
+            raise UserError(
+                f"{OWNER}: {self._file.name} gives no table for each image",
+                expected=f"{len(pixels)}",
+                got=f"{len(tables)}",
+            )
+        if not all(np.isfinite(table).all() for table in tables):
+            raise UserError(
+                f"{OWNER}: {self._file.name} gives boxes that are no numbers",
+                expected="finite numbers",
+                got="NaN or infinite ones",
+            )
+        return tables
 
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
         """Scores and corners, in pixels of the square, of one image's output."""
@@ -148,6 +183,7 @@ class OnnxNetwork:
         height, width = shape
         # a name in place of a number stands for any length
         if isinstance(height, int) and isinstance(width, int):
+            self._require_size([height, width])
             if side is not None and (height, width) != (side, side):
                 raise UserError(
                     f"{OWNER}: side={side}",
@@ -160,15 +196,31 @@ class OnnxNetwork:
         exported = _literal(metadata.get("imgsz"))
         if exported is None:
             return SIDE, SIDE
-        if not is_size(exported):
+        self._require_size(exported)
+        height, width = exported
+        return height, width
+
+    def _require_size(self, size: Any) -> None:
+        if not is_size(size):
             raise UserError(
                 f"{OWNER}: {self._file.name} names a size of its pictures",
                 expected=f"height and width in pixels, from 1 to {LARGEST_SIDE}",
-                got=f"{exported!r:.60}",
+                got=f"{size!r:.60}",
                 remedy="-T detector.side=640 says how large its pictures are",
             )
-        height, width = exported
-        return height, width
+
+    def _find_batch(self, batch: int) -> int:
+        """How many pictures a network takes that is made for so many."""
+        height, width = self.size
+        most = max(1, MOST_PIXELS // (height * width))
+        if not 1 <= batch <= most:
+            raise UserError(
+                f"{OWNER}: {self._file.name} takes so many pictures at once",
+                expected=f"1 to {most} of {height} x {width} pixels",
+                got=f"{batch}",
+                remedy="Export it for any number of them (dynamic)",
+            )
+        return batch
 
     def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
         """Those of the person's file, else those in the .onnx file."""
@@ -177,8 +229,7 @@ class OnnxNetwork:
             return [line for _, line in file.lines()]
         exported = _literal(metadata.get("names"))
         if isinstance(exported, dict):
-            # by the numbers of the classes, however they were written
-            exported = list(map(exported.get, sorted(exported)))
+            exported = _by_number(exported)
         if not isinstance(exported, list) or not exported:
             raise UserError(
                 f"{OWNER}: {self._file.name} holds no names of classes",
@@ -194,8 +245,10 @@ def _open(file: Path, device: str) -> Any:
     cuda = "CUDAExecutionProvider"
     if device.startswith("cuda") and cuda in onnxruntime.get_available_providers():
         wanted.insert(0, cuda)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = FATAL
     try:
-        return onnxruntime.InferenceSession(str(file), providers=wanted)
+        return onnxruntime.InferenceSession(str(file), options, providers=wanted)
     except Exception as error:  # onnxruntime's own exceptions have no common class
         raise UserError(
             f"{OWNER}: cannot open {file.name}",
@@ -215,8 +268,21 @@ def _literal(text: str | None) -> Any:
     """A list or dict that an export wrote as text; None for anything else."""
     try:
         return ast.literal_eval(text or "")  # literals alone: nothing in it can run
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
+
+
+def _by_number(names: Mapping[Any, Any]) -> list[Any]:
+    """Names by the numbers of their classes, however those were written; [] for other keys."""
+    try:
+        return [name for _, name in sorted((int(key), names[key]) for key in names)]
+    except (ValueError, TypeError):
+        return []
+
+
+def _names(image: Any) -> tuple[str, ...]:
+    """The lengths of an input that stand for any number."""
+    return tuple(length for length in image.shape if not isinstance(length, int))
 
 
 def fit(

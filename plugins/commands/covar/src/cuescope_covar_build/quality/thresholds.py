@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
-from pydantic import TypeAdapter
+from pydantic import Field, FiniteFloat, NonNegativeInt, TypeAdapter
 
 from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.quality.measures import MEASURES
@@ -20,9 +21,9 @@ OF_ITS_OWN = 20  # clean images of a subset from which on it has limits of its o
 class Limit:
     """What is usual of a score on clean images, and one unit above it, which drops an image."""
 
-    usual: float
-    unit: float
-    images: int
+    usual: FiniteFloat
+    unit: Annotated[FiniteFloat, Field(gt=0)]
+    images: NonNegativeInt
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Thresholds:
     """
 
     limits: Mapping[str, Mapping[str, Limit]]
-    false_drops: float
-    images: int
+    false_drops: Annotated[float, Field(gt=0, lt=1)]
+    images: NonNegativeInt
 
     @property
     def few(self) -> bool:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import yaml
-from jaxtyping import Bool
+from jaxtyping import Bool, Float64
 
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import closest_pairs
@@ -32,6 +32,7 @@ class ChoiceSimilarity(Readout):
     """Cosines between the class embeddings of all choices of a sample, (choice, choice)."""
 
     name = "cci-choice-similarity-1"
+    gives: ClassVar[Any] = Float64[np.ndarray, "choice other"]
     choices: tuple[str, ...]
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
@@ -39,6 +40,11 @@ class ChoiceSimilarity(Readout):
         rows = np.asarray(model.embed_choices(self.choices), dtype=np.float64)
         # rows have unit length, so products are cosines
         return [rows @ rows.T] * len(trials)
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A cosine for each pair of choices."""
+        is_table = super().accepts(array, trial)
+        return is_table and array.shape == (len(self.choices), len(self.choices))
 
 
 def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:

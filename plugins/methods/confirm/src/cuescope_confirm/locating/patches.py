@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from jaxtyping import Float
 from PIL import Image
 
 from cuescope_confirm.locating.places import size_of
@@ -50,6 +51,7 @@ class Patches(Readout):
     """The patch features of each frame after a layer, (frame, row, col, dim), of the model."""
 
     name: ClassVar[str] = "confirm-patches"
+    gives: ClassVar[Any] = Float[np.ndarray, "frame row col dim"]
     layer: int = -1
 
     def read(
@@ -62,6 +64,11 @@ class Patches(Readout):
             np.stack(model.patch_features(trial.sample.frames, self.layer))
             for trial in trials
         ]
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """Features of the patches of each frame."""
+        is_grids = super().accepts(array, trial)
+        return is_grids and len(array) == len(trial.sample.frames) and array.size > 0
 
 
 class EyePatches(Patches):

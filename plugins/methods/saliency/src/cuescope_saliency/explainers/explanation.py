@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float32
 from torch import Tensor
 
 from cuescope_saliency.explainers.attention import game, raw_attention, rollout
@@ -60,6 +60,7 @@ class Explanation(Readout):
     """The importance map of an image for a text: float32 (row, col), on patches or pixels."""
 
     name: ClassVar[str] = "saliency-2"
+    gives: ClassVar[Any] = Float32[np.ndarray, "row col"]
     explainer: Explainer
     text: str
     choices: tuple[str, ...] = ()
@@ -97,6 +98,10 @@ class Explanation(Readout):
         """One image at a time, so that a map does not depend on what is asked beside it."""
         asked = (self.text, self.explainer, self.settings, self.choices)
         return [explain(model, Canvas.frame(trial.sample), *asked) for trial in trials]
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A map."""
+        return super().accepts(array, trial) and array.size > 0
 
 
 def explain(

@@ -51,6 +51,7 @@ class MeanPatches(Readout):
     """The mean patch embedding of a sample's frames after a layer."""
 
     name: ClassVar[str] = "spurlens-mean-patches"
+    gives: ClassVar[Any] = Float[np.ndarray, " dim"]
     layer: int = -1
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
@@ -62,6 +63,10 @@ class MeanPatches(Readout):
             rows = [grid.reshape(-1, grid.shape[-1]) for grid in grids]
             means.append(np.concatenate(rows).mean(axis=0))
         return means
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        """A row."""
+        return super().accepts(array, trial) and array.size > 0
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class ToyCLIP(TrainedModel):
         return self._clip.passes if self._opened else 0
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return self._model.respond(trials)
+        return self.require_numbers(self._model.respond(trials))
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows of the text tower."""

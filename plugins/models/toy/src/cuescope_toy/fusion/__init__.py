@@ -110,7 +110,7 @@ class ToyFusion(TrainedModel):
         self._refuse(trials)
         self.open_weights()
         rows = self._network.logits(trials)
-        return list(map(self._response, trials, rows))
+        return self.require_numbers(list(map(self._response, trials, rows)))
 
     def modalities(
         self,
