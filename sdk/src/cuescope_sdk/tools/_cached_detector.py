@@ -26,7 +26,8 @@ Key = tuple[str, str]  # frame key, name
 Asked = tuple[Sequence[Frame], Sequence[str]]
 Boxes = tuple[Detection, ...]
 _Score = Annotated[FiniteFloat, Field(ge=0, le=1)]
-_Pixel = Annotated[FiniteFloat, Field(ge=0, le=2**16)]  # no frame has longer sides
+# no frame has longer sides, and a box may reach over its edge
+_Pixel = Annotated[FiniteFloat, Field(ge=-(2**16), le=2**17)]
 # score, and the corners of the box
 _Row = tuple[_Score, _Pixel, _Pixel, _Pixel, _Pixel]
 _ROWS = TypeAdapter(list[_Row])
