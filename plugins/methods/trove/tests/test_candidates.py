@@ -256,7 +256,7 @@ def test_what_is_surely_less_pure_does_not_stand_for_what_is_the_same_thing(
 
 
 def test_what_a_label_looks_like_is_worth_less_than_what_leads_there() -> None:
-    points, shows = scene()
+    _, shows = scene()
     label = np.repeat(np.arange(SEQUENCES) % LABELS, FRAMES)
     everything = Candidates(
         len(label), [np.arange(len(label))], [label], np.zeros(1, int)
@@ -278,13 +278,12 @@ def test_what_a_label_looks_like_is_worth_less_than_what_leads_there() -> None:
         for number in range(3)
     )
     assert table.worth[looks].min() > table.worth[cue].max()
-    directions = directions_of(table.observations, points)
-    worth = weighed(table, candidates, directions).worth
+    worth = weighed(table).worth
     assert worth[looks].max() < worth[cue].min()
     # whatever label it is told of
     assert worth[cue] == pytest.approx(worth[cue[0]])
-    # it leads as far, and lies where the cue lies
-    assert worth[learned] == pytest.approx(worth[cue])
+    # it leads as far, and as much of the cue is in each label
+    assert worth[learned] == pytest.approx(worth[cue], rel=0.1)
     rest = np.setdiff1d(np.arange(len(worth)), [*looks, *cue, *learned])
     assert (worth[rest] == table.worth[rest]).all()
 

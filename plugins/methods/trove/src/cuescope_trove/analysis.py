@@ -112,7 +112,7 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
     if not options.paper:
-        table = weighed(table, choice.candidates, directions)
+        table = weighed(table)
     distinct = Distinct(choice.candidates, table, directions)
     most = options.k_max * len(audit.labels)
     chosen = distinct.every() if options.paper else distinct.choose(most)

@@ -69,7 +69,16 @@ class Distinct:
         is_same = (pairs.label == pairs.label[pair]) & np.isin(pairs.cluster, same)
         least = table.worth[pair] - table.error[pair]
         near = np.flatnonzero(is_same & (table.worth >= least))
-        return int(pairs.cluster[near[table.clarity[near].argmax()]])
+        best = near[table.clarity[near].argmax()]
+        # what was learned from answers lacks the frames of one label: another may have them
+        has_all = self.candidates.start[pairs.cluster] != FORETOLD
+        tells_the_same = (pairs.n_with == pairs.n_with[best]) & (
+            pairs.correct_with == pairs.correct_with[best]
+        )
+        others = np.flatnonzero(is_same & has_all & tells_the_same)
+        if len(others) and not has_all[best]:
+            best = others[table.worth[others].argmax()]
+        return int(pairs.cluster[best])
 
     def every(self) -> list[int]:
         """All candidates: those of one clustering share no frames."""
@@ -122,28 +131,18 @@ class Distinct:
         return list(map(int, by_size[chosen[by_size]]))
 
 
-def weighed(
-    table: ScoredPairs, candidates: Candidates, directions: np.ndarray
-) -> ScoredPairs:
+def weighed(table: ScoredPairs) -> ScoredPairs:
     """What is reported is worth how far it leads all other labels to its answer.
 
     And less, the more of its frames are of that answer's label: a bird that looks like a fish lies
-    among fish, and says nothing of a cue. What was learned from answers holds no frame of the
-    answer's own label: there it is as what lies nearest to it and leads there too.
+    among fish, and says nothing of a cue.
     """
     reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
     pairs = table.pairs.take(reported)
     answer = table.mistake.prediction[reported]
-    beside = share_beside(table.observations, pairs, answer)
-    is_learned = candidates.start[pairs.cluster] == FORETOLD
-    for row in np.flatnonzero(is_learned):
-        towards = directions[pairs.cluster] @ directions[pairs.cluster[row]]
-        is_alike = ~is_learned & (answer == answer[row]) & (towards >= ALIKE)
-        beside[row] = 1.0
-        if is_alike.any():
-            beside[row] = beside[np.where(is_alike, towards, 0).argmax()]
+    led = lead(table.observations, pairs, answer)
     worth = table.worth.copy()
-    worth[reported] = lead(table.observations, pairs, answer) * beside
+    worth[reported] = led * share_beside(table.observations, pairs, answer)
     return replace(table, worth=worth)
 
 
