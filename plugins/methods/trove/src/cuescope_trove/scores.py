@@ -15,7 +15,7 @@ from scipy import sparse
 
 from cuescope_sdk.statistics import Answered, Groups, gap_intervals, mean_interval
 
-SELDOM = 3  # samples
+SELDOM = 3  # samples that are added where so few show a cluster that they say little
 
 Codes = Int[np.ndarray, " sample"]
 SampleMask = Bool[np.ndarray, " sample"]
@@ -372,10 +372,9 @@ def lead(observations: Observations, pairs: Pairs, answer: IntPerPair) -> PerPai
         taken_without = of_label[:, is_taken].sum(axis=1)[:, None] - taken
         usual = taken_without / np.maximum(total - with_it, 1)
         surplus = (taken - with_it * usual) / (with_it + SELDOM)
-        others = np.flatnonzero(total[:, 0] > 0)
-        others = others[others != wrong]
+        is_other = (total[:, 0] > 0) & (np.arange(observations.classes) != wrong)
+        of_others = surplus[is_other].clip(min=0).sum(axis=0) / max(is_other.sum(), 1)
         is_led = answer == wrong
-        of_others = np.maximum(surplus[others], 0).mean(axis=0)
         leads[is_led] = of_others[column[is_led]]
     return leads
 

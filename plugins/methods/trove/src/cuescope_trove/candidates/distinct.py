@@ -71,13 +71,12 @@ class Distinct:
         near = np.flatnonzero(is_same & (table.worth >= least))
         best = near[table.clarity[near].argmax()]
         # what was learned from answers lacks the frames of one label: another may have them
-        has_all = self.candidates.start[pairs.cluster] != FORETOLD
-        tells_the_same = (pairs.n_with == pairs.n_with[best]) & (
-            pairs.correct_with == pairs.correct_with[best]
-        )
-        others = np.flatnonzero(is_same & has_all & tells_the_same)
-        if len(others) and not has_all[best]:
-            best = others[table.worth[others].argmax()]
+        if self.candidates.start[pairs.cluster[best]] == FORETOLD:
+            has_all = self.candidates.start[pairs.cluster] != FORETOLD
+            as_seen = pairs.n_with == pairs.n_with[best]
+            as_right = pairs.correct_with == pairs.correct_with[best]
+            complete = np.flatnonzero(is_same & has_all & as_seen & as_right)
+            best = max(complete, key=table.worth.__getitem__, default=best)
         return int(pairs.cluster[best])
 
     def every(self) -> list[int]:
