@@ -135,6 +135,21 @@ def test_ctrl_c_is_no_fault_of_the_plugin(
             "Options is no subclass of",
         ),
         (METHODS, "Options = int", "Options is no subclass of"),
+        (
+            METHODS,
+            "title = ''; metrics = (); requires = 'logits'; Options = Options",
+            "requires is 'logits', expected a Requirements",
+        ),
+        (
+            METHODS,
+            "title = None; metrics = (); requires = 1; Options = Options",
+            "title is None, expected a str",
+        ),
+        (
+            "cuescope.models",
+            "capabilities = {}; Options = Options\n    def respond(self): ...",
+            "capabilities is {}, expected a Capabilities",
+        ),
     ],
 )
 def test_a_class_of_another_kind_is_refused(
