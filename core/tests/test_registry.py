@@ -249,6 +249,15 @@ def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
     assert set(registry.damaged) == {"damaged-1.0.dist-info"}
 
 
+def test_the_name_of_another_kind_is_said_to_be_one(registry: Registry) -> None:
+    entry = registry.entries[0]
+    other = "model" if entry.kind != "model" else "dataset"
+    with pytest.raises(
+        UserError, match=f"'{entry.name}' is an? {entry.kind}: `cuescope"
+    ):
+        registry.find(other, entry.name)
+
+
 def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
     with pytest.raises(
         UserError, match=r"no model 'color' is installed.*Did you mean 'colour'"

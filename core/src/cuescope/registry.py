@@ -176,7 +176,8 @@ class Registry:
                     )
             return first
         names = sorted({entry.name for entry in of_kind})
-        remedy = _where_it_is(kind, name) or nearest(name, names)
+        remedy = _where_it_is(kind, name) or self._as_another_kind(kind, name)
+        remedy = remedy or nearest(name, names)
         if remedy is None and kind in ("model", "dataset") and Path(name).suffix:
             remedy = (
                 f"A file stands behind the {kind} that reads it, as in NAME:{name}; "
@@ -187,6 +188,13 @@ class Registry:
             expected=f"one of {', '.join(names)}" if names else None,
             remedy=remedy or "`cuescope plugins` lists what is here",
         )
+
+    def _as_another_kind(self, kind: str, name: str) -> str | None:
+        """What a name is that is no plugin of this kind; None where it is no other either."""
+        others = [e.kind for e in self.entries if e.name == name and e.kind != kind]
+        if not others:
+            return None
+        return f"'{name}' is {with_article(others[0])}: `cuescope plugins info {name}`"
 
     def load(self, entry: Entry) -> Any:
         """What the entry point names; raises PluginError with reason and remedy."""

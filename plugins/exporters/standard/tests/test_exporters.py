@@ -1,15 +1,19 @@
 """Each format holds the contract, and says of a run what the run says."""
 
 import json
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 
+from cuescope.registry import Registry
+from cuescope.stored_run import StoredRun
 from cuescope_exporters.croissant import Croissant
 from cuescope_exporters.every_eval_ever import EveryEvalEver, plain_name, results
 from cuescope_exporters.fiftyone import FiftyOne
 from cuescope_exporters.hugging_face import HuggingFace
 from cuescope_exporters.inspect_log import InspectLog
+from cuescope_sdk import UserError
 from cuescope_sdk.exporting import plain_answers
 from cuescope_sdk.testing import ExporterContract
 
@@ -66,6 +70,13 @@ class TestEveryEvalEver(ExporterContract):
 
 class TestFiftyOne(ExporterContract):
     plugin = FiftyOne
+
+    def test_says_why_there_are_no_pictures(self) -> None:
+        with self.run_folder() as (run, folder):
+            # the registry of this one does not know the data set
+            lost = StoredRun(run.path, replace(run.context, registry=Registry()))
+            with pytest.raises(UserError, match="cannot be opened: no dataset"):
+                self.built.export(lost, folder)
 
 
 class TestHuggingFace(ExporterContract):
