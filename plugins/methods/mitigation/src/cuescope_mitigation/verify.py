@@ -44,14 +44,14 @@ def recall_check(row: Row) -> Iterator[Evidence]:
     recall = row.recall
     if recall is None or recall.is_enough:
         return
+    share = recall.nearest / recall.frames
     yield Evidence(
         check=TOLD,
         verdict="refuted",
         detail=f"{about(row)}: a frame shows the cluster that it is nearest to, and of those in "
-        f"which the cue was found only {recall.nearest / recall.frames:.0%} are nearest to its own. "
-        "So most samples that show it were not measured as such, and the remedy was not learned of "
-        "them",
-        value=recall.nearest / recall.frames,
+        f"which the cue was found only {share:.0%} are nearest to its own. So most samples that "
+        "show it were not measured as such, and the remedy was not learned of them",
+        value=share,
         threshold=RECALLED,
         n=recall.frames,
         feature=row.cue.feature.key,
