@@ -106,7 +106,10 @@ class CueRouter:
         self, embedding: Float[np.ndarray, "still dim"]
     ) -> Float[np.ndarray, "still cluster"]:
         """Of each frame with each centroid."""
-        return normalise(embedding) @ self.centroids.T
+        cosines: Float[np.ndarray, "still cluster"] = (
+            normalise(embedding) @ self.centroids.T
+        )
+        return cosines
 
     @staticmethod
     def stills(trial: Trial) -> list[Trial]:

@@ -166,10 +166,10 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
             named[kind_name] = entry
     if not named:
         names = sorted({entry.name for entry in entries})
-        others = {each.kind for each in registry.entries if each.name == name}
-        if kind is None and others:
+        unchecked = {each.kind for each in registry.entries if each.name == name}
+        if kind is None and unchecked:
             raise UserError(
-                f"'{name}' is {with_article(min(others))}, for which there are no common checks",
+                f"'{name}' is {with_article(min(unchecked))}, for which there are no common checks",
                 expected=f"one of {', '.join(CONTRACTS)}",
                 remedy="The tests of its own package check it",
             )

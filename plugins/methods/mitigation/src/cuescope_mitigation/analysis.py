@@ -104,7 +104,7 @@ def measure(comparison: Comparison) -> Results:
     precision = Precision(comparison.groups, confidence)
     rows = [measure_cue(comparison, precision, number) for number in range(cues)]
     # none of what was put together by hand
-    recalls = parts.recalls or [None] * cues
+    recalls: Sequence[Recall | None] = parts.recalls or [None] * cues
     rows = [
         replace(row, recall=recall) for row, recall in zip(rows, recalls, strict=True)
     ]
