@@ -8,7 +8,7 @@ import pytest
 from cuescope.cli import main
 
 PLUGIN = '''
-from cuescope_sdk import UserError, hookimpl
+from cuescope_sdk import Plugin, UserError, hookimpl
 from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel
 from cuescope_sdk.testing._fake_method import FakeRelianceMethod
 class Good(FakeDataset):
@@ -22,6 +22,17 @@ class Choosy(FakeModel):
         raise UserError("choosy", expected="frames of its own world")
 class Leaning(FakeRelianceMethod):
     """What a right model leans on."""
+class Read(Plugin):
+    """Reads nothing."""
+    @staticmethod
+    def fits(path):
+        return False
+    def read(self, path):
+        raise UserError("read", expected="nothing")
+class Table(Plugin):
+    """A table."""
+    def run(self):
+        return []
 class Odd(FakeMethod):
     @hookimpl
     def propose_features(self, audit):
@@ -35,6 +46,10 @@ both = shelved_plugins:Good
 bad = shelved_plugins:Bad
 both = shelved_plugins:Bad
 choosy = shelved_plugins:Choosy
+[cuescope.logs]
+read = shelved_plugins:Read
+[cuescope.benches]
+figures = shelved_plugins:Table
 [cuescope.methods]
 odd = shelved_plugins:Odd
 leaning = shelved_plugins:Leaning
@@ -97,6 +112,15 @@ def test_what_a_plugin_refuses_is_not_checked(
     assert cuescope("choosy", "--only", "alike_in_any_batch") == 1
 
 
+def test_a_log_that_only_its_authors_can_write_is_not_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cuescope("read") == 0
+    printed = capsys.readouterr().out
+    assert "asks for a log of the format" in printed
+    assert "failed" not in printed
+
+
 def test_a_method_may_look_for_other_cues(capsys: pytest.CaptureFixture[str]) -> None:
     assert cuescope("odd", "--only", "planted_cue") == 1
     assert "(`--other-cues`)" in capsys.readouterr().out
@@ -121,6 +145,7 @@ def test_a_model_is_shown_the_data_that_is_asked_for(
     ("words", "line"),
     [
         (("shelve",), "Did you mean 'shelved'?"),
+        (("figures",), "'figures' is a bench, for which there are no common checks"),
         (("shelved", "-O", "sed=1"), "Did you mean 'seed'?"),
         (("shelved:x",), "takes no ARG"),
         (("both",), "--kind"),

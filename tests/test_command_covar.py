@@ -178,6 +178,10 @@ def test_a_plan_counts_and_writes_nothing(cuescope: Line, tmp_path: Path) -> Non
     assert said["edits"] == {"composite": 42}
     assert said["seconds"] > 0
     assert not (tmp_path / "covar").exists()
+    # a line each, and no line end that is written out
+    lines = cuescope(*BUILD, "--plan").splitlines()
+    assert any(line.startswith("photos ") for line in lines)
+    assert any(line.startswith("disk ") for line in lines)
     cuescope(*BUILD, "--limit", "1")
     assert json.loads(cuescope(*BUILD, "--plan", "--json"))["made"] == 31
 

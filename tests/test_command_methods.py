@@ -12,7 +12,7 @@ from PIL import Image
 
 from cuescope.application import ROLES
 from cuescope.cli import main
-from cuescope.registry import Registry
+from cuescope.registry import Entry, Problem, Registry
 
 METHODS = {"blind", "cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
 METHODS |= {
@@ -215,3 +215,22 @@ def test_hints_name_a_dist_for_every_role() -> None:
         assert any(
             hasattr(registry.load(entry), roles[role].method) for entry in tools
         ), role
+
+
+def test_a_broken_method_is_said_to_be_broken(
+    cuescope: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = Registry.check
+
+    def broken(self: Registry, entry: Entry, **words: float) -> Problem | None:
+        is_trove = entry.name == "trove" and entry.kind == "method"
+        return (
+            Problem("it is in pieces", "mend it")
+            if is_trove
+            else check(self, entry, **words)
+        )
+
+    monkeypatch.setattr(Registry, "check", broken)
+    said = cuescope("methods")
+    assert "trove: it cannot be used: it is in pieces\n  mend it" in said
+    assert "trove: not installed" not in said

@@ -10,7 +10,7 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.cli.plugins import default_in_words, type_in_words
-from cuescope_sdk import Options
+from cuescope_sdk import Options, Plugin
 from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
 
 Line = Callable[..., str]
@@ -44,12 +44,30 @@ class Chance(FakeModel):
     is_control = True
 
 
+class OfRuns(FakeMethod):
+    """Tests another run's findings."""
+
+    started_by = "cuescope tester RUN"
+
+
+class NeedyBench(Plugin):
+    """A table of runs."""
+
+    Options = FolderOptions
+
+    def run(self) -> None:
+        """Nothing."""
+
+
 SHELF = {
     ("model", "fake"): FakeModel,
     ("model", "tape"): Tape,
     ("model", "chance"): Chance,
     ("method", "fake"): FakeMethod,
     ("dataset", "files"): FolderData,
+    # before "fake", so that it would be the first example
+    ("method", "early"): OfRuns,
+    ("bench", "table"): NeedyBench,
 }
 
 
@@ -101,6 +119,13 @@ def test_info_shows_the_argument_and_what_is_needed(line: Line) -> None:
     assert "dataset files (not-installed 0): Reads [files]." in said
     assert "path (ARG) text needed" in said
     assert "frames whole number 4" in said
+
+
+def test_an_example_can_be_typed_as_it_stands(line: Line) -> None:
+    assert "example: cuescope tester RUN" in line("info", "early").splitlines()
+    said = line("info", "table").splitlines()
+    assert "example: cuescope bench table:PATH" in said
+    assert "audit early" not in line("info", "fake")
 
 
 def test_info_on_an_unknown_plugin_suggests(line: Line) -> None:

@@ -31,6 +31,8 @@ def test_the_story_comes_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> No
     assert folder == Path("runs/demo")
     assert said.startswith("A small video model learns")
     assert "the background is mostly red" in said
+    # a line end within a line would be written out
+    assert "\\n" not in said
     assert (
         f"next: {program()} open runs/demo\nnext: {program()} demo --cue object\n"
         in said

@@ -65,6 +65,43 @@ def test_every_hook_of_an_audit_is_checked(
     assert "got a str ('red')" in line
 
 
+@pytest.mark.parametrize("hook", ["propose_features", "perturb", "compute_scores"])
+def test_a_forgotten_return_is_missed(
+    hook: str,
+    runner: Runner,
+    request_for: Callable[..., Request],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(f"{RED_METHOD}.{hook}", hookimpl(lambda self, audit: None))
+    line = refused(runner, request_for())
+    assert f"{hook} of method red: expected" in line
+    assert "returned or yielded ([] where there are none), got None" in line
+
+
+@pytest.mark.parametrize("statement", ["Where {featur} is", "Where {features} is"])
+def test_a_misspelled_place_in_a_statement_is_refused(
+    statement: str,
+    runner: Runner,
+    request_for: Callable[..., Request],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = hookimpl(lambda self, audit: [score(statement=statement)])
+    monkeypatch.setattr(f"{RED_METHOD}.compute_scores", told)
+    assert "expected {feature} where the name of the cue stands" in refused(
+        runner, request_for()
+    )
+
+
+def test_braces_of_labels_are_words(
+    runner: Runner, request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = hookimpl(
+        lambda self, audit: [score(statement="{feature} hurts '{x}' and {}")]
+    )
+    monkeypatch.setattr(f"{RED_METHOD}.compute_scores", told)
+    runner.run(request_for())
+
+
 def test_two_features_of_one_key_are_refused(
     runner: Runner, request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch
 ) -> None:

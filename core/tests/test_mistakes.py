@@ -33,8 +33,12 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         (replaced("colour", "colr"), ("no model 'colr'", "Did you mean 'colour'?")),
         (replaced("clips", "clip"), ("no dataset 'clip'", "Did you mean 'clips'?")),
         (
+            replaced("colour", "net.bin"),
+            ("no model 'net.bin'", "as in NAME:net.bin"),
+        ),
+        (
             replaced("colour", "net.onnx"),
-            ("no model 'net.onnx'", "as in NAME:net.onnx"),
+            ("no plugin reads the network 'net.onnx'", "cuescope.Classifier"),
         ),
         (
             replaced("red", "trovee-x:"),

@@ -20,6 +20,8 @@ from cuescope.application import (
     show_plan,
     spread,
 )
+from cuescope.python.request import PythonRequest
+from cuescope.typed import typed
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -116,3 +118,16 @@ def test_a_command_that_no_package_brings_says_what_to_install(
     monkeypatch.setattr("cuescope.registry.Registry.of_kind", lambda *_: ())
     with pytest.raises(UserError, match="cuescope-confirm"):
         cuescope.investigate(model="colour", data="clips")
+
+
+def test_an_option_that_has_the_name_of_a_word_is_in_a_mapping() -> None:
+    asked = PythonRequest(
+        method="mended",
+        model="net",
+        data="d",
+        method_options={"model": {"spec": "net"}, "top": 3, "out": "x"},
+        objects={"net": "digest"},
+    )
+    call = typed(asked.command).again()
+    assert call.startswith("cuescope.audit('mended', model=model, data='d', top=3, ")
+    assert "method_options={'model': {'spec': 'net'}, 'out': 'x'}" in call

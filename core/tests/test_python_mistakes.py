@@ -1,16 +1,22 @@
 """What somebody reads who hands pictures, labels or answers over in another form than is wanted."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import cuescope
+from cuescope.cli.hints import refuse_bare_argument
+from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.python.functions import Classifier
+from cuescope.python.holding import hold_data, hold_model
 from cuescope.python.images import Images
 from cuescope.python.pixels import as_image
+from cuescope.registry import Registry
 from cuescope.types import Trial
 
 
@@ -113,3 +119,59 @@ def test_labels_that_are_numbers_can_be_named() -> None:
     with pytest.raises(UserError) as caught:
         Classifier(lambda images: [], labels=["cat"]).for_audit(["cow"], 8)
     assert "classes" not in str(caught.value)
+
+
+class Pairs:
+    """As torch has a data set: an item is an image with its label."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> tuple[np.ndarray, str]:
+        return (PIXELS, 255 - PIXELS)[index], "ab"[index]
+
+
+class Estimator:
+    """As scikit-learn has a classifier."""
+
+    def predict_proba(self, rows: np.ndarray) -> np.ndarray:
+        return rows
+
+
+def test_pairs_are_parted_as_the_remedy_says() -> None:
+    for data in (Pairs(), [(PIXELS, "a"), (255 - PIXELS, "b")]):
+        with pytest.raises(UserError) as caught:
+            hold_data(data, {}, None, Context())
+        code = (
+            str(caught.value).partition("images, labels = ")[2].partition(", then")[0]
+        )
+        images, labels = eval(code, {"data": data})
+        assert labels == ("a", "b")
+        assert len(Images(list(images), labels)) == 2
+
+
+def test_a_path_and_an_estimator_are_told_what_to_write() -> None:
+    with pytest.raises(UserError, match="Write data='folder:photos'"):
+        hold_data(Path("photos"), {}, None, Context())
+    with pytest.raises(UserError, match="wrap its predict_proba in a function"):
+        hold_model(Estimator(), {}, None, Context())
+
+
+def test_a_folder_that_stands_for_a_spec_is_told_in_python_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photos").mkdir()
+    with pytest.raises(
+        UserError, match=r"no dataset 'photos' .* expected NAME or NAME:ARG"
+    ):
+        cuescope.audit("trove", model="toy", data="photos")
+
+
+@pytest.mark.parametrize("model", ["onnx:net.onnx", "net.onnx", "./a/net.pt"])
+def test_a_network_in_a_file_goes_into_a_function(model: str) -> None:
+    with pytest.raises(
+        UserError, match=r"reads the network .*=cuescope.Classifier"
+    ) as caught:
+        refuse_bare_argument("model", model, Registry())
+    assert ("-M checkpoint=" in str(caught.value)) == model.endswith(".pt")

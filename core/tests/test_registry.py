@@ -135,6 +135,21 @@ def test_ctrl_c_is_no_fault_of_the_plugin(
             "Options is no subclass of",
         ),
         (METHODS, "Options = int", "Options is no subclass of"),
+        (
+            METHODS,
+            "title = ''; metrics = (); requires = 'logits'; Options = Options",
+            "requires is 'logits', expected a Requirements",
+        ),
+        (
+            METHODS,
+            "title = None; metrics = (); requires = 1; Options = Options",
+            "title is None, expected a str",
+        ),
+        (
+            "cuescope.models",
+            "capabilities = {}; Options = Options\n    def respond(self): ...",
+            "capabilities is {}, expected a Capabilities",
+        ),
     ],
 )
 def test_a_class_of_another_kind_is_refused(
@@ -232,6 +247,15 @@ def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
     registry = registry_of(tmp_path)
     assert [entry.name for entry in registry.entries] == ["x"]
     assert set(registry.damaged) == {"damaged-1.0.dist-info"}
+
+
+def test_the_name_of_another_kind_is_said_to_be_one(registry: Registry) -> None:
+    entry = registry.entries[0]
+    other = "model" if entry.kind != "model" else "dataset"
+    with pytest.raises(
+        UserError, match=f"'{entry.name}' is an? {entry.kind}: `cuescope"
+    ):
+        registry.find(other, entry.name)
 
 
 def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:

@@ -247,6 +247,20 @@ def test_markup_in_names_stays_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("cuescope audit confirm -O run=r", "with --seed 1 and another --out"),
+        ("cuescope.audit('confirm', run='r')", "with seed=1 and another out"),
+    ],
+)
+def test_another_seed_is_typed_where_the_first_was(command: str, words: str) -> None:
+    origin = make_report().provenance
+    method = origin.method.model_copy(update={"options": {"run": "r"}})
+    told = origin.model_copy(update={"command": command, "method": method})
+    assert words in " ".join(shown(make_report(provenance=told)).split())
+
+
+@pytest.mark.parametrize(
     "command", ["cuescope 'open", 'a "b', "a\\", "'", '"', "$'", "a --data", "\x00'"]
 )
 def test_a_command_that_no_shell_takes_is_printed(command: str) -> None:

@@ -25,7 +25,8 @@ from cuescope.cli.asked_again import (
 from cuescope.cli.audit import audit_and_show, show_report
 from cuescope.cli.bundles import Asked, Asking, Output, spread
 from cuescope.cli.calling import as_asked, open_registry
-from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.echo import echo, echo_json, echo_lines
+from cuescope.cli.fitting import known_roles
 from cuescope.cli.foretelling import ShownCue, foretell, shown_cues
 from cuescope.cli.held_out import (
     Folds,
@@ -74,7 +75,7 @@ from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, duration, following, plan_each
 from cuescope.context import cache_folder
 from cuescope.course import Stage
-from cuescope.errors import reason_of
+from cuescope.errors import reason_of, with_article
 from cuescope.given_names import give_names, read_names, renamed
 from cuescope.parts import share_of_part
 from cuescope.planning import Plan, count_questions, pixels_of
@@ -171,6 +172,7 @@ __all__ = [
     "duration",
     "echo",
     "echo_json",
+    "echo_lines",
     "exhibit_key",
     "fault",
     "figure",
@@ -181,6 +183,7 @@ __all__ = [
     "foretell",
     "find_installed",
     "is_made_here",
+    "known_roles",
     "list_run",
     "load_report",
     "model_time",
@@ -226,4 +229,5 @@ __all__ = [
     "whole_text",
     "write_csv",
     "write_page",
+    "with_article",
 ]

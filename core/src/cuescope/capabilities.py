@@ -450,6 +450,14 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "bench": (("run",),),
 }
 
+# What a class declares of itself, with the type that it has: it is read before anything is built.
+DECLARED: dict[str, type] = {
+    "title": str,
+    "requires": Requirements,
+    "capabilities": Capabilities,
+    "metrics": tuple,
+}
+
 # The hooks of `hookspecs` with their arguments; they stand here so that a plugin can be checked
 # as it loads, before there is an audit.
 HOOKS: dict[str, tuple[str, ...]] = {

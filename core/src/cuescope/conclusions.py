@@ -573,7 +573,8 @@ class Report(Value):
                 raise ValueError(f"{named}: no feature has this key. {close}")
             if score.metric not in metrics:
                 known = ", ".join(map(repr, sorted(metrics)))
-                raise ValueError(f"{named}: the method declares the metrics {known}")
+                declared = f"the metrics {known}" if known else "no metric"
+                raise ValueError(f"{named}: the method declares {declared}")
         looks: list[Contrast | Portrait] = [*self.contrasts, *self.portraits]
         for shown in looks:
             if shown.feature not in features:

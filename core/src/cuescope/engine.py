@@ -1,6 +1,7 @@
 """One audit, start to finish."""
 
 import platform
+import re
 import sys
 import time
 import warnings
@@ -46,6 +47,7 @@ from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Trial
 
 FAILED = "What failed and was left out"
+_PLACE = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 Respond = Callable[[Iterable[Trial]], Sequence[Outcome]]
 
@@ -190,8 +192,11 @@ class Session:
             self._open_weights()
         self._notify("audit_started")
         with self._blaming(method):
-            features = self._features(hook.propose_features(audit=audit))
+            proposed = hook.propose_features(audit=audit)
+            self._require_given("propose_features", proposed, "features")
+            features = self._features(proposed)
             perturbed = hook.perturb(audit=audit, features=features)
+            self._require_given("perturb", perturbed, "trials")
             # kept, so that verify asks nothing twice
             audit.outcomes = outcomes = self._answer(
                 each_of("perturb", method.spec, perturbed, Trial, Outcome)
@@ -201,9 +206,10 @@ class Session:
                 features=features,
                 outcomes=outcomes,
             )
-            self._require_scores(of_hook)
+            self._require_given("compute_scores", of_hook, "scores")
             scored = list(each_of("compute_scores", method.spec, of_hook, Score))
             self._require_labels(scored)
+            self._require_places(scored)
             scores = self._with_one_verdict(scored)
             self._reveal_cues()
             audit.features = features
@@ -280,6 +286,18 @@ class Session:
                     remedy=nearest(score.label, known),
                 )
 
+    def _require_places(self, scores: Iterable[Score]) -> None:
+        """A name that is nearly `{feature}` would stand in the report as it is."""
+        for score in scores:
+            for name in _PLACE.findall(score.statement or ""):
+                # other braces may be those of a label
+                if name != "feature" and nearest(name, ["feature"]):
+                    raise PluginError(
+                        f"statement of a score of {score.feature!r} by {self.parts.method.spec}",
+                        expected="{feature} where the name of the cue stands",
+                        got=f"{{{name}}}",
+                    )
+
     def _attachments(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(item for item in self.audit.attachments if isinstance(item, kind))
 
@@ -325,12 +343,12 @@ class Session:
                 with self._blaming(built):
                     built.plugin.open_weights()
 
-    def _require_scores(self, of_hook: Sequence[object]) -> None:
+    def _require_given(self, hook: str, of_hook: Sequence[object], what: str) -> None:
         """pluggy drops a None, and a forgotten `return` would look like "nothing found"."""
-        if not of_hook and hasattr(self.parts.method.plugin, "compute_scores"):
+        if not of_hook and hasattr(self.parts.method.plugin, hook):
             raise PluginError(
-                f"compute_scores of method {self.parts.method.spec}",
-                expected="scores, returned or yielded ([] where there are none)",
+                f"{hook} of method {self.parts.method.spec}",
+                expected=f"{what}, returned or yielded ([] where there are none)",
                 got="None",
             )
 

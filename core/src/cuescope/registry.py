@@ -23,7 +23,7 @@ from importlib.metadata import (
     requires,
     version,
 )
-from inspect import getmembers_static, isclass, isfunction, signature
+from inspect import getattr_static, getmembers_static, isclass, isfunction, signature
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -44,6 +44,8 @@ from cuescope.package_metadata import Package, place_of, read_package
 from cuescope.plugin_index import dists_of
 
 IN_MEMORY = "in memory"  # the package of an object of a caller in Python
+NOT_INSTALLED = "not-installed"  # that of a class which a test tries
+NO_DISTS = (IN_MEMORY, NOT_INSTALLED)
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 GROUPS = {  # of entry points, with the kind of plugin that each lists
     "cuescope.methods": "method",
@@ -174,7 +176,8 @@ class Registry:
                     )
             return first
         names = sorted({entry.name for entry in of_kind})
-        remedy = _where_it_is(kind, name) or nearest(name, names)
+        remedy = _where_it_is(kind, name) or self._as_another_kind(kind, name)
+        remedy = remedy or nearest(name, names)
         if remedy is None and kind in ("model", "dataset") and Path(name).suffix:
             remedy = (
                 f"A file stands behind the {kind} that reads it, as in NAME:{name}; "
@@ -186,11 +189,18 @@ class Registry:
             remedy=remedy or "`cuescope plugins` lists what is here",
         )
 
+    def _as_another_kind(self, kind: str, name: str) -> str | None:
+        """What a name is that is no plugin of this kind; None where it is no other either."""
+        others = [e.kind for e in self.entries if e.name == name and e.kind != kind]
+        if not others:
+            return None
+        return f"'{name}' is {with_article(others[0])}: `cuescope plugins info {name}`"
+
     def load(self, entry: Entry) -> Any:
         """What the entry point names; raises PluginError with reason and remedy."""
         if problem := self.check(entry):
             raise PluginError(
-                f"{entry.kind} '{entry.name}' of {entry.dist} {entry.version} cannot be used",
+                f"{_titled(entry)} cannot be used",
                 got=problem.reason,
                 # in a table it stands in a cell of its own, here it begins a sentence
                 remedy=problem.remedy[:1].upper() + problem.remedy[1:],
@@ -252,18 +262,23 @@ class Registry:
 
 def blame(entry: Entry, error: Exception, doubt: str | None = None) -> PluginError:
     """The line for an error of a plugin's code."""
-    where = f"{entry.kind} '{entry.name}'"
     remedy = "`--debug` shows the traceback"
-    # an object of a caller in Python, who has no option and sees the traceback
-    if entry.dist == IN_MEMORY:
+    # of a caller in Python, who has no option and sees the traceback
+    if entry.dist in NO_DISTS:
         remedy = "Its own error stands above this one"
-    else:
-        where += f" of {entry.dist} {entry.version}"
     return PluginError(
-        f"{where} failed",
+        f"{_titled(entry)} failed",
         got=reason_of(error) + _place_of(error, entry),
         remedy=remedy if doubt is None else f"{remedy}. {doubt}",
     )
+
+
+def _titled(entry: Entry) -> str:
+    """The plugin with the package that brings it, where there is one."""
+    name = f"{entry.kind} '{entry.name}'"
+    if entry.dist in NO_DISTS:
+        return name
+    return f"{name} of {entry.dist} {entry.version}"
 
 
 @contextmanager
@@ -451,8 +466,24 @@ def require_whole(entry: Entry, loaded: Any) -> None:
             raise TypeError(
                 f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has"
             )
+    _check_declared(entry.target, loaded)
     if entry.kind in ("method", "observer"):
         check_hooks(entry.target, loaded)
+
+
+def _check_declared(target: str, loaded: type) -> None:
+    """Raise TypeError for what a class declares of itself and is none: every list reads it."""
+    from cuescope.capabilities import DECLARED
+
+    for name, kind in DECLARED.items():
+        missing = object()
+        value = getattr_static(loaded, name, missing)
+        # a class may work it out for each plugin that is built
+        if value is missing or isinstance(value, (property, cached_property)):
+            continue
+        if not isinstance(value, kind):
+            expected = with_article(kind.__name__)
+            raise TypeError(f"{target}.{name} is {value!r:.60}, expected {expected}")
 
 
 def check_hooks(target: str, loaded: type) -> None:

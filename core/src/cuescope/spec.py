@@ -94,7 +94,10 @@ def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> 
     try:
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise fault(entry.name, error, fields, help_line, argument) from error
+        # the options of a bench follow its name
+        is_bench = entry.kind == "bench"
+        written = "--{name} VALUE" if is_bench else "{name}=VALUE"
+        raise fault(entry.name, error, fields, help_line, argument, written) from error
 
 
 def fault(

@@ -116,7 +116,11 @@ class StoredRun:
     @property
     def is_recorded(self) -> bool:
         """Whether its model is a log, which answers what it was asked then and nothing else."""
-        name = Spec.parse(self.report.provenance.model.spec).name
+        stamp = self.report.provenance.model
+        # an object has gone with its process, and is no log
+        if stamp.dist == IN_MEMORY:
+            return False
+        name = Spec.parse(stamp.spec).name
         registry = self.context.registry
         model = registry.load(registry.find("model", name))
         declared = getattr(model, "capabilities", None)

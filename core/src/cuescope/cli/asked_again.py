@@ -1,6 +1,6 @@
 """A stored run asked for again: what it was, and what a person types anew."""
 
-from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -141,7 +141,7 @@ def request_of(
     run: Path,
     report: "Report",
     registry: "Registry",
-    anew: Collection[str] = (),
+    anew: AbstractSet[str] = frozenset(),
     *,
     is_ours: bool = True,
 ) -> "Request":
@@ -181,12 +181,18 @@ def request_of(
         is_object = stamp.dist == IN_MEMORY or role in following.objects
         if is_object and kind not in anew:
             folder = str(run)
+            # who names one of the two on a command line has no object for the other
+            remedy = (
+                f"Name it too: --{role} SPEC"
+                if anew & {"model", "dataset"}
+                else f"In Python, which has it: `{following.confirm(folder)}`, "
+                f"`{following.mitigate(folder)}`"
+            )
             raise UserError(
                 f"the {role} of this run was an object in memory",
                 expected="plugins by SPEC, which can be built again",
                 got=f"'{stamp.spec}'",
-                remedy=f"In Python, which has it: `{following.confirm(folder)}`, "
-                f"`{following.mitigate(folder)}`",
+                remedy=remedy,
             )
     tools = {
         role: options_of(registry, kind_of_tool(role, stamp.spec, registry), stamp)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.audit import audit_and_show
-from cuescope.cli.echo import echo
+from cuescope.cli.echo import echo, echo_lines
 from cuescope.cli.options import RUNS, AsJson, Quiet, Verbose, open_runner
 from cuescope.cli.paths import output_folder
 from cuescope.cli.program import program
@@ -67,7 +67,8 @@ def demo(
     )
     if not as_json:
         flaw, shortcut = FLAWS[cue]
-        echo(STORY.format(flaw=flaw, shortcut=shortcut))
+        echo_lines(STORY.format(flaw=flaw, shortcut=shortcut))
+        echo("")
     # a name that can be typed: a request's own folder ends in letters of a digest
     folder = out or RUNS / demo_name(cue, seed)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:

@@ -28,6 +28,12 @@ def echo(text: str, *, err: bool = False) -> None:
         typer.echo(printable(text))
 
 
+def echo_lines(text: str) -> None:
+    """Print a text of several lines, each as `echo` does: a line end within one is written out."""
+    for line in text.splitlines():
+        echo(line)
+
+
 def echo_json(text: str) -> None:
     """Print JSON."""
     call = current_call()

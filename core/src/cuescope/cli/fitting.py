@@ -22,24 +22,29 @@ def show_use(entry: Entry, registry: Registry) -> None:
         models = find_installed(lambda model: fits(plugin, model), "model", registry)
         echo(f"models that fit: {', '.join(models) or 'none is installed'}")
         model = models[0] if models else "SPEC"
-        echo(f"example: {_audit(registry, plugin, entry.name, model)}")
+        # one that tests another run's findings has a command of its own
+        started = getattr(plugin, "started_by", None)
+        example = started or _audit(registry, plugin, entry.name, model)
+        echo(f"example: {example}")
     elif entry.kind == "model":
         methods = find_installed(
             lambda method: fits(method, plugin), "method", registry
         )
         echo(f"methods that fit: {', '.join(methods) or 'none is installed'}")
-        if methods:
-            method = registry.load(registry.find("method", methods[0]))
-            echo(f"example: {_audit(registry, method, methods[0], spec)}")
+        for name in methods:
+            method = registry.load(registry.find("method", name))
+            if getattr(method, "started_by", None) is None:
+                echo(f"example: {_audit(registry, method, name, spec)}")
+                break
     elif entry.kind == "dataset":
         words = ["cuescope", "audit", "METHOD", "--model", "SPEC", "--data", spec]
         echo(f"example: {shlex.join(words)}")
     elif entry.kind == "tool":
-        for role in _roles(registry):
+        for role in known_roles(registry):
             if hasattr(plugin, role.method):
                 echo(f"as: --tool {role.name}={spec}")
     elif entry.kind == "bench":
-        echo(f"example: cuescope bench {entry.name}")
+        echo(f"example: {shlex.join(['cuescope', 'bench', *_needed(spec, plugin)])}")
 
 
 def fits(method: Any, model: Any) -> bool:
@@ -55,7 +60,7 @@ def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
     from cuescope.building import find_tools
 
     words = ["cuescope", "audit", name, "--model", model, "--data", OWN_DATA]
-    roles = {role.name: role for role in _roles(registry)}
+    roles = {role.name: role for role in known_roles(registry)}
     for needed in sorted(method.requires.tools):
         tools = find_tools(roles[needed], registry)
         tool = tools[0] if tools else "SPEC"
@@ -63,7 +68,7 @@ def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
     return shlex.join(words)
 
 
-def _roles(registry: Registry) -> list[Any]:
+def known_roles(registry: Registry) -> list[Any]:
     """The standard roles of tools, and those that methods define."""
     from cuescope.capabilities import ROLES
 
@@ -73,6 +78,15 @@ def _roles(registry: Registry) -> list[Any]:
         if registry.check(entry) is None:
             roles += registry.load(entry).requires.roles
     return roles
+
+
+def _needed(spec: str, plugin: Any) -> list[str]:
+    """The SPEC of a bench, with a value for each option that it cannot do without."""
+    words = [spec]
+    for name, field in plugin.Options.model_fields.items():
+        if field.is_required() and name != plugin.Options.argument:
+            words += [f"--{name.replace('_', '-')}", name.upper()]
+    return words
 
 
 def _with_argument(name: str, plugin: Any) -> str:

@@ -1,5 +1,6 @@
 """What somebody probably meant who typed a hub id, a path or a plugin where it cannot stand."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from cuescope.cli.own_commands import HELP
@@ -16,6 +17,8 @@ READERS = {
     "questions": "questions and their right answers",
     "folder": "pictures and their labels",
 }
+# A network alone: what is shown to it, and what its outputs mean, no file says.
+NETWORKS = (".onnx", ".pt", ".pth", ".pkl", ".joblib", ".h5", ".keras", ".tflite")
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx", ".eval")
 USES = {
     "method": "`cuescope audit {} --model SPEC --data SPEC` audits with it",
@@ -29,6 +32,8 @@ def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
     """Raise UserError for a hub id or path that stands where NAME:ARG belongs."""
     name = Spec.parse(text).name
     names = [entry.name for entry in registry.of_kind(kind)]
+    if kind == "model" and name not in names:
+        _refuse_network(text)
     path = Path(text).expanduser()
     is_table = path.suffix.lower() in TABLES
     looks_bare = "/" in name or name.startswith((".", "~")) or is_table or path.exists()
@@ -53,6 +58,34 @@ def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
         remedy=f"Did you mean '{takers[0]}:{text}'?"
         if takers
         else "`cuescope plugins` lists names",
+    )
+
+
+def refuse_bare_arguments(given: Mapping[str, object], registry: Registry) -> None:
+    """The same for what a caller in Python passes by kind; an object is no name."""
+    for kind, text in given.items():
+        if isinstance(text, str) and text:
+            refuse_bare_argument(kind, text, registry)
+
+
+def _refuse_network(text: str) -> None:
+    """Raise UserError for the file of a network, with or without a name before it."""
+    suffix = Path(text).suffix.lower()
+    if suffix not in NETWORKS:
+        return
+    remedy = (
+        "From Python: cuescope.audit(..., model=cuescope.Classifier(FUNCTION)), a function from a "
+        "list of PIL images to probabilities that runs it"
+    )
+    if suffix in (".pt", ".pth"):
+        file = text.partition(":")[2] or text
+        remedy += (
+            f". Weights of a CLIP: --model open-clip:ARCHITECTURE -M checkpoint={file}"
+        )
+    raise UserError(
+        f"no plugin reads the network '{text}'",
+        expected="the SPEC of an installed model",
+        remedy=remedy,
     )
 
 

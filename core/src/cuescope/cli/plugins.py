@@ -125,10 +125,10 @@ def list_(
         echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
     # one width for all lines, since columns are read downwards
     width = max([14, *(len(entry.name) for entry in listed)])
+    kinds = max([8, *(len(entry.kind) for entry in listed)])
     for entry in listed:
-        echo(
-            f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {_does(entry)}"
-        )
+        named = f"{entry.kind:<{kinds}}  {entry.name:<{width}}"
+        echo(f"{named}  {entry.version:<8}  {_does(entry)}")
     faults = [(_title(entry), problem) for entry, problem in broken.items()]
     faults += [(f"package {dist}", fault) for dist, fault in registry.damaged.items()]
     for title, problem in faults:
@@ -141,7 +141,7 @@ def list_(
             echo(f"remark: {_title(entry)}: {remark}; tell the authors of {entry.dist}")
     if not check:
         echo("Nothing was imported; `cuescope plugins --check` tries each one.")
-    elif not faults:
+    elif problems and not faults:
         echo(f"All {len(problems)} can be imported.")
     if strict and faults:
         raise typer.Exit(1)
@@ -367,6 +367,11 @@ def search(
     if not found:
         wider = "other words" if newest else "other words, or --newest"
         echo(f"None of {len(index)} listed plugins has all these words: try {wider}.")
+        if kind is None or kind.value == "model":
+            echo(
+                "A model of your own needs no plugin: from Python, cuescope.audit takes a function "
+                "from images to probabilities (cuescope.Classifier)."
+            )
     if not all(is_own(plugin.dist.partition("[")[0]) for plugin in found):
         echo("Nobody here has looked at packages that are not of this project.")
 

@@ -15,6 +15,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from cuescope.cli.calling import Call, calling
+from cuescope.cli.hints import refuse_bare_arguments
 from cuescope.cli.paths import NamedPath
 from cuescope.context import Context
 from cuescope.errors import UserError, nearest
@@ -170,6 +171,7 @@ def _call(name: str, model: Any, data: Any, words: Words) -> Any:
     if bars is not None:
         context = replace(context, progress=bars)
     held: dict[str, Held] = {}
+    refuse_bare_arguments({"dataset": data, "model": model}, registry)
     for role, item, hold in (("data", data, hold_data), ("model", model, hold_model)):
         if item is None or isinstance(item, str):
             given |= {} if item is None else {role: item}

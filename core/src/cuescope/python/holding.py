@@ -1,6 +1,7 @@
 """What a caller may pass for a model or for data -> what stands for it in the registry."""
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from cuescope.capabilities import Dataset, Model
@@ -49,11 +50,19 @@ def hold_model(item: Any, options: Given, name: str | None, context: Context) ->
     raise UserError(
         f"model is {with_article(type(item).__name__)}",
         expected=MODELS,
-        remedy="A network by itself: wrap it in a function from a list of PIL images to "
-        "probabilities, with its preprocessing"
-        if callable(item)
-        else None,
+        remedy=_how_to_wrap(item),
     )
+
+
+def _how_to_wrap(item: Any) -> str | None:
+    """What makes a model of what is at hand; None for what is no network and no estimator."""
+    if isinstance(item, PurePath):
+        return f"Write model='NAME:{item}' where a plugin reads it (`cuescope plugins`)"
+    way = "in a function from a list of PIL images to probabilities, with its preprocessing"
+    # as scikit-learn calls it
+    if hasattr(item, "predict_proba"):
+        return f"An estimator by itself: wrap its predict_proba {way}"
+    return f"A network by itself: wrap it {way}" if callable(item) else None
 
 
 def hold_data(item: Any, options: Given, name: str | None, context: Context) -> Held:
@@ -71,9 +80,23 @@ def hold_data(item: Any, options: Given, name: str | None, context: Context) -> 
     raise UserError(
         f"data is {with_article(type(item).__name__)}",
         expected=DATA,
-        remedy="Labels belong to images: data=(images, labels)"
-        if isinstance(item, list | tuple)
-        else None,
+        remedy=_how_to_give(item),
+    )
+
+
+def _how_to_give(item: Any) -> str | None:
+    """How images and labels are given that come as something else; None where nobody can tell."""
+    if isinstance(item, PurePath):
+        return f"Write data='folder:{item}'"
+    if isinstance(item, list | tuple):
+        if not (item and isinstance(item[0], tuple)):
+            return "Labels belong to images: data=(images, labels)"
+    elif not (hasattr(item, "__getitem__") and hasattr(item, "__len__")):
+        return None
+    # as torch has data sets: an item is a pair
+    return (
+        "Of pairs: images, labels = zip(*(data[i] for i in range(len(data)))), then "
+        "data=(images, labels)"
     )
 
 

@@ -4,6 +4,11 @@ from collections.abc import Mapping
 
 from cuescope.request import Request, Settings
 
+# words of `cuescope.audit` itself: an option of a method that has such a name is in a mapping
+TAKEN = frozenset(Request.model_fields) | {
+    *("model_name", "data_name", "out", "runs", "cache", "progress"),
+}
+
 
 class PythonRequest(Request):
     """`objects` maps the name of each object to its fingerprint, so that the folder is its own."""
@@ -22,11 +27,7 @@ class PythonRequest(Request):
             f"model={word_of(self.model)}",
             f"data={word_of(self.data)}",
         ]
-        own = {
-            k: v
-            for k, v in self.method_options.items()
-            if k not in Settings.model_fields
-        }
+        own = {k: v for k, v in self.method_options.items() if k not in TAKEN}
         words += [f"{name}={value!r}" for name, value in own.items()]
         others = {k: v for k, v in self.method_options.items() if k not in own}
         of_plugins = {

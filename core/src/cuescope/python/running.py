@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cuescope.building import context_for
+from cuescope.cli.hints import refuse_bare_arguments
 from cuescope.context import Context, ignore, silent
 from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
@@ -155,6 +156,7 @@ def _open(
     context = Context(registry=registry, progress=bars or silent, announce=announce)
     context = context_for(draft, context)
     held: dict[str, Held] = {}
+    refuse_bare_arguments({"dataset": asked.data, "model": asked.model}, registry)
     if not isinstance(asked.data, str):
         held["data"] = hold_data(
             asked.data, asked.data_options, asked.data_name, context

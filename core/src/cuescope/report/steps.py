@@ -5,7 +5,7 @@ import shlex
 
 from cuescope.conclusions import Report
 from cuescope.counted import count_of
-from cuescope.typed import Typed, data_words, typed
+from cuescope.typed import PythonCall, Typed, data_words, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -39,11 +39,13 @@ def _after_a_test(report: Report, run: str) -> list[Step]:
     # the method may know the command
     if any(step and "--seed " in step for _, step in own):
         return own
-    words = (
-        "See that another seed says the same: type the command that you typed again, with "
-        "--seed 1 and another --out."
+    in_python = isinstance(typed(report.provenance.command), PythonCall)
+    way = (
+        "call what you called again, with seed=1 and another out."
+        if in_python
+        else "type the command that you typed again, with --seed 1 and another --out."
     )
-    return [*own, (words, None)]
+    return [*own, (f"See that another seed says the same: {way}", None)]
 
 
 def _after_nothing(method: str) -> list[Step]:

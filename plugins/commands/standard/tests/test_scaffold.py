@@ -361,6 +361,12 @@ def test_class_names_hide_nothing() -> None:
     assert names_of("dataset", "two-words")["module"] == "cuescope_two_words"
 
 
+@pytest.mark.parametrize("role", ["detector", "embedder", "verifier", "namer"])
+def test_what_is_called_by_its_role_is_a_tool(role: str) -> None:
+    with pytest.raises(UserError, match="is a tool: `cuescope new tool mine`"):
+        names_of(role, "mine")
+
+
 def test_the_range_keeps_to_the_same_words() -> None:
     assert sdk_range("0.1.0") == ">=0.1,<0.2"
     assert sdk_range("0.12.3") == ">=0.12,<0.13"

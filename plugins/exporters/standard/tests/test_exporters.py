@@ -5,11 +5,14 @@ from typing import Any, ClassVar
 
 import pytest
 
+from cuescope.registry import Registry
+from cuescope.stored_run import StoredRun
 from cuescope_exporters.croissant import Croissant
 from cuescope_exporters.every_eval_ever import EveryEvalEver, plain_name, results
 from cuescope_exporters.fiftyone import FiftyOne
 from cuescope_exporters.hugging_face import HuggingFace
 from cuescope_exporters.inspect_log import InspectLog
+from cuescope_sdk import UserError
 from cuescope_sdk.exporting import plain_answers
 from cuescope_sdk.testing import ExporterContract
 
@@ -66,6 +69,13 @@ class TestEveryEvalEver(ExporterContract):
 
 class TestFiftyOne(ExporterContract):
     plugin = FiftyOne
+
+    def test_says_why_there_are_no_pictures(self) -> None:
+        with self.run_folder() as (run, folder):
+            # of a process that has not made it
+            lost = StoredRun(run.path)
+            with pytest.raises(UserError, match="To open its data"):
+                self.built.export(lost, folder)
 
 
 class TestHuggingFace(ExporterContract):

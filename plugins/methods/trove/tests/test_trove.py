@@ -153,6 +153,9 @@ def test_single_frames_and_few_frames_are_noted() -> None:
     single = Setup(TRoVe, data_options={"frames": 1}).report()
     assert "the sample itself" in single.notes["frames"]
     assert "single frames" in single.notes["weak data"]
+    # a picture is no frame that was frozen
+    assert not any("frozen frame" in words for words in single.statements)
+    assert any("Such a picture" in words for words in single.statements)
     few = Setup(TRoVe, data_options={"frames": 1, "samples": 18}).report()
     assert "only 18 frames" in few.notes["cluster sweep"]
     assert len(few.features) <= 17

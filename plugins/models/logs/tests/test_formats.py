@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cuescope_logs.dataset import LogData
 from cuescope_logs.model import LogModel
@@ -376,6 +377,29 @@ def test_a_right_answer_that_is_no_choice_is_named(tmp_path: Path) -> None:
         "2 questions without a label, since what the log calls right is none of the choices: "
         "'E' in 'q2', 'E' in 'q4'"
     )
+
+
+@pytest.mark.parametrize("has_pictures", [True, False])
+def test_one_question_of_many_pictures_is_told_apart_by_these(
+    *, has_pictures: bool, tmp_path: Path
+) -> None:
+    lines = []
+    for number in range(3):
+        Image.new("RGB", (4, 4), (number, 0, 0)).save(tmp_path / f"{number}.png")
+        shown = f"{number}.png" if has_pictures else ""
+        lines.append(f"q{number},what?,cat,dog,A,A,{shown}")
+    file = tmp_path / "log.csv"
+    file.write_text("\n".join(["id,question,A,B,answer,prediction,image", *lines]))
+    data = LogData(LogData.Options(file=file), Context())
+    asked = [data[index].question for index in range(3)]
+    if has_pictures:
+        assert asked == ["what?"] * 3
+        assert "alike" not in data.facts
+    else:
+        assert asked == ["what? [q0]", "what? [q1]", "what? [q2]"]
+        assert data.facts["alike"].startswith(
+            "3 questions without a picture, and with no text"
+        )
 
 
 def test_a_table_of_other_names_says_how_all_are_named(tmp_path: Path) -> None:

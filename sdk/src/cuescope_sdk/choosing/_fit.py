@@ -127,11 +127,12 @@ class Question:
         dists = {n: dist for n, dist in dists_of("method").items() if is_own(dist)}
         for name in sorted({*entries, *dists}):
             if name not in entries:
-                lack = Lack("it is not installed", how_to_install(dists[name]))
+                lack = Lack("not installed", how_to_install(dists[name]))
                 yield Fit(name, lacks=(lack,))
             # a method that does not load is one line, and must not end the list
             elif problem := registry.check(entries[name]):
-                yield Fit(name, lacks=(Lack(problem.reason, problem.remedy),))
+                why = f"it cannot be used: {problem.reason}"
+                yield Fit(name, lacks=(Lack(why, problem.remedy),))
             else:
                 method = registry.load(entries[name])
                 lacks = (

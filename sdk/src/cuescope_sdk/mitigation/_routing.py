@@ -93,7 +93,7 @@ class CueRouter:
 
         `embedding` has the frames held still, in the order of `stills` of each trial.
         """
-        cosine = normalise(embedding) @ self.centroids.T
+        cosine = self.cosines(embedding)
         ends = np.cumsum([len(trial.sample.frames) for trial in trials])
         of_trials = np.split(cosine, ends[:-1])
         shows = np.zeros((len(trials), len(self.centroids)), dtype=bool)
@@ -101,6 +101,15 @@ class CueRouter:
             # clusters that are no cues take frames as well: the rest is not forced onto a cue
             shows[row, of_trial.argmax(axis=1)] = True
         return shows, of_trials
+
+    def cosines(
+        self, embedding: Float[np.ndarray, "still dim"]
+    ) -> Float[np.ndarray, "still cluster"]:
+        """Of each frame with each centroid."""
+        cosines: Float[np.ndarray, "still cluster"] = (
+            normalise(embedding) @ self.centroids.T
+        )
+        return cosines
 
     @staticmethod
     def stills(trial: Trial) -> list[Trial]:

@@ -10,7 +10,7 @@
 
 # each check has a bad plugin in the tests that it catches (docs/architecture.md)
 from cuescope_sdk.testing._chat_server import ChatServer
-from cuescope_sdk.testing._contract import Contract
+from cuescope_sdk.testing._contract import Contract, NotApplicable
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
 from cuescope_sdk.testing._exporter_contract import ExporterContract
@@ -63,6 +63,7 @@ __all__ = [
     "MediaFile",
     "MethodContract",
     "Mistake",
+    "NotApplicable",
     "MitigatorContract",
     "ModelContract",
     "ObserverContract",

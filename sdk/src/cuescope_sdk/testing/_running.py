@@ -10,7 +10,7 @@ from typing import Any
 from cuescope.context import Context, cache_folder
 from cuescope.engine import Session
 from cuescope.planning import Plan, plan_of
-from cuescope.registry import Entry, Problem, Registry, require_whole
+from cuescope.registry import NOT_INSTALLED, Entry, Problem, Registry, require_whole
 from cuescope.request import Request
 from cuescope.store import ResponseCache
 from cuescope_sdk import Report
@@ -59,7 +59,7 @@ def _entry(kind: str, name: str, cls: Any) -> Entry:
         kind,
         name,
         target,
-        dist="not-installed",
+        dist=NOT_INSTALLED,
         version="0",
         summary=cls.__doc__ or "",
     )

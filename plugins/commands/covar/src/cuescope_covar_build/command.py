@@ -10,6 +10,7 @@ from cuescope.application import (
     Output,
     Quiet,
     echo,
+    echo_lines,
     open_runner,
     output_file,
     prints,
@@ -56,7 +57,7 @@ def build(options: BuildOptions, output: Output) -> None:
             if output.as_json:
                 CovarPlan(**vars(cost)).show()
             else:
-                echo(str(cost))
+                echo_lines(str(cost))
             return
         manifest = opened.run()
     _show(options, manifest, output.as_json)
@@ -155,7 +156,7 @@ def backgrounds(
 def _give(text: str, out: Path | None) -> None:
     """Write a list, or print it."""
     if out is None:
-        echo(text.rstrip())
+        echo_lines(text.rstrip())
         return
     write_atomically(out, text)
     echo(f"wrote {out}: look it over, then `cuescope covar build` takes it")

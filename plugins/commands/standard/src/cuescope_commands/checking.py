@@ -9,6 +9,8 @@ import typer
 from cuescope.application import PrintsJson, echo, prints
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cuescope.application import Entry, Registry, Spec
     from cuescope_sdk.testing import Contract
 
@@ -118,6 +120,8 @@ def contract_of(
     entry = _entry(registry, spec.name, kind)
     plugin, known = _with_options(registry, entry, spec, pairs("-O", options))
     facts = {"folder": cache_folder(), **settings, "plugin": plugin, "options": known}
+    if entry.kind == "log":
+        facts["written"] = classmethod(_refuse_to_write)
     if data is not None:
         if entry.kind not in ("model", "tool"):
             raise UserError(
@@ -134,8 +138,18 @@ def contract_of(
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
 
 
+def _refuse_to_write(cls: type, folder: "Path") -> "Path":
+    """A log of the format: nobody but its authors can write one."""
+    from cuescope_sdk.testing import NotApplicable
+
+    raise NotApplicable(
+        "asks for a log of the format, which the tests of its package write"
+    )
+
+
 def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     """The installed plugin that is meant; raises UserError for none or several."""
+    from cuescope.application import with_article
     from cuescope_sdk import UserError, nearest
     from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import CONTRACTS
@@ -152,6 +166,13 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
             named[kind_name] = entry
     if not named:
         names = sorted({entry.name for entry in entries})
+        unchecked = {each.kind for each in registry.entries if each.name == name}
+        if kind is None and unchecked:
+            raise UserError(
+                f"'{name}' is {with_article(min(unchecked))}, for which there are no common checks",
+                expected=f"one of {', '.join(CONTRACTS)}",
+                remedy="The tests of its own package check it",
+            )
         raise UserError(
             f"no {kind or 'plugin'} '{name}' to check",
             expected=f"one of the {len(names)} that are installed",

@@ -80,7 +80,8 @@ def methods(
 
 def _show_methods(fits: "list[Fit]") -> None:
     for fit in fits:
-        echo(f"{fit.method}: {fit.finds or 'not installed'}")
+        # a broken one says nothing of itself, and why it is broken is what is missing
+        echo(f"{fit.method}: {fit.finds or fit.lacks[0].what}")
         if fit.installed:
             echo(f"  needs {fit.needs}")
         for lack in fit.lacks:

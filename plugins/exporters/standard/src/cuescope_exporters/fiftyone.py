@@ -51,9 +51,11 @@ class FiftyOne(Exporter):
             )
         # an empty file would load as an empty data set, and seem a fault of FiftyOne
         if not samples:
+            # it says why, where the data cannot be opened
+            _ = run.samples
             raise UserError(
                 f"{run.path} has no pictures to show",
-                expected="samples with frames, and their data at hand",
+                expected="samples with frames",
             )
         file = folder / "samples.json"
         file.write_text(json.dumps({"samples": samples}, indent=1), encoding="utf-8")

@@ -14,7 +14,7 @@ from cuescope_mitigation.scores import (
     PerSample,
     Precision,
 )
-from cuescope_mitigation.trials import Comparison, Cue
+from cuescope_mitigation.trials import Comparison, Cue, Recall
 from cuescope_sdk.report import signed
 
 Verdict = Literal[
@@ -58,7 +58,8 @@ class Row:
     `n` measured samples show the cue and `others` do not.
     `groups` is of all groups of label, with and without the cue, each of which counts the same;
     `random`, `shifted` and `refit` are the controls. `kept` is the remedy that is kept, where it is
-    another one than those that were measured.
+    another one than those that were measured. `recall` is how well the clusters tell the cue, None
+    where that is not known.
     """
 
     cue: Cue
@@ -74,6 +75,7 @@ class Row:
     shifted: Control | None = None
     refit: Control | None = None
     kept: Control | None = None
+    recall: Recall | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -101,6 +103,11 @@ def measure(comparison: Comparison) -> Results:
     confidence = 1 - (1 - parts.options.confidence) / cues
     precision = Precision(comparison.groups, confidence)
     rows = [measure_cue(comparison, precision, number) for number in range(cues)]
+    # none of what was put together by hand
+    recalls: Sequence[Recall | None] = parts.recalls or [None] * cues
+    rows = [
+        replace(row, recall=recall) for row, recall in zip(rows, recalls, strict=True)
+    ]
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected

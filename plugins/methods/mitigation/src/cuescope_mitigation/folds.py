@@ -19,6 +19,7 @@ from cuescope_mitigation.trials import (
     Comparison,
     Cue,
     Parts,
+    Recall,
     check_labels,
     compare,
     cues_of,
@@ -228,6 +229,11 @@ def in_one(
         rows = [row_of[sample.key] for sample in compress(part.samples, measured)]
         shows.append(np.hstack([shown, whole.clusters[np.ix_(rows, others)]]))
         judged.append(known)
+    recalls = [Recall(0, 0) for _ in cues]
+    for part, of_part in zip(parts, columns, strict=True):
+        # a part of a test may say nothing of it
+        for column, recall in zip(of_part, part.recalls, strict=False):
+            recalls[column] += recall
     measured_samples = [list(compress(part.samples, ~part.fitted)) for part in parts]
     outcomes = [list(compress(part.outcomes, ~part.fitted)) for part in parts]
     samples = list(chain.from_iterable(measured_samples))
@@ -246,6 +252,7 @@ def in_one(
         ],
         columns=tuple(range(len(cues))),
         judged=np.vstack(judged),
+        recalls=recalls,
     )
 
 

@@ -62,8 +62,10 @@ def scores(comparison: Comparison) -> Iterator[Score]:
     folder = comparison.parts.options.save
     if folder is not None and SAVING not in audit.failures:
         option = f"mitigated={folder}"
-        audit.note("audit the mitigated model", f"-M {option}")
         again = comparison.parts.options.tested.audit_with(option)
+        # None: no command names the model, which somebody has in Python
+        way = f"-M {option}" if again else f"cuescope.Mitigated(model, {str(folder)!r})"
+        audit.note("audit the mitigated model", way)
         if again is not None:
             audit.note("next step", f"{NEXT} `{again}`.")
     for row in sorted(results.rows, key=_rank):
@@ -168,7 +170,10 @@ def statement(row: Row, title: str) -> str:
         few = f"show the cue (only {row.n})"
         if row.others < row.n:
             few = f"are without the cue (only {row.others})"
-        return f"{where}: too few of the measured samples {few}; nothing can be said."
+        doubt = ""
+        if row.recall is not None and not row.recall.is_enough:
+            doubt = " Its own frames are not told by its cluster: see the check 'the cue is told'."
+        return f"{where}: too few of the measured samples {few}; nothing can be said.{doubt}"
     figures = (
         f"with the cue on screen the model is right on {gain.after:.0%} of {gain.n} samples, "
         f"{_instead_of(gain)} ({points(gain.gain)} points, {between(gain)})"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice
+from typing import Self
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -45,6 +46,7 @@ from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers
 
+RECALLED = 0.5  # of a cue's own frames, at least so many are nearest to its centre
 SAVING = "saving what was learned"
 
 
@@ -61,14 +63,45 @@ class Cue:
     word: str | None
 
 
+@dataclass(frozen=True)
+class Recall:
+    """Of the frames in which a run found a cue: how many, and how many are nearest to its centre.
+
+    A cue that little of the embedding tells may have no frame near its centre.
+    """
+
+    frames: int
+    nearest: int
+
+    @classmethod
+    def of(
+        cls,
+        router: CueRouter,
+        frames: Float[np.ndarray, "frame dim"],
+        members: Sequence[int],
+        cluster: int,
+    ) -> Self:
+        """By the embeddings of all `frames`; `members` are those of the cluster."""
+        cosines = router.cosines(frames[list(members)])
+        return cls(len(cosines), int((cosines.argmax(axis=1) == cluster).sum()))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether most of its own frames would be told, as far as frames of the run say."""
+        return self.nearest >= RECALLED * self.frames
+
+    def __add__(self, other: "Recall") -> "Recall":
+        return Recall(self.frames + other.frames, self.nearest + other.nearest)
+
+
 @dataclass(frozen=True, eq=False)
 class Parts:
     """The cues with what tells them, and the samples by key with the cues that each shows.
 
     `fitted` says which samples are for fitting; the others are measured. `clusters` says which of
     all `features` of the run a sample shows, `shows` which of the cues, whose `columns` these are.
-    Of a sample that was not `judged` for a cue nobody knows whether it shows it. `audit` is the one
-    that measures, with `options`.
+    Of a sample that was not `judged` for a cue nobody knows whether it shows it. `recalls` says of
+    each cue how well the clusters tell it. `audit` is the one that measures, with `options`.
     """
 
     audit: Audit
@@ -85,6 +118,7 @@ class Parts:
     features: Sequence[Feature]
     columns: tuple[int, ...]
     judged: Shows
+    recalls: Sequence[Recall] = ()
 
     @property
     def shows(self) -> Shows:
@@ -182,7 +216,8 @@ def route(
     outcomes = list(islice(answers, len(trials)))
     keys = [feature.key for feature in features]
     columns = tuple(keys.index(cue.feature.key) for cue in cues)
-    router = CueRouter.of(Answers.stack_embeddings(of_stills), members, columns)
+    seen = Answers.stack_embeddings(of_stills)
+    router = CueRouter.of(seen, members, columns)
     embedding = Answers.stack_embeddings(list(answers))
     clusters, nearness = router.place(trials, embedding)
     return Parts(
@@ -200,6 +235,7 @@ def route(
         features,
         columns,
         judged=np.ones((len(samples), len(cues)), bool),
+        recalls=[Recall.of(router, seen, members[c], c) for c in columns],
     )
 
 

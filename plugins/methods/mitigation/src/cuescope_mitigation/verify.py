@@ -12,9 +12,10 @@ from cuescope_mitigation.analysis import (
     other_gaps,
     points,
 )
-from cuescope_mitigation.trials import Comparison
+from cuescope_mitigation.trials import RECALLED, Comparison
 from cuescope_sdk import Evidence, Verdict
 
+TOLD = "the cue is told"
 COST = 0.02  # overall accuracy that a remedy may cost
 GREW = 0.1  # growth of another gap that is worth a look
 
@@ -23,6 +24,8 @@ def evidence(comparison: Comparison) -> Iterator[Evidence]:
     """A check of each placebo for each cue, then two of the whole model."""
     audit = comparison.parts.audit
     results = audit.once(measure, comparison)
+    for row in results.rows:
+        yield from recall_check(row)
     if comparison.mitigator.changes_answers:
         for row in results.rows:
             # where it harms there is no gain for a placebo to explain
@@ -34,6 +37,26 @@ def evidence(comparison: Comparison) -> Iterator[Evidence]:
             yield overall_check(results)
         with audit.spare("check of other cues"):
             yield moved_check(results)
+
+
+def recall_check(row: Row) -> Iterator[Evidence]:
+    """Where the clusters do not tell the cue: which samples are measured rests on them."""
+    recall = row.recall
+    if recall is None or recall.is_enough:
+        return
+    share = recall.nearest / recall.frames
+    yield Evidence(
+        check=TOLD,
+        verdict="refuted",
+        detail=f"{about(row)}: a frame shows the cluster that it is nearest to, and of those in "
+        f"which the cue was found only {share:.0%} are nearest to its own. So most samples that "
+        "show it were not measured as such, and the remedy was not learned of them",
+        value=share,
+        threshold=RECALLED,
+        n=recall.frames,
+        feature=row.cue.feature.key,
+        label=row.cue.label,
+    )
 
 
 def placebo_checks(row: Row) -> Iterator[Evidence]:

@@ -88,9 +88,15 @@ def scores(
         statement,
         labels=len(audit.labels),
         starts=analysis.distinct.starts,
+        stills=_are_stills(audit),
     )
     for row in rows:
         yield from _pair_scores(row, say(row))
+
+
+def _are_stills(audit: Audit) -> bool:
+    """Whether no sample has a second frame."""
+    return all(len(sample.frames) == 1 for sample in audit.samples)
 
 
 def losses_table(tried: Sequence[PairRow]) -> Table:
@@ -174,10 +180,12 @@ def statement(
     *,
     labels: int,
     starts: int = 1,
+    stills: bool = False,
 ) -> str | None:
     """A pair in a few sentences: what is lost, and what a still frame is taken for, or why not.
 
     None for a pair that is nothing. There are so many `labels`, and `starts` of the clustering.
+    Of samples that are `stills` a frame is the sample.
     """
     if row.verdict == Verdict.NOTHING:
         return None
@@ -192,7 +200,9 @@ def statement(
         words += f" In the part of the data used for the search: {first} points."
     if row.verdict == Verdict.LABEL_NOISE:
         return label_noise_words(words, row.label, row.suspects, row.retest)
-    sentences = _mistake_sentence(row) + _still_frame_sentence(row, labels)
+    sentences = _mistake_sentence(row) + _still_frame_sentence(
+        row, labels, stills=stills
+    )
     return f"{words} {sentences}{_starts_sentence(row, starts)}"
 
 
@@ -203,16 +213,14 @@ def _mistake_sentence(row: PairRow) -> str:
     return f"It is taken for {answer} in {row.taken_with:.0%} instead of {row.taken_without:.0%}. "
 
 
-def _still_frame_sentence(row: PairRow, labels: int) -> str:
+def _still_frame_sentence(row: PairRow, labels: int, *, stills: bool) -> str:
     answer = f"'{row.answer}'"
+    frame = "Such a picture" if stills else "A single frozen frame with it"
     # below a half "is answered" would be false: other answers may be likelier
     if row.confidence >= 0.5:
-        return (
-            f"A single frozen frame with it is answered {answer} with {row.confidence:.0%} "
-            "confidence."
-        )
+        return f"{frame} is answered {answer} with {row.confidence:.0%} confidence."
     return (
-        f"A single frozen frame with it gives {answer} a probability of {row.confidence:.0%} "
+        f"{frame} gives {answer} a probability of {row.confidence:.0%} "
         f"(chance: {100 / labels:.3g}%)."
     )
 
@@ -251,7 +259,7 @@ def note_candidates(audit: Audit, analysis: Analysis) -> None:
             f"shorter than {wanted}: there are only {count_of(frames, 'frames')}",
         )
     # then the static bias is of the answer itself, and time tells nothing
-    if all(len(sample.frames) == 1 for sample in audit.samples):
+    if _are_stills(audit):
         audit.note("frames", "one a sample: its still clip is the sample itself")
 
 

@@ -394,7 +394,7 @@ def share_beside(
     usual = np.bincount(label, minlength=observations.classes)[answer] / len(label)
     # of one label alone no share says anything
     beside = np.divide(1 - inside, 1 - usual, out=np.ones(len(pairs)), where=usual < 1)
-    return np.minimum(beside, 1)
+    return np.asarray(np.minimum(beside, 1))
 
 
 # -------------------------------------------------------------------- label by label, for groups

@@ -127,7 +127,7 @@ class LogSamples:
                 strange.append(f"'{record.label!s:.60}' in '{record.key:.60}'")
             named += bool(record.images)
             shown += bool(sample.frames)
-            twins += _question_parts(record) in self.twins
+            twins += not sample.frames and _question_parts(record) in self.twins
         if named > shown or not shown:
             # a log that names no picture lacks them all
             lacking = named - shown or len(samples)
@@ -143,9 +143,9 @@ class LogSamples:
             )
         if twins:
             self.facts["alike"] = (
-                f"{count_of(twins, 'questions')} without a text of its own (the log has none, or "
-                "the same one for several) and without a picture: the key of the row is written "
-                "behind each, so that answers are not mixed up"
+                f"{count_of(twins, 'questions')} without a picture, and with no text or that of "
+                "others: the key of the row is written behind each, so that answers are not mixed "
+                "up"
             )
         return tuple(samples)
 

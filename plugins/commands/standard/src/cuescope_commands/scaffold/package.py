@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template, capwords
 from tempfile import TemporaryDirectory
 
-from cuescope.application import Registry
+from cuescope.application import Registry, known_roles, with_article
 from cuescope_commands.scaffold.kinds import FOLDER, KINDS, TABLES
 from cuescope_sdk import UserError, nearest
 
@@ -60,13 +60,26 @@ def write_files(target: Path, content: dict[Path, str]) -> None:
         package.rename(target)
 
 
+def _of_role(word: str, name: str) -> str | None:
+    """How to begin what is called by its role, as a detector or a verifier; None for no role."""
+    roles = [role.name for role in known_roles(Registry())]
+    # "verifier" for claim-verifier
+    role = next((role for role in roles if word in (role, *role.split("-")[1:])), None)
+    if role is None:
+        return None
+    return (
+        f"{with_article(role).capitalize()} is a tool: `cuescope new tool {name}`, then give its "
+        "class the method of the role"
+    )
+
+
 def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, str]:
     """What the templates are filled in with; raises UserError for a kind or name that cannot be."""
     if kind not in KINDS:
         raise UserError(
             f"no template for '{kind}'",
             expected=f"one of {', '.join(KINDS)}",
-            remedy=nearest(kind, KINDS),
+            remedy=_of_role(kind, name) or nearest(kind, KINDS),
         )
     if not KEBAB.fullmatch(name):
         # a name that would do, since most refusals are for capitals and underscores
