@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cuescope.registry import Registry
 from cuescope.stored_run import StoredRun
 from cuescope_exporters.croissant import Croissant
 from cuescope_exporters.every_eval_ever import EveryEvalEver, plain_name, results
