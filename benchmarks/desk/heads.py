@@ -1,0 +1,134 @@
+"""Two heads on what CLIP sees: a linear probe, and a network with a residual block.
+
+The block adds to a frame's features what a narrow layer makes of them; the layer after it, of tanh,
+is the embedding. A clip is the mean of its frames' embeddings. Both heads read features less
+their mean over the clips of training, all in one measure.
+"""
+
+import numpy as np
+import torch
+from drawn_training import descend, initialise
+from jaxtyping import Float, Int
+from sklearn.linear_model import LogisticRegression
+from torch import Tensor, nn
+from worlds.stamps.tower import open_tower
+
+from desk.scene import NAMES
+
+NARROW, HIDDEN = 64, 80  # units of the block's narrow layer, and of the embedding
+EPOCHS = 20
+BATCH = 25
+RATE = 1.5e-3
+TIGHT = 0.003  # of the probe's weights: the smaller, the more they are held back
+AT_ONCE = 256
+HEADS = ("adapted", "probe")
+
+Features = Float[np.ndarray, "clip frame dim"]
+Labels = Int[np.ndarray, " clip"]
+
+
+class Centred(nn.Module):
+    """Features less their mean, over the mean of their spreads."""
+
+    def __init__(self, features: Features) -> None:
+        super().__init__()
+        seen = torch.from_numpy(features).flatten(0, 1)
+        self.register_buffer("mean", seen.mean(dim=0))
+        self.register_buffer("spread", seen.std(dim=0).mean())
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(..., dim)."""
+        return (features - self.mean) / self.spread
+
+
+class Adapted(nn.Module):
+    """A residual block and a layer of tanh."""
+
+    def __init__(self, features: Features) -> None:
+        super().__init__()
+        dim = features.shape[-1]
+        self.centre = Centred(features)
+        self.narrow = nn.Linear(dim, NARROW)
+        self.wide = nn.Linear(NARROW, dim)
+        self.hidden = nn.Linear(dim, HIDDEN)
+        self.out = nn.Linear(HIDDEN, len(NAMES))
+
+    def see(self, features: Tensor) -> Tensor:
+        """(..., dim) of each frame."""
+        centre = self.centre(features)
+        added = self.wide(nn.functional.silu(self.narrow(centre)))
+        return torch.tanh(self.hidden(centre + added))
+
+    def read(self, features: Tensor) -> Tensor:
+        """(clip, dim)."""
+        return self.see(features).mean(dim=1)
+
+
+class Probe(nn.Module):
+    """Logistic regression on centred features."""
+
+    def __init__(self, features: Features) -> None:
+        super().__init__()
+        self.centre = Centred(features)
+        self.out = nn.Linear(features.shape[-1], len(NAMES))
+
+    def fit(self, features: Features, label: Labels) -> None:
+        """Weights from (clip, frame, dim)."""
+        probe = LogisticRegression(C=TIGHT, max_iter=2000)
+        probe.fit(self.see(torch.from_numpy(features)).mean(dim=1).numpy(), label)
+        self.out.weight.data = torch.from_numpy(probe.coef_).float()
+        self.out.bias.data = torch.from_numpy(probe.intercept_).float()
+
+    def see(self, features: Tensor) -> Tensor:
+        """What CLIP sees, centred."""
+        return self.centre(features)
+
+
+def fit_adapted(features: Features, label: Labels, seed: int) -> Adapted:
+    """Trained from nothing on what CLIP sees."""
+    generator = torch.Generator().manual_seed(seed)
+    network = Adapted(features)
+    initialise(network, generator)
+    descend(
+        network,
+        torch.from_numpy(features),
+        torch.from_numpy(label),
+        generator,
+        epochs=EPOCHS,
+        batch=BATCH,
+        rate=RATE,
+    )
+    return network.eval()
+
+
+def fit_probe(features: Features, label: Labels) -> Probe:
+    """Without chance: the seed only chose the clips."""
+    probe = Probe(features)
+    probe.fit(features, label)
+    return probe
+
+
+def look(pictures: np.ndarray) -> Float[np.ndarray, "picture dim"]:
+    """What CLIP ViT-B/16 makes of (picture, row, col, channel) bytes."""
+    starts = range(0, len(pictures), AT_ONCE)
+    parts = [pictures[start : start + AT_ONCE] for start in starts]
+    return np.concatenate([open_tower().look(list(part))[0] for part in parts])
+
+
+def fit(head: str, features: Features, label: Labels, seed: int) -> Adapted | Probe:
+    """A head of this name."""
+    torch.set_num_threads(1)
+    if head == "probe":
+        return fit_probe(features, label)
+    return fit_adapted(features, label, seed)
+
+
+def answers(
+    head: Adapted | Probe, features: Features
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Embeddings and logits of the frames by themselves, and logits of the clips."""
+    with torch.inference_mode():
+        embedding = head.see(torch.from_numpy(features))
+        still_logits = head.out(embedding)
+        logits = head.out(embedding.mean(dim=1))
+    return embedding.numpy(), still_logits.numpy(), logits.numpy()
