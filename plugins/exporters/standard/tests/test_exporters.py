@@ -5,13 +5,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cuescope.stored_run import StoredRun
 from cuescope_exporters.croissant import Croissant
 from cuescope_exporters.every_eval_ever import EveryEvalEver, plain_name, results
 from cuescope_exporters.fiftyone import FiftyOne
 from cuescope_exporters.hugging_face import HuggingFace
 from cuescope_exporters.inspect_log import InspectLog
-from cuescope_sdk import UserError
+from cuescope_sdk import StoredRun, UserError
 from cuescope_sdk.exporting import plain_answers
 from cuescope_sdk.testing import ExporterContract
 
