@@ -111,7 +111,8 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     observations = replace(observations, member=choice.candidates.member)
     table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
-    if not options.paper:
+    # of two parts each finding was found twice: looks seldom are
+    if not options.paper and part is None:
         table = weighed(table)
     distinct = Distinct(choice.candidates, table, directions)
     most = options.k_max * len(audit.labels)
