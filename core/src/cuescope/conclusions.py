@@ -366,17 +366,23 @@ class Accuracy(Value):
         """Of the answers, those that are right."""
         return self.correct / self.answered
 
-    def words(self, samples: int) -> str:
-        """How often it is right, and what guessing gives, of an audit of so many samples."""
-        guessing = f"guessing gives {self.chance:.1%}"
+    @property
+    def guessing(self) -> str:
+        """What guessing gives, in words."""
         if self.chance >= 1:
-            guessing = (
+            return (
                 "all samples have one label (or one choice): there is nothing to guess"
             )
-        asked = f"; not all {samples:,} samples were asked about"
+        return f"guessing gives {self.chance:.1%}"
+
+    def words(self, samples: int) -> str:
+        """How often it is right, and what guessing gives, of an audit of so many samples."""
+        asked = ""
+        if self.answered < samples:
+            asked = f"; not all {samples:,} samples were asked about"
         return (
             f"The model is right in {self.correct:,} of {self.answered:,} answers "
-            f"({self.share:.1%}{asked if self.answered < samples else ''}); {guessing}."
+            f"({self.share:.1%}{asked}); {self.guessing}."
         )
 
     @property

@@ -14,7 +14,7 @@ from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.correction import two_sided
 from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct, weighed
-from cuescope_trove.candidates.foretold import AnswerTest, foretell
+from cuescope_trove.candidates.foretold import SEEN, AnswerTest, foretell
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
@@ -111,8 +111,8 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     observations = replace(observations, member=choice.candidates.member)
     table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
-    # of two parts each finding was found twice: looks seldom are
-    if not options.paper and part is None:
+    # few samples tell no looks, and what two parts agree on seldom is one
+    if not options.paper and part is None and len(observations.label) > SEEN:
         table = weighed(table)
     distinct = Distinct(choice.candidates, table, directions)
     most = options.k_max * len(audit.labels)
