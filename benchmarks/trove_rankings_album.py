@@ -18,8 +18,9 @@ from pathlib import Path
 
 from album.clips import AUDITED, SEED, TRAINED, draw_clips
 from album.cues import CUES
-from album.heads import HEADS, answers, fit, look
+from album.heads import HEADS, answers, fit
 from album.scene import FRAMES, NAMES
+from drawn_heads import look
 from drawn_worlds import DrawnWorld, print_tables
 
 ALBUM = DrawnWorld(

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from desk.clips import AUDITED, SEED, TRAINED, draw_clips
 from desk.cues import CUES
-from desk.heads import HEADS, answers, fit, look
+from desk.heads import HEADS, fit
 from desk.scene import FRAMES, NAMES
+from drawn_heads import answers, look
 from drawn_worlds import DrawnWorld, print_tables
 
 DESK = DrawnWorld(

@@ -16,10 +16,11 @@ where none was taught. `--sheet FILE` draws a picture.
 
 from pathlib import Path
 
+from drawn_heads import answers
 from drawn_worlds import DrawnWorld, print_tables
 from mobile.clips import AUDITED, SEED, TRAINED, draw_clips
 from mobile.cues import CUES
-from mobile.heads import HEADS, answers, fit, look
+from mobile.heads import HEADS, fit, look
 from mobile.scene import FRAMES, NAMES
 
 MOBILE = DrawnWorld(

@@ -15,10 +15,11 @@ where none was taught. `--sheet FILE` draws a picture.
 
 from pathlib import Path
 
+from drawn_heads import answers
 from drawn_worlds import DrawnWorld, print_tables
 from puppets.clips import AUDITED, SEED, TRAINED, draw_faint_clips
 from puppets.cues import CUES
-from puppets.heads import HEADS, answers, fit, look
+from puppets.heads import HEADS, fit, look
 from puppets.scene import FRAMES, NAMES
 
 THEATRE = DrawnWorld(

@@ -10,14 +10,13 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import nn
-from worlds.stamps.tower import fit_head, open_tower
+from worlds.stamps.tower import fit_head
 
 from album.scene import NAMES
 
 HIDDEN = 96
 STEPS = 120
 RATE = 2e-3
-AT_ONCE = 256
 
 Features = Float[np.ndarray, "clip frame dim"]
 Labels = Int[np.ndarray, " clip"]
@@ -94,13 +93,6 @@ HEADS: Mapping[str, Callable[[Features, Labels, int], Head]] = {
     "probe": Probe,
     "adapted": Adapted,
 }
-
-
-def look(pictures: np.ndarray) -> Float[np.ndarray, "picture dim"]:
-    """What CLIP ViT-B/16 makes of (picture, row, col, channel) bytes."""
-    starts = range(0, len(pictures), AT_ONCE)
-    parts = [pictures[start : start + AT_ONCE] for start in starts]
-    return np.concatenate([open_tower().look(list(part))[0] for part in parts])
 
 
 def fit(head: str, features: Features, label: Labels, seed: int) -> Head:

@@ -5,13 +5,10 @@ is the embedding. A clip is the mean of its frames' embeddings. Both heads read 
 their mean over the clips of training, all in one measure.
 """
 
-import numpy as np
 import torch
-from drawn_training import descend, initialise
-from jaxtyping import Float, Int
+from drawn_heads import Features, Labels, learn
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
-from worlds.stamps.tower import open_tower
 
 from desk.scene import NAMES
 
@@ -20,11 +17,7 @@ EPOCHS = 20
 BATCH = 25
 RATE = 1.5e-3
 TIGHT = 0.003  # of the probe's weights: the smaller, the more they are held back
-AT_ONCE = 256
 HEADS = ("adapted", "probe")
-
-Features = Float[np.ndarray, "clip frame dim"]
-Labels = Int[np.ndarray, " clip"]
 
 
 class Centred(nn.Module):
@@ -88,17 +81,16 @@ def fit_adapted(features: Features, label: Labels, seed: int) -> Adapted:
     """Trained from nothing on what CLIP sees."""
     generator = torch.Generator().manual_seed(seed)
     network = Adapted(features)
-    initialise(network, generator)
-    descend(
+    learn(
         network,
-        torch.from_numpy(features),
-        torch.from_numpy(label),
+        features,
+        label,
         generator,
         epochs=EPOCHS,
         batch=BATCH,
         rate=RATE,
     )
-    return network.eval()
+    return network
 
 
 def fit_probe(features: Features, label: Labels) -> Probe:
@@ -108,27 +100,9 @@ def fit_probe(features: Features, label: Labels) -> Probe:
     return probe
 
 
-def look(pictures: np.ndarray) -> Float[np.ndarray, "picture dim"]:
-    """What CLIP ViT-B/16 makes of (picture, row, col, channel) bytes."""
-    starts = range(0, len(pictures), AT_ONCE)
-    parts = [pictures[start : start + AT_ONCE] for start in starts]
-    return np.concatenate([open_tower().look(list(part))[0] for part in parts])
-
-
 def fit(head: str, features: Features, label: Labels, seed: int) -> Adapted | Probe:
     """A head of this name."""
     torch.set_num_threads(1)
     if head == "probe":
         return fit_probe(features, label)
     return fit_adapted(features, label, seed)
-
-
-def answers(
-    head: Adapted | Probe, features: Features
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Embeddings and logits of the frames by themselves, and logits of the clips."""
-    with torch.inference_mode():
-        embedding = head.see(torch.from_numpy(features))
-        still_logits = head.out(embedding)
-        logits = head.out(embedding.mean(dim=1))
-    return embedding.numpy(), still_logits.numpy(), logits.numpy()

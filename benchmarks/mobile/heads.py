@@ -4,13 +4,13 @@ The probe reads features of unit length. The second hidden layer is the embeddin
 clip is the mean of its frames' embeddings.
 """
 
+import drawn_heads
 import numpy as np
 import torch
-from drawn_training import descend, initialise
-from jaxtyping import Float, Int
+from drawn_heads import Features, Labels, learn
+from jaxtyping import Float
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
-from worlds.stamps.tower import open_tower
 
 from mobile.scene import NAMES
 
@@ -20,11 +20,7 @@ EPOCHS = 15
 BATCH = 20
 RATE = 1e-3
 LOOSE = 10.0  # how little the probe's weights are held back
-AT_ONCE = 256
 HEADS = ("adapted", "probe")
-
-Features = Float[np.ndarray, "clip frame dim"]
-Labels = Int[np.ndarray, " clip"]
 
 
 class Adapted(nn.Module):
@@ -74,17 +70,16 @@ def fit_adapted(features: Features, label: Labels, seed: int) -> Adapted:
     """Trained from nothing on what CLIP sees."""
     generator = torch.Generator().manual_seed(seed)
     network = Adapted(features.shape[-1], generator)
-    initialise(network, generator)
-    descend(
+    learn(
         network,
-        torch.from_numpy(features),
-        torch.from_numpy(label),
+        features,
+        label,
         generator,
         epochs=EPOCHS,
         batch=BATCH,
         rate=RATE,
     )
-    return network.eval()
+    return network
 
 
 def fit_probe(features: Features, label: Labels, seed: int) -> Probe:
@@ -96,9 +91,7 @@ def fit_probe(features: Features, label: Labels, seed: int) -> Probe:
 
 def look(pictures: np.ndarray) -> Float[np.ndarray, "picture dim"]:
     """What CLIP ViT-B/16 makes of (picture, row, col, channel) bytes, of unit length."""
-    starts = range(0, len(pictures), AT_ONCE)
-    parts = [pictures[start : start + AT_ONCE] for start in starts]
-    seen = np.concatenate([open_tower().look(list(part))[0] for part in parts])
+    seen = drawn_heads.look(pictures)
     return np.asarray(seen / np.linalg.norm(seen, axis=1, keepdims=True))
 
 
@@ -108,14 +101,3 @@ def fit(head: str, features: Features, label: Labels, seed: int) -> Adapted | Pr
     if head == "probe":
         return fit_probe(features, label, seed)
     return fit_adapted(features, label, seed)
-
-
-def answers(
-    head: Adapted | Probe, features: Features
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Embeddings and logits of the frames by themselves, and logits of the clips."""
-    with torch.inference_mode():
-        embedding = head.see(torch.from_numpy(features))
-        still_logits = head.out(embedding)
-        logits = head.out(embedding.mean(dim=1))
-    return embedding.numpy(), still_logits.numpy(), logits.numpy()

@@ -5,14 +5,14 @@ directions that are learned with it. The bent features are the embedding, and a 
 over frames.
 """
 
+import drawn_heads
 import numpy as np
 import torch
-from drawn_training import descend, initialise
-from jaxtyping import Float, Int
+from drawn_heads import Features, Labels, learn
+from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import normalize
-from worlds.stamps import tower
 from worlds.stamps.compositing import SIDE
 
 from puppets.scene import NAMES
@@ -23,7 +23,6 @@ SCALE = 20.0  # logits are cosines times this
 EPOCHS = 40
 BATCH = 20
 RATE = 3e-3
-AT_ONCE = 256
 HEADS = ("adapted",)
 
 
@@ -63,37 +62,23 @@ class Adapted(nn.Module):
 
 def look(pictures: np.ndarray) -> Float[np.ndarray, "picture dim"]:
     """What CLIP ViT-B/16 makes of (picture, row, col, channel) bytes, twice as large."""
-    seen = []
-    for start in range(0, len(pictures), AT_ONCE):
-        images = map(Image.fromarray, pictures[start : start + AT_ONCE])
-        large = [np.asarray(image.resize((SIDE, SIDE))) for image in images]
-        seen.append(tower.open_tower().look(large)[0])
-    return np.concatenate(seen)
+    images = map(Image.fromarray, pictures)
+    large = [np.asarray(image.resize((SIDE, SIDE))) for image in images]
+    return drawn_heads.look(np.stack(large))
 
 
-def fit(
-    head: str,
-    features: Float[np.ndarray, "clip frame dim"],
-    label: Int[np.ndarray, " clip"],
-    seed: int,
-) -> Adapted:
+def fit(head: str, features: Features, label: Labels, seed: int) -> Adapted:
     """Trained from nothing on what CLIP sees; there is one kind of head."""
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(seed)
-    inputs = torch.from_numpy(features)
-    network = Adapted(inputs.mean(dim=(0, 1)))
-    initialise(network, generator)
-    wanted = torch.from_numpy(label)
-    descend(network, inputs, wanted, generator, epochs=EPOCHS, batch=BATCH, rate=RATE)
-    return network.eval()
-
-
-def answers(
-    head: Adapted, features: Float[np.ndarray, "clip frame dim"]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Embeddings and logits of the frames by themselves, and logits of the clips."""
-    with torch.inference_mode():
-        embedding = head.see(torch.from_numpy(features))
-        still_logits = head.out(embedding)
-        logits = head.out(embedding.mean(dim=1))
-    return embedding.numpy(), still_logits.numpy(), logits.numpy()
+    network = Adapted(torch.from_numpy(features).mean(dim=(0, 1)))
+    learn(
+        network,
+        features,
+        label,
+        generator,
+        epochs=EPOCHS,
+        batch=BATCH,
+        rate=RATE,
+    )
+    return network

@@ -1,6 +1,7 @@
 """TRoVe from end to end: planted cues, checks and degenerate data."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from pydantic import ValidationError
 
 from cuescope_sdk import Response, Sample, Trial, UserError
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, run_audit
-from cuescope_trove import TRoVe
+from cuescope_trove import TRoVe, analysis
+from cuescope_trove.selection import ScoredPairs
 
 from .clips import DIRECTIONS, Clips, Honest, Leaning, by_check, report_of_leaning
 
@@ -31,6 +33,39 @@ def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
         [f.key for f in report.features].index(best.feature)
     ].occurrences[0]
     assert medoid.frame in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("seen", "options", "is_weighed"),
+    [
+        pytest.param(100, {}, True, id="many"),
+        pytest.param(256, {}, False, id="few"),
+        pytest.param(100, {"paper": True}, False, id="paper"),
+        pytest.param(100, {"discover": 0.3}, False, id="two parts"),
+    ],
+)
+def test_what_leads_all_labels_stands_first_where_looks_can_be_told(
+    monkeypatch: pytest.MonkeyPatch,
+    seen: int,
+    options: dict[str, Any],
+    *,
+    is_weighed: bool,
+) -> None:
+    """With many samples in one part; turned round it gives other findings first."""
+    turned: list[bool] = []
+
+    def turn(table: ScoredPairs) -> ScoredPairs:
+        turned.append(True)
+        return replace(table, worth=-table.worth)
+
+    monkeypatch.setattr(analysis, "SEEN", seen)
+    monkeypatch.setattr(analysis, "weighed", turn)
+    report = run_audit(TRoVe, Leaning, Clips, null_shuffles=0, **options)
+    assert bool(turned) == is_weighed
+    usual = [score.label for score in report_of_leaning().findings]
+    labels = [score.label for score in report.findings]
+    if not options:
+        assert (labels != usual) == is_weighed
 
 
 def test_a_model_that_does_not_lean_is_not_accused() -> None:

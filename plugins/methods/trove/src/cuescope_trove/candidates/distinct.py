@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
-from cuescope_trove.candidates.groups import FORETOLD, Candidates, alike
+from cuescope_trove.candidates.groups import Candidates, alike
 from cuescope_trove.scores import lead, share_beside
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
 
@@ -69,15 +69,7 @@ class Distinct:
         is_same = (pairs.label == pairs.label[pair]) & np.isin(pairs.cluster, same)
         least = table.worth[pair] - table.error[pair]
         near = np.flatnonzero(is_same & (table.worth >= least))
-        best = near[table.clarity[near].argmax()]
-        # what was learned from answers lacks the frames of one label: another may have them
-        if self.candidates.start[pairs.cluster[best]] == FORETOLD:
-            has_all = self.candidates.start[pairs.cluster] != FORETOLD
-            as_seen = pairs.n_with == pairs.n_with[best]
-            as_right = pairs.correct_with == pairs.correct_with[best]
-            complete = np.flatnonzero(is_same & has_all & as_seen & as_right)
-            best = max(complete, key=table.worth.__getitem__, default=best)
-        return int(pairs.cluster[best])
+        return int(pairs.cluster[near[table.clarity[near].argmax()]])
 
     def every(self) -> list[int]:
         """All candidates: those of one clustering share no frames."""
