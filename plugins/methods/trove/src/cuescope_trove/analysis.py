@@ -36,7 +36,8 @@ class Analysis:
     """All sequences, the part in which cues were looked for, and what the pairs came to.
 
     `choice` are the candidates that were tried, `table` all their pairs. `chosen` are the numbers
-    of those shown, `shown` their pairs, in the order of the report's features.
+    of those shown, `shown` their pairs, in the order of the report's features. `foretold` are the
+    tests of candidates that were learned from answers.
     """
 
     choice: Choice
@@ -46,6 +47,7 @@ class Analysis:
     distinct: Distinct
     chosen: Sequence[int]
     shown: ScoredPairs
+    foretold: Sequence[AnswerTest] = ()
 
     @property
     def candidates(self) -> Candidates:
@@ -111,12 +113,15 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     observations = replace(observations, member=choice.candidates.member)
     table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
+    distinct = Distinct(choice.candidates, table, directions)
     # few samples tell no looks, and what two parts agree on seldom is one
     if not options.paper and part is None and len(observations.label) > SEEN:
         table = weighed(table)
-    distinct = Distinct(choice.candidates, table, directions)
+        distinct = replace(distinct, table=table).led_by_pictures()
+        table = distinct.table
     most = options.k_max * len(audit.labels)
     chosen = distinct.every() if options.paper else distinct.choose(most)
+    shown = table.of_clusters(chosen) if options.paper else distinct.told_once(chosen)
     return Analysis(
         choice,
         observations,
@@ -124,7 +129,8 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
         table,
         distinct,
         chosen,
-        table.of_clusters(chosen),
+        shown,
+        tests,
     )
 
 

@@ -134,13 +134,19 @@ class ScoredPairs:
         kept = np.flatnonzero(numbers[self.pairs.cluster] >= 0)
         # by label, then cluster, as pairs come
         cluster = numbers[self.pairs.cluster[kept]]
-        kept = kept[np.lexsort((cluster, self.pairs.label[kept]))]
-        pairs = self.pairs.take(kept)
+        some = self.take(kept[np.lexsort((cluster, self.pairs.label[kept]))])
         member = self.observations.member[:, chosen]
         return replace(
-            self,
+            some,
             observations=replace(self.observations, member=member),
-            pairs=replace(pairs, cluster=numbers[pairs.cluster]),
+            pairs=replace(some.pairs, cluster=numbers[some.pairs.cluster]),
+        )
+
+    def take(self, kept: Int[np.ndarray, " kept"]) -> "ScoredPairs":
+        """Some of the pairs, in this order."""
+        return replace(
+            self,
+            pairs=self.pairs.take(kept),
             bias=StaticBias(self.bias.value[kept], self.bias.n_frames[kept]),
             p_value=self.p_value[kept],
             q_value=self.q_value[kept],

@@ -69,7 +69,7 @@ class Correction:
         """And that of what was learned to foretell answers, a family each."""
         family = self.family.copy()
         families = list(self.families)
-        for answer, candidate, labels, test in tests:
+        for answer, candidate, labels, test, _ in tests:
             is_its = (pairs.cluster == candidate) & np.isin(pairs.label, labels)
             chosen = np.flatnonzero(is_its)
             of_test = np.searchsorted(labels, pairs.label[chosen])

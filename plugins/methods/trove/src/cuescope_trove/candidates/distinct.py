@@ -1,5 +1,6 @@
 """Which candidates are shown: one for each cue, though several starts cut it in their own ways."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -7,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
-from cuescope_trove.candidates.groups import Candidates, alike
+from cuescope_trove.candidates.groups import FORETOLD, Candidates, alike
 from cuescope_trove.scores import lead, share_beside
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
 
@@ -20,12 +21,36 @@ ALIKE = 0.5  # cosine of two directions, from which on two findings of a label a
 class Distinct:
     """Candidates, what was found of them, and which of them are the same thing.
 
-    `directions` (candidate, dim) are unit vectors: where each lies in the embedding.
+    `directions` (candidate, dim) are unit vectors: where each lies in the embedding. `foremost` are
+    candidates that stand for what is the same thing, whatever is clearer.
     """
 
     candidates: Candidates
     table: ScoredPairs
     directions: np.ndarray
+    foremost: Sequence[int] = ()
+
+    def led_by_pictures(self) -> "Distinct":
+        """What was learned from pictures stands for the same thing, and is worth no less than it.
+
+        What lies alike in the embedding may be the answer itself: of a network that was adapted to
+        its task one component holds every picture that gets it, for whatever reason.
+        """
+        table = self.table
+        pairs = table.pairs
+        learned = np.flatnonzero(self.candidates.start == FORETOLD)
+        worth = table.worth.copy()
+        is_reported = table.verdict != Verdict.NOTHING
+        for pair in np.flatnonzero(is_reported & np.isin(pairs.cluster, learned)):
+            same = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
+            others = self._pairs_of(pairs.label[pair], np.setdiff1d(same, learned))
+            if len(others):
+                most = others[table.worth[others].argmax()]
+                worth[pair] = max(
+                    worth[pair], table.worth[self._clearest(most, others)]
+                )
+        raised = replace(table, worth=worth)
+        return replace(self, table=raised, foremost=learned.tolist())
 
     def choose(self, most: int) -> list[int]:
         """One candidate for each finding, and others that are none of these: at most so many.
@@ -44,7 +69,8 @@ class Distinct:
             same = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
             if not leads[same].any():
                 leads[pairs.cluster[pair]] = True
-                is_shown[self._clearest(pair, same)] = True
+                is_shown[self._stands_for(pair, same)] = True
+        is_shown[:] = self._telling(np.flatnonzero(is_shown))
         # what is reported has been told by now, itself or by what stands for it
         told = np.asarray(self._reported.any(axis=0))
         ranked = pairs.cluster[ranking(table)]
@@ -58,18 +84,75 @@ class Distinct:
                 is_shown[candidate] = True
         return self._largest_first(is_shown)
 
-    def _clearest(self, pair: int, same: Int[np.ndarray, " candidate"]) -> int:
-        """What stands for the same thing: the clearest that is not surely worth less than the most.
+    def told_once(self, chosen: Sequence[int]) -> ScoredPairs:
+        """The pairs of some candidates; what is the same thing is told once for a label."""
+        kept = np.flatnonzero(~self._repeated(chosen))
+        return self.table.take(kept).of_clusters(chosen)
+
+    def _telling(
+        self, chosen: Int[np.ndarray, " chosen"]
+    ) -> Bool[np.ndarray, " candidate"]:
+        """Which of some candidates tell anything that the others do not."""
+        is_told = (self.table.verdict != Verdict.NOTHING) & ~self._repeated(chosen)
+        telling = np.intersect1d(chosen, self.table.pairs.cluster[is_told])
+        return np.isin(np.arange(len(self.candidates)), telling)
+
+    def _repeated(self, chosen: Sequence[int]) -> Bool[np.ndarray, " pair"]:
+        """Which pairs of these tell of a label what another one of them tells.
+
+        A finding is kept before what was explained away, what is foremost before what is not, and
+        then what comes first.
+        """
+        table = self.table
+        pairs = table.pairs
+        ranked = ranking(table)
+        is_reported = table.verdict[ranked] != Verdict.NOTHING
+        ranked = ranked[is_reported & np.isin(pairs.cluster[ranked], chosen)]
+        is_later = ~np.isin(pairs.cluster[ranked], self.foremost)
+        ranked = ranked[np.lexsort((is_later, ~table.finding[ranked]))]
+        repeated = np.zeros(len(pairs), dtype=bool)
+        told = np.zeros_like(self._reported)
+        for pair in ranked:
+            label, candidate = pairs.label[pair], pairs.cluster[pair]
+            repeated[pair] = told[label, self._reported_alike(label, candidate)].any()
+            told[label, candidate] = not repeated[pair]
+        return repeated
+
+    def _stands_for(self, pair: int, same: Int[np.ndarray, " candidate"]) -> int:
+        """The candidate that stands for the same thing."""
+        foremost = np.intersect1d(same, self.foremost)
+        label = self.table.pairs.label[pair]
+        if len(foremost):
+            first = self._pairs_of(label, foremost)
+            best = first[self.table.worth[first].argmax()]
+        else:
+            best = self._clearest(pair, self._pairs_of(label, same))
+        return int(self.table.pairs.cluster[best])
+
+    def _clearest(self, pair: int, others: Int[np.ndarray, " pair"]) -> int:
+        """Of what is the same thing: the clearest that is not surely worth less than this pair.
 
         By one standard error (Breiman and others, 1984). A small part of a cue may be purer by
         chance, and leaves the rest of the cue among what is without it.
         """
         table = self.table
-        pairs = table.pairs
-        is_same = (pairs.label == pairs.label[pair]) & np.isin(pairs.cluster, same)
         least = table.worth[pair] - table.error[pair]
-        near = np.flatnonzero(is_same & (table.worth >= least))
-        return int(pairs.cluster[near[table.clarity[near].argmax()]])
+        near = others[table.worth[others] >= least]
+        return int(near[table.clarity[near].argmax()])
+
+    def _pairs_of(
+        self, label: int, candidates: Int[np.ndarray, " candidate"]
+    ) -> Int[np.ndarray, " pair"]:
+        pairs = self.table.pairs
+        is_its = (pairs.label == label) & np.isin(pairs.cluster, candidates)
+        return np.flatnonzero(is_its)
+
+    def is_told_by(self, learned: int, candidate: int) -> bool:
+        """Whether something foremost is reported, of whatever label, and is the same thing."""
+        if learned not in self.foremost or not self._reported[:, learned].any():
+            return False
+        towards = self.directions[learned] @ self.directions[candidate] >= ALIKE
+        return bool(towards or learned in _neighbours(self._same, candidate))
 
     def every(self) -> list[int]:
         """All candidates: those of one clustering share no frames."""

@@ -162,12 +162,16 @@ class Foreteller:
 
 
 class AnswerTest(NamedTuple):
-    """The tests of a candidate that was learned to foretell an answer: one for each other label."""
+    """The tests of a candidate that was learned to foretell an answer: one for each other label.
+
+    `told` is how far each frame looks as if it led there; -inf where it was not looked at.
+    """
 
     answer: int
     candidate: int
     labels: Int[np.ndarray, " test"]
     test: FamilyTest
+    told: Float[np.ndarray, " frame"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,15 +291,12 @@ def _foretell(
     passed = float(gate.corrected(gate.p_value).min())
     test = FamilyTest.of_draws(statistics, gate=passed)
     count = counts[best[0]]
-    told = foreteller.agree(by_pictures[:, 0], count, is_other)
-    top = read[np.argsort(-told[read], kind="stable")[:count]]
-    candidate = Candidates(
-        foreteller.frames,
-        [foreteller.read[top]],
-        [told[top]],
-        np.array([FORETOLD]),
-    )
-    return candidate, AnswerTest(answer, number, others, test)
+    told = np.full(foreteller.frames, -np.inf)
+    told[foreteller.read] = foreteller.agree(by_pictures[:, 0], count, is_other)
+    other_frames = foreteller.read[read]
+    top = other_frames[np.argsort(-told[other_frames], kind="stable")[:count]]
+    candidate = Candidates(foreteller.frames, [top], [told[top]], np.array([FORETOLD]))
+    return candidate, AnswerTest(answer, number, others, test, told)
 
 
 def _some_frames(frame_sample: IntPerFrame) -> Int[np.ndarray, " read"]:

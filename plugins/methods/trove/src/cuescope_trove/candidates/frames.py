@@ -74,35 +74,62 @@ def by_cue(
     analysis: Analysis,
     label: int,
 ) -> FrameOrder:
-    """By two signs of what leads the label most often to one mistake, in standard deviations.
+    """By what shows the cue of the label's first finding, as far as it is known.
+
+    Where it was learned from pictures, they say which frames show it: not all that is drawn to its
+    mistake does. Else by how frames are drawn. It may be put down to wrong labels: where few of a
+    label show a cue, it often is.
+    """
+    table = analysis.table
+    reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
+    of_label = reported[table.pairs.label[reported] == label]
+    best = int(of_label[table.worth[of_label].argmax()]) if len(of_label) else None
+    drawn = _drawn(points, analysis, label, best)
+    told = None if best is None else _told(analysis, best)
+    return np.lexsort((-drawn,) if told is None else (-drawn, -told))
+
+
+def _told(analysis: Analysis, pair: int) -> PerFrame | None:
+    """How far each frame looks as if it led to the pair's mistake; None: pictures do not tell."""
+    table = analysis.table
+    for learned in analysis.foretold:
+        is_its = learned.answer == table.mistake.prediction[pair]
+        cluster = table.pairs.cluster[pair]
+        if is_its and analysis.distinct.is_told_by(learned.candidate, cluster):
+            return learned.told
+    return None
+
+
+def _drawn(
+    points: Float[np.ndarray, "frame dim"],
+    analysis: Analysis,
+    label: int,
+    pair: int | None,
+) -> PerFrame:
+    """Two signs of what leads the label most often to one mistake, in standard deviations.
 
     How far a still clip is pulled to the mistake that goes with it, which is what the model makes
     of the frame, and how far its embedding lies in its direction, which is what is seen in it.
     Both beside the label's frames in which nothing is reported, so that the label's own looks and
-    answers count for nothing. It may be put down to wrong labels: where few of a label show a cue,
-    it often is. Where nothing is reported no direction is known: frames are ranked by their pull to
-    the label's most common mistake.
+    answers count for nothing. Where no pair is reported no direction is known: only the pull to the
+    label's most common mistake.
     """
     observations = analysis.observations
     table = analysis.table
-    reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
-    clusters = table.pairs.cluster[reported]
+    clusters = table.pairs.cluster[table.verdict != Verdict.NOTHING]
     shows_any = observations.member[:, clusters].sum(axis=1) > 0
-    of_label = reported[table.pairs.label[reported] == label]
-    if len(of_label):
-        best = of_label[table.worth[of_label].argmax()]
-        mistake = table.mistake.prediction[best]
-        unit = normalise(points).astype(np.float64)
-        direction = analysis.distinct.directions[table.pairs.cluster[best]]
-        shown = less_label_means(unit, observations.frame_label, ~shows_any) @ direction
-    else:
+    if pair is None:
         mistake = _mistake_of(observations, label)
         shown = np.zeros(len(points))
+    else:
+        mistake = table.mistake.prediction[pair]
+        unit = normalise(points).astype(np.float64)
+        direction = analysis.distinct.directions[table.pairs.cluster[pair]]
+        shown = less_label_means(unit, observations.frame_label, ~shows_any) @ direction
     pulled = less_label_means(
         observations.frame_static[:, [mistake]], observations.frame_label, ~shows_any
     )
-    total = standardise(pulled[:, 0]) + DIRECTION * standardise(shown)
-    return np.argsort(-total, kind="stable")
+    return standardise(pulled[:, 0]) + DIRECTION * standardise(shown)
 
 
 def _mistake_of(observations: Observations, label: int) -> int:
