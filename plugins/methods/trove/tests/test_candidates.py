@@ -102,6 +102,13 @@ def found_alike(analysis: Any) -> tuple[Distinct, np.ndarray]:
     return replace(distinct, table=replace(table, verdict=verdict)), same
 
 
+def two_alike(distinct: Distinct, same: np.ndarray) -> tuple[int, int]:
+    """The pair that is worth most, and the one of the others that lies nearest to it."""
+    most, *others = same[np.argsort(-distinct.table.worth[same])].tolist()
+    lies = distinct.directions[distinct.table.pairs.cluster]
+    return most, max(others, key=lambda other: lies[other] @ lies[most])
+
+
 def learned(distinct: Distinct, pair: int) -> Distinct:
     """As if the candidate of a pair had been learned from pictures."""
     start = distinct.candidates.start.copy()
@@ -267,12 +274,25 @@ def test_what_was_learned_from_pictures_stands_for_the_same_thing() -> None:
     assert led.table.worth[least] == table.worth[stood].max() > table.worth[least]
 
 
+def test_what_is_the_same_thing_is_told_once_for_a_label() -> None:
+    """What was learned from pictures rather than what is worth more; of other labels both."""
+    analysis, _, _ = audited(0)
+    distinct, same = found_alike(analysis)
+    most, like = two_alike(distinct, same)
+    chosen = distinct.table.pairs.cluster[[most, like]].tolist()
+    both = distinct.table.of_clusters(chosen)
+    assert both.finding.sum() == 2
+    for first, stands in ((distinct, 0), (learned(distinct, like), 1)):
+        once = first.told_once(chosen)
+        assert once.pairs.cluster[once.finding].tolist() == [stands]
+        # the pair of another label is there still
+        assert len(once.pairs) == len(both.pairs) - 1
+
+
 def test_frames_come_by_what_pictures_tell_where_it_is_the_same_thing() -> None:
     analysis, points, _ = audited(0)
     distinct, same = found_alike(analysis)
-    best, *others = same[np.argsort(-distinct.table.worth[same])]
-    lies = distinct.directions[distinct.table.pairs.cluster]
-    pair = max(others, key=lambda other: lies[other] @ lies[best])
+    _, pair = two_alike(distinct, same)
     analysis.distinct = led = learned(distinct, pair)
     analysis.table = led.table
     label, answer = (
