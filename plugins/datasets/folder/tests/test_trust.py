@@ -528,6 +528,25 @@ def test_a_json_text_is_measured_before_it_is_read(
         opened(path=data / "t.jsonl")
 
 
+FAR = {  # as Python has none
+    "date": pa.array([2**31 - 1], pa.date32()),
+    "time": pa.array([2**62], pa.timestamp("us")),
+    "time of a zone": pa.array([1], pa.timestamp("us", tz="/etc/passwd")),
+    "duration": pa.array([2**62], pa.duration("s")),
+}
+
+
+@pytest.mark.parametrize("kind", FAR)
+@pytest.mark.parametrize("column", ["label", "group", "taken"])
+def test_a_date_that_no_calendar_has(
+    kind: str, column: str, data: Path, opened: Opened
+) -> None:
+    columns = {"path": ["1.png"], "label": ["a"], column: FAR[kind]}
+    parquet.write_table(pa.table(columns), data / "t.parquet")
+    with pytest.raises(UserError, match="t.parquet is no Parquet: got"):
+        opened(path=data / "t.parquet")
+
+
 @pytest.mark.parametrize("column", ["boxes", "actions"])
 def test_a_number_that_no_float_holds(
     column: str, data: Path, opened: Opened
