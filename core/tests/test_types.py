@@ -94,6 +94,12 @@ def test_no_number_of_a_report_is_without_bounds(name: str) -> None:
             adapter.validate_json(text)
 
 
+def test_no_place_is_before_the_first_frame() -> None:
+    """A clip would be read from its end, or none of its frames be found."""
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        Occurrence(sample="s", frame=-7)
+
+
 def test_the_numbers_of_a_report_are_found() -> None:
     assert {"Cost.seconds", "Cost.tool_calls", "Occurrence.region"} < NUMBERS.keys()
 

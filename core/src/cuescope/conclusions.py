@@ -29,7 +29,7 @@ class Occurrence(Value):
     """Where a feature occurs: a sample, one of its frames, a box (x0, y0, x1, y1) in pixels."""
 
     sample: str
-    frame: Whole | None = None
+    frame: Annotated[Whole, Field(ge=0)] | None = None
     region: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
     strength: FiniteFloat = 1.0
 
@@ -279,7 +279,7 @@ class Outline(Value):
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     sample: str | None = None
-    frame: Whole = 0
+    frame: Annotated[Whole, Field(ge=0)] = 0
     rows: Whole
     cols: Whole
     bits: bytes
