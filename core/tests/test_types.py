@@ -14,15 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from cuescope import conclusions
 from cuescope.conclusions import Evidence, Feature, Occurrence, Report, Score
 from cuescope.errors import PluginError
-from cuescope.types import (
-    Frame,
-    HideTokens,
-    Outcome,
-    Response,
-    Sample,
-    Trial,
-    Value,
-)
+from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial, Value
 
 from .edits import ScaleHeads
 from .reports import make_report

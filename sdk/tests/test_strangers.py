@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast
 
 from cuescope_sdk import UserError
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.models._zero_shot.heads import read_table
-from cuescope_sdk.torch import named_values, quiet, refuse_kernels
+from cuescope_sdk.torch import named_values, quiet, refuse_kernels, render_chat
 from cuescope_sdk.torch._strangers import read_weights
 
 
@@ -93,10 +96,10 @@ def test_an_archive_that_others_read_in_another_way(
     with zipfile.ZipFile(tmp_path / "a.pt", "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in files.items():
             packed.writestr(name, content)
-    with pytest.raises(UserError, match="unfolds to 0.004 GB"):
+    with pytest.raises(UserError, match=r"unfolds to 0\.004 GB"):
         read_weights("x", tmp_path / "a.pt")
     (tmp_path / "a.pt").write_bytes(TWO_WAYS[way]((tmp_path / "a.pt").read_bytes()))
-    with pytest.raises(UserError, match="a.pt is no whole archive"):
+    with pytest.raises(UserError, match=r"a\.pt is no whole archive"):
         read_weights("x", tmp_path / "a.pt")
 
 
@@ -243,3 +246,24 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_trust_remote_code(
             None, "any/body", has_local_code=False, has_remote_code=True
         )
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{% for a in range(99999) %}" * 5 + "{% endfor %}" * 5, "no end within 0.3 s"),
+        ("{{ messages.a.b }}", "has no attribute"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{% if %}", "Expected an expression"),
+        ("{{ messages.__class__.__mro__ }}", "is unsafe"),
+    ],
+    ids=["endless", "missing", "zero", "no template", "unsafe"],
+)
+def test_a_chat_template_of_a_stranger(
+    template: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuescope_sdk.torch._strangers.LONGEST_TEMPLATE", 0.3)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel()))
+    tokenizer.chat_template = template
+    with pytest.raises(UserError, match=f"x: the model's chat template .*{said}"):
+        render_chat("x", tokenizer, [{"role": "user", "content": "a"}])

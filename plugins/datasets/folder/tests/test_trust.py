@@ -543,14 +543,12 @@ def test_a_date_that_no_calendar_has(
 ) -> None:
     columns = {"path": ["1.png"], "label": ["a"], column: FAR[kind]}
     parquet.write_table(pa.table(columns), data / "t.parquet")
-    with pytest.raises(UserError, match="t.parquet is no Parquet: got"):
+    with pytest.raises(UserError, match=r"t\.parquet is no Parquet: got"):
         opened(path=data / "t.parquet")
 
 
 @pytest.mark.parametrize("column", ["boxes", "actions"])
-def test_a_number_that_no_float_holds(
-    column: str, data: Path, opened: Opened
-) -> None:
+def test_a_number_that_no_float_holds(column: str, data: Path, opened: Opened) -> None:
     cell = [["a", 0, 1, 2, 10**400]] if column == "boxes" else [["a", 0, 10**400]]
     row = {"path": "1.mp4", "label": "a", column: cell}
     (data / "t.jsonl").write_text(json.dumps(row))

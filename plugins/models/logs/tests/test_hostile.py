@@ -232,7 +232,7 @@ def test_every_place_of_a_log_may_hold_all_of_it(name: str, tmp_path: Path) -> N
 def test_a_date_that_no_calendar_has(kind: pa.DataType, tmp_path: Path) -> None:
     far = pa.array([2**31 - 1 if kind == pa.date32() else 2**62], kind)
     pq.write_table(pa.table({"doc": far}), tmp_path / "t.parquet")
-    with pytest.raises(UserError, match="t.parquet is no Parquet file"):
+    with pytest.raises(UserError, match=r"t\.parquet is no Parquet file"):
         list(_files.LogFile(tmp_path / "t.parquet").parquet_rows())
 
 
