@@ -25,6 +25,7 @@ from cuescope_folder import Folder
 from cuescope_folder.addresses import fetch_all
 from cuescope_folder.hub import HuggingFace, HuggingFaceOptions
 from cuescope_folder.roots import Roots
+from cuescope_folder.shards import _members
 from cuescope_sdk import Context, UserError
 
 from .test_elsewhere import png, shown
@@ -496,6 +497,14 @@ def test_headers_of_a_shard_without_end(
     with pytest.raises(UserError, match="cannot read the shard") as said:
         opened(path=data / f"s{suffix}")
     assert "longer than a file's name" in str(said.value)
+
+
+def test_a_shard_of_millions_of_empty_files_fills_no_memory(data: Path) -> None:
+    (data / "s.tar").write_bytes(member("1.bin", b"") * 99 + SAMPLE + bytes(1024))
+    # typeshed does not name what it keeps
+    kept = [len(vars(archive)["members"]) for archive, _ in _members(f"{data}/s.tar")]
+    assert len(kept) == 101
+    assert max(kept) <= 2
 
 
 def test_a_sample_of_a_shard_has_a_size(

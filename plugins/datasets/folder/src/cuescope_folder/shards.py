@@ -144,12 +144,14 @@ def _members(shard: str) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
     with _open(shard) as file:
         stream = _unpack(file)
         with tarfile.open(fileobj=stream, mode="r|") as archive:
+            # typeshed does not name it
+            kept: list[tarfile.TarInfo] = getattr(archive, "members")  # noqa: B009
             for member in archive:
                 # where the next header stands
                 stream.until = archive.offset
                 yield archive, member
                 # it would keep millions of them
-                archive.members.clear()
+                kept.clear()
 
 
 def _record(
@@ -244,7 +246,7 @@ class _Unpacked:
         return content
 
 
-def _unpack(file: Any) -> _Unpacked:
+def _unpack(file: Any) -> Any:
     """The bytes of a tar file, which may be compressed by gzip."""
     whole = BufferedReader(file)
     # by its first bytes, for a name may say anything
