@@ -1,20 +1,27 @@
 """The words: frozen, strict, and what they compute."""
 
 import pickle
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from cuescope import conclusions
 from cuescope.conclusions import Evidence, Feature, Occurrence, Report, Score
 from cuescope.errors import PluginError
-from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial
+from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial, Value
 
 from .edits import ScaleHeads
 from .reports import make_report
+
+
+def is_word(word: Any) -> bool:
+    return isinstance(word, type) and issubclass(word, Value) and word is not Value
 
 
 def pixels(seed: int = 0) -> np.ndarray:
@@ -29,6 +36,27 @@ def sample(**changes: object) -> Sample:
         "label": "a",
     }
     return Sample(**(plain | changes))
+
+
+def numbers_of(kind: Any) -> Iterator[Any]:
+    """The types of numbers that a type is made of, with what they are bounded by."""
+    if get_origin(kind) is Annotated or kind in (int, float):
+        inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+        if inner in (int, float):
+            yield kind
+        kind = inner
+    if get_origin(kind) is not Literal:
+        for part in get_args(kind):
+            yield from numbers_of(part)
+
+
+WORDS = [word for word in vars(conclusions).values() if is_word(word)]
+NUMBERS = {
+    f"{word.__name__}.{name}": number
+    for word in WORDS
+    for name, kind in get_type_hints(word, include_extras=True).items()
+    for number in numbers_of(kind)
+}
 
 
 def outcome(logits: list[float], label: str | None = "a") -> Outcome:
@@ -46,6 +74,26 @@ def test_values_are_frozen_and_forbid_unknown_fields() -> None:
         Score(feature="f", label=None, metric="m", value=1.0, colour="red")
     with pytest.raises(AttributeError):
         Response(logits=np.zeros(2)).text = "other"
+
+
+# a person types the seed, and nothing is computed with it
+@pytest.mark.parametrize("name", sorted(NUMBERS.keys() - {"Provenance.seed"}))
+def test_no_number_of_a_report_is_without_bounds(name: str) -> None:
+    """A stranger's report would end in an internal error wherever it is shown."""
+    adapter = TypeAdapter(NUMBERS[name])
+    for text in ("NaN", "Infinity", "-Infinity", "1" + "0" * 400):
+        with pytest.raises(ValidationError):
+            adapter.validate_json(text)
+
+
+def test_no_place_is_before_the_first_frame() -> None:
+    """A clip would be read from its end, or none of its frames be found."""
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        Occurrence(sample="s", frame=-7)
+
+
+def test_the_numbers_of_a_report_are_found() -> None:
+    assert {"Cost.seconds", "Cost.tool_calls", "Occurrence.region"} < NUMBERS.keys()
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])

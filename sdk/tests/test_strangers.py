@@ -2,18 +2,25 @@
 
 import json
 import pickle
+import re
+import struct
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast
 
 from cuescope_sdk import UserError
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.models._zero_shot.heads import read_table
-from cuescope_sdk.torch import named_values, quiet, refuse_kernels
+from cuescope_sdk.torch import named_values, quiet, refuse_kernels, render_chat
 from cuescope_sdk.torch._strangers import read_weights
 
 
@@ -33,6 +40,75 @@ def compressed(path: Path, megabytes: int, entries: int = 1) -> Path:
         for entry in range(entries):
             archive.writestr(f"{entry}", bytes(megabytes * 1_000_000))
     return path
+
+
+LIST = b"PK\1\2"  # an entry of the list of files
+END = b"PK\5\6"
+
+
+def with_small_list(content: bytes, *, is_64: bool = False) -> bytes:
+    """A zip with a second list of its files, where they are small; its end names the first one.
+
+    In 64 bits the end before the end names another end.
+    """
+    end = content.rfind(END)
+    count, length, start = struct.unpack("<HLL", content[end + 10 : end + 20])
+    small = bytearray(content[start:end])
+    for place in [found.start() for found in re.finditer(LIST, small)]:
+        small[place + 24 : place + 28] = bytes(4)
+    if not is_64:
+        return content[:end] + small + content[end:]
+    ends = [
+        struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, length, at)
+        for at in (start, end + 56)
+    ]
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    return content[:end] + ends[0] + small + ends[1] + locator + content[end:]
+
+
+def with_odd_entry(content: bytes, place: int, odd: bytes) -> bytes:
+    """A zip with other bytes in the first entry of its list."""
+    at = content.find(LIST) + place
+    return content[:at] + odd + content[at + len(odd) :]
+
+
+TWO_WAYS: dict[str, Callable[[bytes], bytes]] = {
+    "two lists": with_small_list,
+    "two ends": partial(with_small_list, is_64=True),
+    "a new version": partial(with_odd_entry, place=6, odd=b"\x63"),
+    "a name that is no UTF-8": lambda content: with_odd_entry(
+        with_odd_entry(content, 8, b"\0\x08"), 46, b"\xff"
+    ),
+    "a note behind it": lambda content: content[:-2] + b"\4\0note",
+    "cut off": lambda content: content[:-30],
+}
+
+
+@pytest.mark.parametrize("way", TWO_WAYS)
+def test_an_archive_that_others_read_in_another_way(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """zipfile saw small files where torch unpacked 160 MB of 160 kB, or saw none at all."""
+    monkeypatch.setenv("CUESCOPE_MAX_ARCHIVE_GB", "0.001")
+    torch.save({"w": torch.zeros(2**20)}, tmp_path / "a.pt")
+    with zipfile.ZipFile(tmp_path / "a.pt") as whole:
+        files = {info.filename: whole.read(info) for info in whole.infolist()}
+    with zipfile.ZipFile(tmp_path / "a.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    with pytest.raises(UserError, match=r"unfolds to 0\.004 GB"):
+        read_weights("x", tmp_path / "a.pt")
+    (tmp_path / "a.pt").write_bytes(TWO_WAYS[way]((tmp_path / "a.pt").read_bytes()))
+    with pytest.raises(UserError, match=r"a\.pt is no whole archive"):
+        read_weights("x", tmp_path / "a.pt")
+
+
+def test_our_own_archives_are_read(tmp_path: Path) -> None:
+    torch.save({"w": torch.zeros(3)}, tmp_path / "a.pt")
+    np.savez(tmp_path / "b.npz", w=np.zeros(3))
+    np.savez_compressed(tmp_path / "c.npz", w=np.zeros(3))
+    for name in ("a.pt", "b.npz", "c.npz"):
+        require_small_archive("x", tmp_path / name)
 
 
 def test_an_archive_is_weighed_before_it_is_decoded(
@@ -85,9 +161,8 @@ def test_a_table_of_class_embeddings(
                     np.lib.format.write_array_header_1_0(file, shape)
     if kind == "cut":
         path.write_bytes(path.read_bytes()[:-200])
-    said = (
-        "unfolds to 0.008 GB" if kind == "bomb" else "is no table of class embeddings"
-    )
+    others = {"bomb": "unfolds to 0.008 GB", "cut": "is no whole archive"}
+    said = others.get(kind, "is no table of class embeddings")
     with pytest.raises(UserError, match=said) as line:
         read_table(path, "x")
     assert "\n" not in str(line.value)
@@ -171,3 +246,24 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_trust_remote_code(
             None, "any/body", has_local_code=False, has_remote_code=True
         )
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{% for a in range(99999) %}" * 5 + "{% endfor %}" * 5, "no end within 0.3 s"),
+        ("{{ messages.a.b }}", "has no attribute"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{% if %}", "Expected an expression"),
+        ("{{ messages.__class__.__mro__ }}", "is unsafe"),
+    ],
+    ids=["endless", "missing", "zero", "no template", "unsafe"],
+)
+def test_a_chat_template_of_a_stranger(
+    template: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuescope_sdk.torch._strangers.LONGEST_TEMPLATE", 0.3)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel()))
+    tokenizer.chat_template = template
+    with pytest.raises(UserError, match=f"x: the model's chat template .*{said}"):
+        render_chat("x", tokenizer, [{"role": "user", "content": "a"}])

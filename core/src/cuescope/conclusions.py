@@ -29,8 +29,8 @@ class Occurrence(Value):
     """Where a feature occurs: a sample, one of its frames, a box (x0, y0, x1, y1) in pixels."""
 
     sample: str
-    frame: Whole | None = None
-    region: tuple[float, float, float, float] | None = None
+    frame: Annotated[Whole, Field(ge=0)] | None = None
+    region: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
     strength: FiniteFloat = 1.0
 
     @model_validator(mode="after")
@@ -279,7 +279,7 @@ class Outline(Value):
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     sample: str | None = None
-    frame: Whole = 0
+    frame: Annotated[Whole, Field(ge=0)] = 0
     rows: Whole
     cols: Whole
     bits: bytes
@@ -412,7 +412,7 @@ class PluginStamp(Value):
     options: dict[str, Any]
     dist: str
     version: str
-    answers_version: int | None = None
+    answers_version: Whole | None = None
     code: str | None = None
     fingerprint: str | None = None
     facts: dict[str, str] = {}
@@ -429,13 +429,13 @@ class Cost(Value):
     trials: Whole
     model_calls: Whole
     cache_hits: Whole
-    seconds: float
+    seconds: FiniteFloat
     shown: Whole = 0
     pictures: Whole = 0
-    model_seconds: float = 0.0
+    model_seconds: FiniteFloat = 0.0
     # in words, so that a plan and its report speak of the same number (docs/adr/0012)
-    tool_calls: dict[str, int] = {}
-    conditions: dict[str, int] = {}
+    tool_calls: dict[str, Whole] = {}
+    conditions: dict[str, Whole] = {}
 
 
 class Provenance(Value):

@@ -1,5 +1,6 @@
 """What arrives in a table, a shard or a repository reads nothing else, and calls nobody."""
 
+import gzip
 import io
 import json
 import os
@@ -24,6 +25,7 @@ from cuescope_folder import Folder
 from cuescope_folder.addresses import fetch_all
 from cuescope_folder.hub import HuggingFace, HuggingFaceOptions
 from cuescope_folder.roots import Roots
+from cuescope_folder.shards import _members
 from cuescope_sdk import Context, UserError
 
 from .test_elsewhere import png, shown
@@ -458,6 +460,109 @@ def test_a_shard_that_unpacks_without_end(
             archive.addfile(member, io.BytesIO(bytes(2**20)))
     with pytest.raises(UserError, match="unpacks to far more than it is large"):
         opened(path=data / "s.tar.gz")
+
+
+def member(name: str, content: bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """A file of a tar archive as its bytes, its header of any kind."""
+    header = tarfile.TarInfo(name)
+    header.size = len(content)
+    header.type = kind
+    return header.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % 512)
+
+
+SAMPLE = member("1.png", png(1)) + member("1.cls", b"3")
+HEADERS = {
+    "long facts": member("x", bytes(2**18), tarfile.XHDTYPE),
+    "a long name": member("x", bytes(2**18), tarfile.GNUTYPE_LONGNAME),
+    "facts of facts": member("x", b"12 path=a/b\n", tarfile.XHDTYPE) * 3000,
+    "names of names": member("x", b"ab\0", tarfile.GNUTYPE_LONGNAME) * 3000,
+    "a map of holes": member(
+        "x", b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n", tarfile.XHDTYPE
+    )
+    + member("x", b"1000000\n" + b"1\n" * 2**17),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("first", [b"", SAMPLE], ids=["first", "later"])
+@pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
+def test_headers_of_a_shard_without_end(
+    header: str, first: bytes, suffix: str, data: Path, opened: Opened
+) -> None:
+    """All of a header is read before the file that it is of: 18 MB of gzip took 4.7 GB."""
+    content = first + HEADERS[header] + SAMPLE + bytes(1024)
+    if suffix == ".tar.gz":
+        content = gzip.compress(content)
+    (data / f"s{suffix}").write_bytes(content)
+    with pytest.raises(UserError, match="cannot read the shard") as said:
+        opened(path=data / f"s{suffix}")
+    assert "longer than a file's name" in str(said.value)
+
+
+def test_a_shard_of_millions_of_empty_files_fills_no_memory(data: Path) -> None:
+    (data / "s.tar").write_bytes(member("1.bin", b"") * 99 + SAMPLE + bytes(1024))
+    # typeshed does not name what it keeps
+    kept = [len(vars(archive)["members"]) for archive, _ in _members(f"{data}/s.tar")]
+    assert len(kept) == 101
+    assert max(kept) <= 2
+
+
+def test_a_sample_of_a_shard_has_a_size(
+    data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of its files together, and each text: 18 MB of gzip took 2 GB. Others are passed over."""
+    shard = data / "s.tar"
+    monkeypatch.setattr("cuescope_folder.shards.MOST_BYTES", 2**16)
+    monkeypatch.setattr("cuescope_folder.shards.MOST_TEXT", 2**10)
+    shard.write_bytes(SAMPLE + member("1.bin", bytes(2**17)) + bytes(1024))
+    assert len(opened(path=shard)) == 1
+    masks = [member(f"1.mask{number}.png", bytes(2**15)) for number in range(3)]
+    shard.write_bytes(SAMPLE + b"".join(masks) + bytes(1024))
+    with pytest.raises(UserError, match="65,536 of a sample"):
+        opened(path=shard)
+    shard.write_bytes(SAMPLE + member("1.json", b"{}" * 2**10) + bytes(1024))
+    with pytest.raises(UserError, match="at most 1,024 bytes"):
+        opened(path=shard)
+
+
+def test_a_json_text_is_measured_before_it_is_read(
+    data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of 256 MB, "[[],[],": all of the memory."""
+    monkeypatch.setattr("cuescope_folder.cells.MOST_TEXT", 2**10)
+    monkeypatch.setattr("cuescope_folder.cells.parse_json", None)
+    line = json.dumps({"path": "1.png", "label": "a", "more": [[]] * 2**10})
+    (data / "t.jsonl").write_text(line)
+    with pytest.raises(UserError, match="line 1 is too large"):
+        opened(path=data / "t.jsonl")
+
+
+FAR = {  # as Python has none
+    "date": pa.array([2**31 - 1], pa.date32()),
+    "time": pa.array([2**62], pa.timestamp("us")),
+    "time of a zone": pa.array([1], pa.timestamp("us", tz="/etc/passwd")),
+    "duration": pa.array([2**62], pa.duration("s")),
+}
+
+
+@pytest.mark.parametrize("kind", FAR)
+@pytest.mark.parametrize("column", ["label", "group", "taken"])
+def test_a_date_that_no_calendar_has(
+    kind: str, column: str, data: Path, opened: Opened
+) -> None:
+    columns = {"path": ["1.png"], "label": ["a"], column: FAR[kind]}
+    parquet.write_table(pa.table(columns), data / "t.parquet")
+    with pytest.raises(UserError, match=r"t\.parquet is no Parquet: got"):
+        opened(path=data / "t.parquet")
+
+
+@pytest.mark.parametrize("column", ["boxes", "actions"])
+def test_a_number_that_no_float_holds(column: str, data: Path, opened: Opened) -> None:
+    cell = [["a", 0, 1, 2, 10**400]] if column == "boxes" else [["a", 0, 10**400]]
+    row = {"path": "1.mp4", "label": "a", column: cell}
+    (data / "t.jsonl").write_text(json.dumps(row))
+    with pytest.raises(UserError, match=f"line 1: column '{column}'"):
+        opened(path=data / "t.jsonl")
 
 
 def test_a_class_of_thousands_of_digits(data: Path, opened: Opened) -> None:

@@ -90,6 +90,16 @@ class TestR2R(LayoutContract):
             "houseA_connectivity.json entry 1 'pose'",
         ),
         Mistake(
+            HOUSE,
+            json.dumps([viewpoint("a", pose=[1e308] * 16)]),
+            "houseA_connectivity.json entry 1 'pose",
+        ),
+        Mistake(
+            SEEN,
+            json.dumps([{**row(2, "houseA"), "heading": 1e308}]),
+            "R2R_val_seen.json entry 1 'heading'",
+        ),
+        Mistake(
             "data/R2R_train.json",
             json.dumps([row(1, "houseB")]),
             "R2R_val_unseen.json: expected no house of R2R_train.json, got 1 of them: houseB",

@@ -228,6 +228,14 @@ def test_every_place_of_a_log_may_hold_all_of_it(name: str, tmp_path: Path) -> N
     assert check_format(name, tmp_path, len(EVIL)) > 50
 
 
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us"), pa.duration("s")])
+def test_a_date_that_no_calendar_has(kind: pa.DataType, tmp_path: Path) -> None:
+    far = pa.array([2**31 - 1 if kind == pa.date32() else 2**62], kind)
+    pq.write_table(pa.table({"doc": far}), tmp_path / "t.parquet")
+    with pytest.raises(UserError, match=r"t\.parquet is no Parquet file"):
+        list(_files.LogFile(tmp_path / "t.parquet").parquet_rows())
+
+
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", WRITERS)
 def test_damaged_files_are_one_line(name: str, tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ class LogFile:
                     for row in batch.to_pylist():
                         number += 1
                         yield f"{name} row {number}", row
-            except (pa.ArrowException, OSError, ValueError) as error:
+            # a date that no calendar has is an OverflowError
+            except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
                 # Arrow's errors have several lines, and one is shown
                 reason = str(error).splitlines()[0][:SHOWN]
                 raise UserError(f"{name} is no Parquet file", got=reason) from None

@@ -32,7 +32,12 @@ from cuescope_sdk.torch._pretrained import (
     shard_files,
     tokenizer_content,
 )
-from cuescope_sdk.torch._strangers import fault_of, named_values, refuse_kernels
+from cuescope_sdk.torch._strangers import (
+    fault_of,
+    named_values,
+    refuse_kernels,
+    render_chat,
+)
 
 __all__ = [
     "Block",
@@ -58,6 +63,7 @@ __all__ = [
     "place_of",
     "quiet",
     "refuse_kernels",
+    "render_chat",
     "require_beside",
     "resolve_device",
     "resolve_dtype",

@@ -12,12 +12,13 @@ from cuescope_sdk.logs import parse_json
 MOST_DEPTH = 32  # lists and objects in each other
 MOST_LETTERS = 2**20  # of a cell
 MOST_PARTS = 200_000  # values of a cell
+MOST_TEXT = 2**24  # bytes of a JSON text of as much: what is more would fill the memory
 
 
 def parse_modest_json(text: str | bytes, place: str) -> Any:
     """The value of a JSON text; raises UserError for what is none, or is not modest."""
-    value = parse_json(text, place)
-    if not _is_modest(value):
+    value = None if len(text) > MOST_TEXT else parse_json(text, place)
+    if len(text) > MOST_TEXT or not _is_modest(value):
         raise _too_large(place)
     return value
 
@@ -170,7 +171,7 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
             name = printable_name(str(name))
             # annotated, so certain
             boxes.append(Detection(name=name, score=1.0, box=(x0, y0, x1, y1)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise wrong from None
     return tuple(boxes)
 
@@ -196,7 +197,7 @@ def actions_of(
             if not (action[0].strip() and 0 <= action[1] < action[2] < inf):
                 raise wrong
             actions.append(action)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise wrong from None
     return tuple(actions)
 

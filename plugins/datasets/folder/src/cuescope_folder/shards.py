@@ -15,7 +15,7 @@ from typing import Any
 
 from cuescope_folder.addresses import is_address, name_at, open_address, stamp_of
 from cuescope_folder.answers import read_names
-from cuescope_folder.cells import parse_modest_json
+from cuescope_folder.cells import MOST_TEXT, parse_modest_json
 from cuescope_folder.copies import Copies
 from cuescope_folder.tables import FILES, Row
 from cuescope_sdk import Context, UserError, digest, inside
@@ -23,7 +23,10 @@ from cuescope_sdk.data import Unread, kind_of, printable_name
 
 GZIP = b"\x1f\x8b"
 MASKS = ("mask", "seg")  # "0001.mask.png"
-MOST_BYTES = 2**30  # of a file in a shard
+TEXTS = ("cls", "txt", "text", "json")
+MOST_BYTES = 2**30  # of the files of a sample
+# of what stands before a file: its long name, its times. tarfile reads it whole
+MOST_HEADERS = 2**17
 # A compressed shard may grow without end. Images are compressed already, and hardly grow.
 SMALL_SHARD = 2**27
 GROWTH = 100
@@ -95,40 +98,60 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
     """The samples of a shard, in order: cells, where they stand, suffixes that are not read."""
     key = None
     parts = dict[str, bytes]()
+    held = 0
     try:
-        with (
-            _open(shard) as file,
-            # members as they come
-            tarfile.open(fileobj=_unpack(file), mode="r|") as archive,
-        ):
-            for member in archive:
-                name = printable_name(member.name.removeprefix("./"))
-                folder, slash, last = name.rpartition("/")
-                # at the first dot: of 0001.mask.png the suffix is mask.png
-                stem, dot, suffix = last.partition(".")
-                # a sparse file is holes that stand for any number of zeros
-                if not member.isfile() or member.issparse() or not dot or not stem:
-                    continue
-                if member.size > MOST_BYTES:
-                    raise UserError(
-                        f"folder: {title}: {name}",
-                        expected=f"at most {MOST_BYTES:,} bytes",
-                        got=f"{member.size:,}",
-                    )
-                # WebDataset keeps the files of a sample side by side
-                if folder + slash + stem != key:
-                    if key is not None:
-                        yield _record(title, key, parts, copies)
-                    key = folder + slash + stem
-                    parts = {}
-                content = archive.extractfile(member)
-                parts[suffix.lower()] = content.read() if content else b""
+        for archive, member in _members(shard):
+            name = printable_name(member.name.removeprefix("./"))
+            folder, slash, last = name.rpartition("/")
+            # at the first dot: of 0001.mask.png the suffix is mask.png
+            stem, dot, suffix = last.partition(".")
+            # a sparse file is holes that stand for any number of zeros
+            if not member.isfile() or member.issparse() or not dot or not stem:
+                continue
+            # WebDataset keeps the files of a sample side by side
+            if folder + slash + stem != key:
+                if key is not None:
+                    yield _record(title, key, parts, copies)
+                key = folder + slash + stem
+                parts = {}
+                held = 0
+            suffix = suffix.lower()
+            parts[suffix] = b""
+            is_text = suffix in TEXTS
+            # of others the suffix is all that is told
+            if not is_text and not kind_of(PurePosixPath(f"a.{suffix}")):
+                continue
+            held += member.size
+            most = MOST_TEXT if is_text else MOST_BYTES
+            if member.size > most or held > MOST_BYTES:
+                raise UserError(
+                    f"folder: {title}: {name}",
+                    expected=f"at most {most:,} bytes, and {MOST_BYTES:,} of a sample",
+                    got=f"{member.size:,}, and {held:,}",
+                )
+            content = archive.extractfile(member)
+            parts[suffix] = content.read() if content else b""
     except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
         raise UserError(
             f"folder: cannot read the shard {shard}", got=str(error)[:100]
         ) from error
     if key is not None:
         yield _record(title, key, parts, copies)
+
+
+def _members(shard: str) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The members of a shard as they come."""
+    with _open(shard) as file:
+        stream = _unpack(file)
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            # typeshed does not name it
+            kept: list[tarfile.TarInfo] = getattr(archive, "members")  # noqa: B009
+            for member in archive:
+                # where the next header stands
+                stream.until = archive.offset
+                yield archive, member
+                # it would keep millions of them
+                kept.clear()
 
 
 def _record(
@@ -145,7 +168,7 @@ def _record(
         if kind_of(PurePosixPath(f"a.{suffix}")):
             is_mask = suffix.split(".")[0] in MASKS
             (masks if is_mask else shown).append(suffix)
-        elif suffix not in ("cls", "txt", "text", "json"):
+        elif suffix not in TEXTS:
             passed.append(suffix)
     if len(shown) > 1:
         raise UserError(
@@ -200,18 +223,26 @@ def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
 
 
 class _Unpacked:
-    """A shard while it is read, uncompressed; raises ValueError where it grows without end."""
+    """A shard while it is read, uncompressed; raises ValueError where it grows without end.
 
-    def __init__(self, file: gzip.GzipFile, most: int) -> None:
+    Or where its headers do: `until` is where the one that is awaited begins.
+    """
+
+    def __init__(self, file: Any, most: int | None) -> None:
         self._file = file
-        self._left = most
+        self._most = most
+        self._done = 0
+        self.until = 0
 
     def read(self, size: int) -> bytes:
         """The next bytes."""
-        content = self._file.read(size)
-        self._left -= len(content)
-        if self._left < 0:
+        content: bytes = self._file.read(size)
+        self._done += len(content)
+        if self._most is not None and self._done > self._most:
             raise ValueError("it unpacks to far more than it is large")
+        # tarfile reads ahead by one such part
+        if self._done > self.until + MOST_HEADERS + size:
+            raise ValueError("a header in it is longer than a file's name and facts")
         return content
 
 
@@ -220,7 +251,7 @@ def _unpack(file: Any) -> Any:
     whole = BufferedReader(file)
     # by its first bytes, for a name may say anything
     if not whole.peek(len(GZIP)).startswith(GZIP):
-        return whole
+        return _Unpacked(whole, None)
     most = min(MOST_GROWN, SMALL_SHARD + GROWTH * _stored_size(file))
     return _Unpacked(gzip.GzipFile(fileobj=whole), most)
 

@@ -125,6 +125,7 @@ def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
     from pyarrow import parquet
 
     title = f"folder: {manifest.name}"
+    number = 0
     try:
         with parquet.ParquetFile(manifest) as file:
             _require_modest_table(manifest, file)
@@ -132,15 +133,13 @@ def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
             if images:
                 yield from _rows_with_images(manifest, file, images, copies)
                 return
-            # list: errors of later batches are told here too
-            batches = list(_batches(manifest, file))
-    except (pyarrow.ArrowException, OSError) as error:
+            for batch in _batches(manifest, file):
+                for cells in batch.to_pylist():
+                    number += 1
+                    yield _row(f"row {number}", cells, title)
+    # a date that no calendar has, an hour of no zone
+    except (pyarrow.ArrowException, OSError, OverflowError) as error:
         raise UserError(f"{title} is no Parquet", got=_first_line(error)) from None
-    number = 0
-    for batch in batches:
-        for cells in batch.to_pylist():
-            number += 1
-            yield _row(f"row {number}", cells, title)
 
 
 def _require_modest_table(manifest: Path, file: Any) -> None:

@@ -11,13 +11,17 @@ from cuescope_sdk import UserError, nearest
 Position = tuple[float, float, float]
 
 
+# metres of a house, or radians: of larger ones the sums are no numbers
+Modest = Annotated[float, Field(ge=-1e6, le=1e6)]
+
+
 class PathRow(BaseModel):
     """An entry of `R2R_{split}.json`; `heading` in radians. The test split has only path starts."""
 
     scan: str
     path_id: int
     path: Annotated[tuple[str, ...], Field(min_length=1)]
-    heading: FiniteFloat
+    heading: Modest
     instructions: tuple[str, ...]
     distance: FiniteFloat | None = None
 
@@ -26,7 +30,7 @@ class Viewpoint(BaseModel):
     """An entry of `SCAN_connectivity.json`: a 4x4 pose row by row, metres, z up."""
 
     image_id: str
-    pose: Annotated[tuple[FiniteFloat, ...], Field(min_length=16, max_length=16)]
+    pose: Annotated[tuple[Modest, ...], Field(min_length=16, max_length=16)]
     included: bool
     unobstructed: tuple[bool, ...]
 

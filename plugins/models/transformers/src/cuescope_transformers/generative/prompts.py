@@ -5,6 +5,7 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from cuescope_sdk import Sample, UserError
+from cuescope_sdk.torch import render_chat
 from cuescope_transformers.options import VLMOptions
 
 Medium = Literal["image", "video"]
@@ -68,13 +69,7 @@ def render_prompt(
         if words or not media:
             parts.append({"type": "text", "text": words})
         chat = [{"role": "user", "content": parts}]
-        return str(
-            processor.apply_chat_template(
-                chat,
-                add_generation_prompt=True,
-                tokenize=False,
-            )
-        )
+        return render_chat("transformers-vlm", processor, chat)
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
     # not every processor names a placeholder
     tokens = [str(getattr(processor, f"{medium}_token", "")) for medium in media]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jinja2 import TemplateError
 
-from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import Pretrained, causal_builder, quiet
+from cuescope_sdk import Context
+from cuescope_sdk.torch import Pretrained, causal_builder, quiet, render_chat
 from cuescope_transformers.options import WriterOptions
 
 OWNER = "transformers-llm"
@@ -97,17 +96,5 @@ def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
     chat = [{"role": "user", "content": prompt}]
     if system:
         chat.insert(0, {"role": "system", "content": system})
-    try:
-        text = tokenizer.apply_chat_template(
-            chat,
-            add_generation_prompt=True,
-            tokenize=False,
-            enable_thinking=False,
-        )
-    except TemplateError as error:
-        raise UserError(
-            f"{OWNER}: the model's chat template refuses the prompt",
-            got=f"{error}",
-            remedy="Leave the option `system` out." if system else None,
-        ) from error
-    return str(text)
+    remedy = "Leave the option `system` out." if system else None
+    return render_chat(OWNER, tokenizer, chat, remedy, enable_thinking=False)
