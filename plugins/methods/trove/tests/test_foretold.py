@@ -209,6 +209,20 @@ def test_the_embedding_of_many_samples_alone_says_which_frames_are_listed(
     assert bool(report.findings) == (views == 1)
 
 
+def test_the_answers_own_label_teaches_nothing_of_what_leads_there() -> None:
+    """A mark that others share with it is no sign there: what has it is rightly answered so."""
+    rng = np.random.default_rng(0)
+    label = np.arange(60) % 3
+    rows, values = rng.normal(size=(60, 5)), rng.normal(size=(60, 1))
+    of_own = np.where((label == 0)[:, None], rng.normal(size=(60, 1)), values)
+    view = foretold.View.of(rows, np.arange(60), label, Groups.single(60), rng)
+    assert not np.allclose(view.scores(values), view.scores(of_own))
+    besides = view.besides(0)
+    scores = besides.scores(values)
+    assert scores.all()  # its own frames are told as well
+    assert np.array_equal(scores, besides.scores(of_own))
+
+
 def test_of_two_parts_no_picture_is_read() -> None:
     report = audit(Blindfolded, discover=0.3)
     assert not report.findings

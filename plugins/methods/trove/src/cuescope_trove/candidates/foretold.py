@@ -12,7 +12,8 @@ within each label, the model learns again from each deal, and finds then what ch
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -49,10 +50,9 @@ Ridge = Callable[[Float[np.ndarray, "sample column"]], Float[np.ndarray, "dim co
 
 
 class Fold(NamedTuple):
-    """The sequences that are learned from, how, and the frames of all others."""
+    """The sequences that are learned from, and the frames of all others."""
 
     learned_from: SampleMask
-    ridge: Ridge
     told: Bool[np.ndarray, " read"]
 
 
@@ -79,10 +79,14 @@ class View:
         rng: Generator,
     ) -> "View":
         """Each eighth of the groups is told by what is learned from the others."""
-        rows = less_label_means(rows, label[own])
-        of_sequence = Groups(own, len(label), declared=True)
-        folds = _folds(of_sequence.means(rows), groups, own, rng)
-        return cls(rows, own, label, folds)
+        folds = _folds(groups, own, rng)
+        return cls(less_label_means(rows, label[own]), own, label, folds)
+
+    def besides(self, label: int) -> "View":
+        """It learns from sequences of other labels alone, and tells the frames of all."""
+        is_other = self.label != label
+        folds = [Fold(fold.learned_from & is_other, fold.told) for fold in self.folds]
+        return replace(self, folds=[fold for fold in folds if fold.learned_from.any()])
 
     @on_one_thread
     def scores(
@@ -90,10 +94,16 @@ class View:
     ) -> Float[np.ndarray, "read column"]:
         """How far each frame is like sequences of other groups with a high value."""
         scores = np.zeros((len(self.own), values.shape[1]))
-        for fold in self.folds:
-            weights = fold.ridge(values[fold.learned_from])
+        for fold, ridge in zip(self.folds, self._ridges, strict=True):
+            weights = ridge(values[fold.learned_from])
             scores[fold.told] = self.rows[fold.told] @ weights
         return scores
+
+    @cached_property
+    def _ridges(self) -> list[Ridge]:
+        of_sequence = Groups(self.own, len(self.label), declared=True)
+        means = of_sequence.means(self.rows)
+        return [_ridge(means[fold.learned_from]) for fold in self.folds]
 
     def shares(
         self, marked: Bool[np.ndarray, " read"]
@@ -266,10 +276,11 @@ def _foretell(
     """
     taken = deals.taken_for(answer)
     # what is rightly answered so does not tell whether it shows what leads there
-    own = foreteller.pictures.own
+    pictures = foreteller.pictures.besides(answer)
+    own = pictures.own
     is_other = deals.label[own] != answer
     read = np.flatnonzero(is_other)
-    by_pictures = foreteller.pictures.scores(taken)
+    by_pictures = pictures.scores(taken)
     scores = by_pictures[read]
     of_sequence = Groups(own[read], len(deals.label), declared=True)
     order = np.argsort(-scores, axis=0, kind="stable")
@@ -371,21 +382,15 @@ def _even(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, "row dim"]:
     return np.asarray(rows / np.sqrt(max(rows.shape[1], 1)))
 
 
-def _folds(
-    means: Float[np.ndarray, "sample dim"],
-    groups: Groups,
-    own: Int[np.ndarray, " read"],
-    rng: Generator,
-) -> list[Fold]:
+def _folds(groups: Groups, own: Int[np.ndarray, " read"], rng: Generator) -> list[Fold]:
     """Each part of whole groups is told by what is learned from the others."""
-    fold = groups.folds(FOLDS, rng)
-    parts = []
-    for number in range(min(FOLDS, groups.count)):
-        learned_from = fold != number
-        if learned_from.any():
-            ridge = _ridge(means[learned_from])
-            parts.append(Fold(learned_from, ridge, ~learned_from[own]))
-    return parts
+    part = groups.folds(FOLDS, rng)
+    parts = [part != number for number in range(min(FOLDS, groups.count))]
+    return [
+        Fold(learned_from, ~learned_from[own])
+        for learned_from in parts
+        if learned_from.any()
+    ]
 
 
 @on_one_thread
