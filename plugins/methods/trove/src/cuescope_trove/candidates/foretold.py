@@ -2,10 +2,10 @@
 
 What the embedding keeps in no cluster and no direction may be plain in the pictures: a border, a
 tint, a mark in a corner. So for each answer a linear model learns from the pixels of other groups
-which frames wrongly get it, and the frames that look so most are candidates. Of few samples it
-learns from parts of frames too, as the model sees each alone: a thing that looks like itself in no
-small patch. Of more samples the embedding tells once more what was found so, as far as it sets the
-same frames apart: from answers it learns nothing, for it tells what makes labels alike too.
+which frames of other labels get it, and the frames that look so most are candidates. Of few samples
+it learns from parts of frames too, as the model sees each alone: a thing that looks like itself in
+no small patch. Of more samples the embedding tells once more what was found so, as far as it sets
+the same frames apart: from answers it learns nothing, for it tells what makes labels alike too.
 
 They know of answers, so the tests of other candidates do not hold for them. Answers are dealt anew
 within each label, the model learns again from each deal, and finds then what chance lets it find.
