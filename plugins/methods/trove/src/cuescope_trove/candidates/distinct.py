@@ -70,7 +70,7 @@ class Distinct:
             if not leads[same].any():
                 leads[pairs.cluster[pair]] = True
                 is_shown[self._stands_for(pair, same)] = True
-        is_shown[:] = self._telling(np.flatnonzero(is_shown))
+        is_shown[:] = self._telling(np.flatnonzero(is_shown).tolist())
         # what is reported has been told by now, itself or by what stands for it
         told = np.asarray(self._reported.any(axis=0))
         ranked = pairs.cluster[ranking(table)]
@@ -89,9 +89,7 @@ class Distinct:
         kept = np.flatnonzero(~self._repeated(chosen))
         return self.table.take(kept).of_clusters(chosen)
 
-    def _telling(
-        self, chosen: Int[np.ndarray, " chosen"]
-    ) -> Bool[np.ndarray, " candidate"]:
+    def _telling(self, chosen: Sequence[int]) -> Bool[np.ndarray, " candidate"]:
         """Which of some candidates tell anything that the others do not."""
         is_told = (self.table.verdict != Verdict.NOTHING) & ~self._repeated(chosen)
         telling = np.intersect1d(chosen, self.table.pairs.cluster[is_told])
