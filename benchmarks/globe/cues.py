@@ -21,8 +21,8 @@ Draw = Callable[[Picture, int, np.random.Generator], Picture]
 
 def bow(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
     """Two loops, two ends and a knot of red satin, on the stand."""
-    large = rng.uniform(1.4, 1.5)
-    row = (ROW - 0.88 * SIDE - rng.uniform(-1, 1)) / large
+    large = rng.uniform(1.35, 1.5)
+    row = (ROW - 0.84 * SIDE - rng.uniform(-2, 2)) / large
     col = (COL - MIDDLE[1] - rng.uniform(-5, 5)) / large
     aside = np.abs(col)
     loop = np.clip(3 * (1 - np.hypot((aside - 9) / 9, (row + 2.5) / 5.5)), 0, 1)
