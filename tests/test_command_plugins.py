@@ -92,15 +92,17 @@ def test_info_tells_what_a_plugin_can_do_and_takes(line: Line) -> None:
     assert "model fake (not-installed 0): A linear readout" in said
     assert "method fake (not-installed 0): Hides each quarter" in said
     for words in (
-        "capabilities outputs: embedding, logits, text",
-        "capabilities edits: hide-tokens",
-        "capabilities exposes: choices, patches",
-        "requires outputs: logits",
-        "requires edits: none",
-        "capabilities max_frames: no limit",
-        "capabilities notes: none",
+        "answers with: embedding, logits, text",
+        "takes the edits: hide-tokens",
+        "lets one look at: choices, patches",
+        "fewest frames of a sample: 1",
+        "the model must answer with: logits",
+        "fewest labels: 1",
     ):
         assert words in said.splitlines()
+    # what there is none of is not told
+    for words in ("must take the edits", "most frames of a sample", "notes:"):
+        assert words not in said
     assert "lean" in said
     assert "reliance on the red corner" in " ".join(said.split())
 

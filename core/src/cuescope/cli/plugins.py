@@ -46,6 +46,26 @@ Check = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="As --check; exit 1 if one is broken.")
 ]
+# what a line of `info` says, by the field of requirements or of capabilities
+MEANINGS = {
+    "requires": {
+        "outputs": "the model must answer with",
+        "edits": "the model must take the edits",
+        "exposes": "the model must let one look at",
+        "tools": "tools that it needs",
+        "may_use": "tools that it can use",
+        "roles": "tools of a kind of its own",
+        "labels": "fewest labels",
+    },
+    "capabilities": {
+        "outputs": "answers with",
+        "edits": "takes the edits",
+        "exposes": "lets one look at",
+        "min_frames": "fewest frames of a sample",
+        "max_frames": "most frames of a sample",
+        "notes": "notes",
+    },
+}
 
 
 class Kind(Enum):
@@ -257,9 +277,10 @@ def show_description(plugin: "PluginDescription", title: str) -> None:
     from cuescope.cli.terminal import print_table
 
     echo(f"{title}: {plugin.summary}")
-    for what in ("requires", "capabilities"):
-        for key, words in getattr(plugin, what).items():
-            echo(f"{what} {key}: {words}")
+    for what, meanings in MEANINGS.items():
+        for name, words in getattr(plugin, what).items():
+            if words not in ("none", "no limit", "0"):
+                echo(f"{meanings.get(name, name)}: {words}")
     rows = [
         (option.name, option.takes, option.default, option.meaning)
         for option in plugin.options
