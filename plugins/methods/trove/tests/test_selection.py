@@ -13,7 +13,7 @@ from scipy import sparse
 
 from cuescope_sdk.statistics import GapPlan, Groups, LabelNoise
 from cuescope_sdk.testing import Setup, temporary_cache
-from cuescope_trove import TRoVe, selection
+from cuescope_trove import TRoVe, label_noise, selection
 from cuescope_trove.analysis import pair_intervals
 from cuescope_trove.candidates import correction
 from cuescope_trove.candidates.correction import could_pass, p_values
@@ -293,6 +293,31 @@ def test_copies_of_a_candidate_are_tried_again_once(
     copy, cluster = np.divmod(table.pairs.cluster[explained], scene.clusters)
     of_pair[table.pairs.label[explained], copy, cluster] = True
     assert (of_pair == of_pair[:, :1]).all()
+
+
+def test_a_sequence_without_another_frame_says_nothing_of_what_shows_beside() -> None:
+    scene = simulate(SINGLE, np.random.default_rng(1))
+    cluster = int(np.bincount(scene.member_cluster).argmax())
+    others = np.ones(len(scene.frame_sample), dtype=bool)
+    others[scene.frames_of(cluster)] = False
+    beside = np.bincount(scene.frame_sample[others], minlength=len(scene.label))
+    looks = label_noise._looks(scene, cluster, scene.label == 0, scene.label == 1)
+    assert (beside == 0).any()
+    assert np.array_equal(np.isnan(looks), beside == 0)
+
+
+@pytest.mark.parametrize("learned", [False, True])
+def test_what_was_learned_from_pictures_is_tried_again_by_itself(learned: bool) -> None:
+    """Though something of which half is the same is more certain: that may be what a class is."""
+    rng = np.random.default_rng(1)
+    scene = simulate(SINGLE, rng)
+    twice = replace(scene, member=sparse.csr_array(sparse.hstack([scene.member] * 2)))
+    pairs = compare(twice)
+    is_copy = pairs.cluster >= scene.clusters
+    p_value = np.where(is_copy, 0.01, 0.001)
+    found = np.ones(len(pairs), dtype=bool)
+    leader = selection._leaders(twice, pairs, found, p_value, first=is_copy & learned)
+    assert (is_copy[leader] == learned).all()
 
 
 @pytest.mark.parametrize(

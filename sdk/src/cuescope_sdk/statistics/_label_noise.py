@@ -27,7 +27,8 @@ LEAST_OWN = 10  # samples of a class that show the feature, to be compared with
 # log-odds of a probability that rounded to 0 would be infinite
 SMALLEST = 1e-12  # probability
 
-# values of each sample, higher where it looks like the first part than like the second
+# values of each sample, higher where it looks like the first part than like the second; NaN where
+# nothing is seen of it
 Looks = Callable[[BoolPerSample, BoolPerSample], PerSample]
 
 
@@ -104,22 +105,28 @@ class Answered:
         if other == label or not proper.any():
             return 1.0
 
-        def compare(values: PerSample, proper: BoolPerSample) -> float:
-            taken = wrong & answered
+        def compare(
+            values: PerSample, taken: BoolPerSample, proper: BoolPerSample
+        ) -> float:
             return _less_like_p_value(
                 self.groups, values, mine, taken, proper, shows, rng
             )
 
-        by_answer = compare(_log_odds(self.probability, other, label), proper)
+        taken = wrong & answered
+
+        by_answer = compare(_log_odds(self.probability, other, label), taken, proper)
         if looks is None:
             return by_answer
         # the looks of the class are learned from half of its samples, and held against the others
         learned = proper & self.groups.split(rng)
-        rest = proper & ~learned
+        values = looks(learned, mine & self.correct)
+        is_seen = np.isfinite(values)
+        taken &= is_seen
+        rest = proper & ~learned & is_seen
         # too few to compare looks with: one test, and no second to pay for
-        if (rest & shows).sum() < LEAST_OWN:
+        if not (taken & shows).any() or (rest & shows).sum() < LEAST_OWN:
             return by_answer
-        by_looks = compare(looks(learned, mine & self.correct), rest)
+        by_looks = compare(values, taken, rest)
         # twice the better of two tests (Bonferroni)
         return min(1.0, 2 * min(by_answer, by_looks))
 

@@ -33,9 +33,9 @@ def _looks(
     like: SampleMask,
     unlike: SampleMask,
 ) -> PerSample:
-    """How much likelier each sequence's other frames are among those of one part than of another.
+    """How much likelier a sequence's other frames are among those of one part than of another.
 
-    Log-probabilities, by the clusters of these frames.
+    Log-probabilities, by the clusters of these frames, for each frame; NaN where there is none.
     """
     member_frame = observations.member_frame
     of_sample = observations.frame_sample[member_frame]
@@ -43,6 +43,10 @@ def _looks(
     shows_cue = np.zeros(len(observations.frame_sample), dtype=bool)
     shows_cue[observations.frames_of(cluster)] = True
     others = ~shows_cue[member_frame]
+    samples = len(observations.label)
+    counts = np.bincount(observations.frame_sample[~shows_cue], minlength=samples)
+    # of as many frames each: none is far from both where it has few of them
+    beside = np.where(counts > 0, counts, np.nan)
 
     def log_probability(part: SampleMask) -> PerSample:
         shown = observations.member_cluster[part[of_sample] & others]
@@ -50,6 +54,6 @@ def _looks(
         counts = np.bincount(shown, minlength=observations.clusters) + 0.5
         chance = np.log(counts / np.delete(counts, cluster).sum())
         weights = np.where(others, chance[observations.member_cluster], 0.0)
-        return np.bincount(of_sample, weights, minlength=len(observations.label))
+        return np.bincount(of_sample, weights, minlength=samples)
 
-    return np.asarray(log_probability(like) - log_probability(unlike))
+    return np.asarray((log_probability(like) - log_probability(unlike)) / beside)

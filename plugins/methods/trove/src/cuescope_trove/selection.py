@@ -229,7 +229,7 @@ def score(
         # nothing was chosen by the sequences that are measured
         gap = _Gap.of(measured, pairs, np.full(len(pairs), options.confidence))
     found = passes(measured, pairs, bias, options) & passed & (gap.low > 0)
-    leader = _leaders(measured, pairs, found, p_value)
+    leader = _leaders(measured, pairs, found, p_value, first=is_learned)
     leaders = np.flatnonzero(found & (leader == np.arange(len(pairs))))
     suspicion = _Suspicion(observations, measured, noise, options, rng)
     left = suspicion.left_of(pairs, p_value, leaders.tolist())
@@ -337,17 +337,20 @@ def _leaders(
     pairs: Pairs,
     found: PairMask,
     p_value: PerPair,
+    *,
+    first: PairMask,
 ) -> Int[np.ndarray, " pair"]:
-    """Which pair stands for each: the most certain one of its label that shares half of the frames.
+    """Which pair stands for each: one of its label that shares half of the frames.
 
-    Only that is told, and so only that is tried again. What is not found stands for itself.
+    The most certain one, but for those that come `first`. Only that is told, and so only that is
+    tried again. What is not found stands for itself.
     """
     leader = np.arange(len(pairs))
     for label in np.unique(pairs.label[found]):
         of_label = np.flatnonzero(found & (pairs.label == label))
         same = alike(observations.member[:, pairs.cluster[of_label]]).toarray()
         leads = np.zeros(len(of_label), dtype=bool)
-        for column in np.argsort(p_value[of_label], kind="stable"):
+        for column in np.lexsort((p_value[of_label], ~first[of_label])):
             before = np.flatnonzero(same[column] & leads)
             leads[column] = not len(before)
             if len(before):

@@ -4,10 +4,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 
-def standardise(values: Float[np.ndarray, " frame"]) -> Float[np.ndarray, " frame"]:
-    """Values in standard deviations from their mean; all 0 where they are alike."""
+def standardise(
+    values: Float[np.ndarray, "frame ..."],
+) -> Float[np.ndarray, "frame ..."]:
+    """Values in standard deviations from their column's mean; all 0 where they are alike."""
     # a model that answers all frames alike is pulled nowhere
-    return np.asarray((values - values.mean()) / max(float(values.std()), 1e-12))
+    spread = np.maximum(values.std(axis=0), 1e-12)
+    return np.asarray((values - values.mean(axis=0)) / spread)
 
 
 def precision_at_k(relevant: Bool[np.ndarray, " rank"], k: int) -> float | None:
