@@ -13,7 +13,7 @@ from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import FamilyTest, Groups, Roc
 from cuescope_trove.candidates.directions import apart_from_labels, directions_of
 from cuescope_trove.candidates.distinct import ALIKE, Distinct, weighed
-from cuescope_trove.candidates.foretold import AnswerTest
+from cuescope_trove.candidates.foretold import AnswerTest, Foreteller
 from cuescope_trove.candidates.frames import by_candidate, by_cue
 from cuescope_trove.candidates.groups import (
     COMPONENT,
@@ -23,6 +23,7 @@ from cuescope_trove.candidates.groups import (
     principal_components,
     several_clusterings,
 )
+from cuescope_trove.candidates.views import View
 from cuescope_trove.maths.clustering import Clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, compare, lead, most_common_mistake
@@ -358,7 +359,7 @@ def test_what_a_label_looks_like_is_worth_less_than_what_leads_there() -> None:
         for number in range(3)
     )
     assert table.worth[looks].min() > table.worth[cue].max()
-    worth = weighed(table).worth
+    worth = weighed(table, None).worth
     assert worth[looks].max() < worth[cue].min()
     # whatever label it is told of
     assert worth[cue] == pytest.approx(worth[cue[0]])
@@ -366,6 +367,32 @@ def test_what_a_label_looks_like_is_worth_less_than_what_leads_there() -> None:
     assert worth[learned] == pytest.approx(worth[cue], rel=0.1)
     rest = np.setdiff1d(np.arange(len(worth)), [*looks, *cue, *learned])
     assert (worth[rest] == table.worth[rest]).all()
+
+
+def test_what_pictures_tell_better_is_worth_more() -> None:
+    rng = np.random.default_rng(1)
+    _, shows = scene()
+    label = np.repeat(np.arange(SEQUENCES) % LABELS, FRAMES)
+    own = np.repeat(np.arange(SEQUENCES), FRAMES)
+    unseen = rng.permutation(shows)
+    candidates = Candidates(
+        len(label),
+        [np.flatnonzero(shows), np.flatnonzero(unseen)],
+        [np.ones(int(shows.sum()))] * 2,
+        np.array([0, 1]),
+    )
+    observations = answered(candidates, shows, 0.8)
+    rows = rng.normal(size=(len(label), 6)) + 3 * shows[:, None]
+    pictures = View.of(rows, own, observations.label, observations.groups, rng)
+    foreteller = Foreteller(len(label), np.arange(len(label)), pictures, None)
+    table = score(observations, TRoVeOptions())
+    answer = np.zeros(len(table.pairs), dtype=int)
+    visible = foreteller.visible(observations, table.pairs, answer)
+    assert visible[table.pairs.cluster == 0].min() > 0.9
+    assert visible[table.pairs.cluster == 1].max() < 0.5
+    before, after = (weighed(table, of).worth for of in (None, foreteller))
+    found = np.flatnonzero(table.finding)
+    assert after[found] == pytest.approx(before[found] * visible[found])
 
 
 def test_what_leads_one_label_alone_is_worth_less_than_what_leads_all() -> None:

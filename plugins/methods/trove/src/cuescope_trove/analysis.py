@@ -14,7 +14,7 @@ from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.correction import two_sided
 from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct, weighed
-from cuescope_trove.candidates.foretold import SEEN, AnswerTest, foretell
+from cuescope_trove.candidates.foretold import SEEN, AnswerTest, Foreteller, foretell
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
@@ -100,11 +100,12 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     choice = choose_candidates(
         audit, options, answers.embedding, observations.frame_label
     )
-    tests: list[AnswerTest] = []
+    tests: Sequence[AnswerTest] = ()
+    foreteller: Foreteller | None = None
     # of so many samples that they are two parts, clusters tell
     if options.by_pictures and not options.paper and part is None:
         with audit.spare("what pictures share that get one wrong answer"):
-            learned, tests = foretell(
+            learned, tests, foreteller = foretell(
                 audit, options, observations, len(choice.candidates)
             )
             choice = replace(
@@ -116,7 +117,7 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     distinct = Distinct(choice.candidates, table, directions)
     # few samples tell no looks, and what two parts agree on seldom is one
     if not options.paper and part is None and len(observations.label) > SEEN:
-        table = weighed(table)
+        table = weighed(table, foreteller)
         distinct = replace(distinct, table=table).led_by_pictures()
         table = distinct.table
     most = options.k_max * len(audit.labels)

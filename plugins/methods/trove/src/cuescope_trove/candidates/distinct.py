@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from scipy import sparse
 
+from cuescope_trove.candidates.foretold import Foreteller
 from cuescope_trove.candidates.groups import FORETOLD, Candidates, alike
 from cuescope_trove.scores import lead, share_beside
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
@@ -203,11 +204,12 @@ class Distinct:
         return list(map(int, by_size[chosen[by_size]]))
 
 
-def weighed(table: ScoredPairs) -> ScoredPairs:
+def weighed(table: ScoredPairs, foreteller: Foreteller | None) -> ScoredPairs:
     """What is reported is worth how far it leads all other labels to its answer.
 
     And less, the more of its frames are of that answer's label: a bird that looks like a fish lies
-    among fish, and says nothing of a cue.
+    among fish, and says nothing of a cue. And less, the less is seen of it in the pictures, where
+    they are read: what nobody can point at is seldom a cue.
     """
     reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
     pairs = table.pairs.take(reported)
@@ -215,6 +217,8 @@ def weighed(table: ScoredPairs) -> ScoredPairs:
     led = lead(table.observations, pairs, answer)
     worth = table.worth.copy()
     worth[reported] = led * share_beside(table.observations, pairs, answer)
+    if foreteller is not None:
+        worth[reported] *= foreteller.visible(table.observations, pairs, answer)
     return replace(table, worth=worth)
 
 

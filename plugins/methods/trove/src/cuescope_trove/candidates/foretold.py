@@ -11,6 +11,7 @@ They know of answers, so the tests of other candidates do not hold for them. Ans
 within each label, the model learns again from each deal, and finds then what chance lets it find.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,8 +28,9 @@ from cuescope_sdk.stills import CROPS, Answers
 from cuescope_trove.candidates.groups import FORETOLD, Candidates
 from cuescope_trove.candidates.lists import Deals, Lists
 from cuescope_trove.candidates.views import View
+from cuescope_trove.maths.ranking import r_precision
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import IntPerFrame, Observations
+from cuescope_trove.scores import IntPerFrame, IntPerPair, Observations, Pairs, PerPair
 
 FEWEST = 6  # samples that wrongly get an answer, from which on something is learned
 MOST_ANSWERS = 20  # the commonest wrong ones
@@ -76,6 +78,26 @@ class Foreteller:
             embedding = View.of(unit, own, label, groups, rng)
         return cls(len(observations.frame_sample), read, pictures, embedding)
 
+    def visible(
+        self, observations: Observations, pairs: Pairs, answer: IntPerPair
+    ) -> PerPair:
+        """How much of each pair's cluster pictures find among frames of labels beside an answer.
+
+        Of as many frames as are in it, those that look most like sequences of other groups with it,
+        the share that is in it (R-precision).
+        """
+        clusters, column = np.unique(pairs.cluster, return_inverse=True)
+        is_shown = observations.member[self.read][:, clusters].toarray()
+        scores = self.pictures.scores(self.pictures.shares(is_shown))
+        label = self.pictures.label[self.pictures.own]
+        found = np.zeros(len(pairs))
+        for pair, number in enumerate(column):
+            among = label != answer[pair]
+            relevant = is_shown[among, number]
+            order = np.argsort(-scores[among, number], kind="stable")
+            found[pair] = r_precision(relevant[order], int(relevant.sum())) or 0.0
+        return found
+
 
 class AnswerTest(NamedTuple):
     """The tests of a candidate that was learned to foretell an answer: one for each other label.
@@ -90,6 +112,14 @@ class AnswerTest(NamedTuple):
     told: Float[np.ndarray, " frame"]
 
 
+class Foretold(NamedTuple):
+    """What was learned from answers, its tests, and what tells it; None: nothing was learned."""
+
+    candidates: Candidates
+    tests: Sequence[AnswerTest]
+    foreteller: Foreteller | None
+
+
 def most_crops(audit: Audit, options: TRoVeOptions) -> int:
     """How many crops the model is asked about at most, where there is something to learn."""
     samples = len(audit.samples)
@@ -101,7 +131,7 @@ def most_crops(audit: Audit, options: TRoVeOptions) -> int:
 
 def foretell(
     audit: Audit, options: TRoVeOptions, observations: Observations, first: int
-) -> tuple[Candidates, list[AnswerTest]]:
+) -> Foretold:
     """A candidate for each answer that could be learned, and their tests.
 
     The candidates have the numbers from `first` on. There are none where no picture is unlike
@@ -115,10 +145,10 @@ def foretell(
     crops = most_crops(audit, options)
     audit.expect_more(max((audit.more_trials or 0) - crops, 0), likely=0)
     if not answers:
-        return found[0], tests
+        return Foretold(found[0], tests, None)
     foreteller = Foreteller.of(audit, observations, crops=crops > 0)
     if foreteller is None:
-        return found[0], tests
+        return Foretold(found[0], tests, None)
     deals = Deals.of(observations, audit.rng("foretold", "deals"))
     with audit.context.progress("learning wrong answers", len(answers)) as advance:
         for number, answer in enumerate(answers, start=first):
@@ -126,7 +156,7 @@ def foretell(
             found.append(candidate)
             tests.append(test)
             advance(1)
-    return Candidates.join(found), tests
+    return Foretold(Candidates.join(found), tests, foreteller)
 
 
 def _wrong_answers(observations: Observations) -> list[int]:
