@@ -1,0 +1,1 @@
+"""A hotel at night whose windows change, and three things that may give a label away."""
