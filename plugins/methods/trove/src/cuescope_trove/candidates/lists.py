@@ -96,7 +96,7 @@ class Lists:
     def best(self) -> Int[np.ndarray, " draw"]:
         """The list that leads farthest, beside what chance gives those of its length."""
         deviates = self.leads / np.maximum(self.leads.std(axis=0), TIE)
-        return deviates.argmax(axis=1)
+        return np.asarray(deviates.argmax(axis=1))
 
     @property
     def best_costs(self) -> Float[np.ndarray, "draw other"]:
