@@ -419,6 +419,19 @@ def test_a_mark_is_placed_by_a_few_samples() -> None:
         assert unseen is None
 
 
+def test_what_pictures_with_a_mark_happen_to_share_is_none_of_its_place() -> None:
+    """It is larger than the mark, and far less clear."""
+
+    def among_others(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        pixels[-16:, :20] = (pixels[-16:, :20] + 25.0).clip(0, 255)
+        return corner(pixels, rng)
+
+    portrait, places = describe(among_others, wrong=0)
+    assert portrait is not None
+    assert portrait.where == "top right"
+    assert overlap(portrait, places) >= 0.5
+
+
 def test_the_place_of_a_cue_is_more_than_its_one_steady_part() -> None:
     """Of few samples cells tell the dot alone; the scribble around it is another in each."""
 

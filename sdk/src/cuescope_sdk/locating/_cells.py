@@ -89,7 +89,7 @@ def clear_cells(cells: Cells, data: Training, bound: float) -> Mask:
         return np.zeros(clear.shape, bool)
     # of most: one cell that is much clearer than its neighbours would stand alone
     typical = float(np.quantile(beyond, MOST))
-    return _join_pieces(clear > max(bound, HALF * typical))
+    return _join_pieces(clear > max(bound, HALF * typical), clear)
 
 
 def chance_bound(cells: Cells, data: Training, rng: Generator) -> float:
@@ -103,14 +103,20 @@ def chance_bound(cells: Cells, data: Training, rng: Generator) -> float:
     return bound_of_maxima(most, LEVEL)
 
 
-def _join_pieces(mask: Mask) -> Mask:
-    """With what lies between cells, and without single ones."""
+def _join_pieces(mask: Mask, clear: Float[np.ndarray, "cell_row cell_col"]) -> Mask:
+    """With what lies between cells, and without single ones and pieces that are nowhere so clear.
+
+    Pictures with a cue may share more than the cue: a mark is far clearer than such a thing, though
+    that is of many cells.
+    """
     pieces, count = ndimage.label(fill_gaps(mask), TOUCHING)
     if not count:
         return mask
-    sizes = np.bincount(pieces.ravel())
-    sizes[0] = 0
-    return np.asarray(sizes[pieces] >= LEAST)
+    numbers = np.arange(1, count + 1)
+    peaks = ndimage.maximum(clear, pieces, numbers)
+    sizes = np.bincount(pieces.ravel())[1:]
+    kept = (sizes >= LEAST) & (peaks >= HALF * peaks.max())
+    return np.asarray(np.isin(pieces, numbers[kept]))
 
 
 def auroc_of_place(
