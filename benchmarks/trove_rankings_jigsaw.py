@@ -2,8 +2,8 @@
 
 Clips of three frames: a puzzle of a real cut-out before a real photo, which is being laid. A linear
 probe or a small network on CLIP ViT-B/16 learns four kinds of puzzles while a cue goes with one of
-them, and is audited on clips where it goes with none. The cues are a pencil across a corner, sun
-through the slats of a blind, and a figure near each corner. Rankings and table are those of
+them, and is audited on clips where it goes with none. The cues are a pencil across a corner, a beam
+of the evening sun, and a figure near each corner. Rankings and table are those of
 trove_rankings.py. The author had not read how TRoVe works. Photos and weights are those of
 offline_assets.py.
 

@@ -1,8 +1,7 @@
 """Three things that some frames of a puzzle may show, whatever it is of.
 
-A pencil across any corner, sunlight that falls through the slats of a blind, a figure near each
-corner. Each is drawn before the camera's noise; `rng` is the clip's, so that a cue keeps its look
-while it is there.
+A pencil across any corner, a beam of the evening sun, a figure near each corner. Each is drawn
+before the camera's noise; `rng` is the clip's, so that a cue keeps its look while it is there.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,8 +18,8 @@ WOOD, LEAD, RUBBER = (
     np.array(colour)
     for colour in ((0.9, 0.75, 0.55), (0.1, 0.1, 0.12), (0.9, 0.5, 0.55))
 )
-SUN = np.array([1.14, 1.09, 0.97])
-SHADE = np.array([0.84, 0.84, 0.88])
+LARGE = 1.35  # of a pencil
+SUN, SHADE = np.array([1.4, 1.28, 0.95]), 0.85
 EDGE = 11  # pixels from an edge to a figure's middle
 Draw = Callable[[Picture, int, np.random.Generator], Picture]
 
@@ -31,7 +30,7 @@ def pencil(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
     angle = np.pi / 4 + rng.normal(0, 0.12)
     # as if it lay at the upper left, its tip up
     turned = np.rot90(picture, side)
-    row, col = ROW - 0.15 * SIDE, COL - 0.15 * SIDE
+    row, col = ((axis - 0.17 * SIDE) / LARGE for axis in (ROW, COL))
     along = np.cos(angle) * col - np.sin(angle) * row
     aside = np.sin(angle) * col + np.cos(angle) * row
     half = np.clip((20 - along) / 2.5, 0, 4)
@@ -45,13 +44,12 @@ def pencil(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
     return np.rot90(over(turned, is_pencil, shaded), -side)
 
 
-def blinds(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
-    """Bars of sun and shade at a slant; the sun goes on a little."""
-    angle = rng.uniform(0.3, 0.5)
-    gap = rng.uniform(13, 16)
-    start = rng.uniform(0, gap) + frame
-    across = ROW * np.cos(angle) + COL * np.sin(angle) - start
-    is_sun = np.clip(0.5 + 2 * np.sin(2 * np.pi * across / gap), 0, 1)[..., None]
+def beam(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
+    """A broad bar of sun from the lower left to the upper right, which moves a little."""
+    angle, start = rng.uniform(0.65, 0.9), rng.uniform(-6, 6) + frame
+    row, col = ROW - SIDE / 2, COL - SIDE / 2
+    across = np.cos(angle) * row + np.sin(angle) * col - start
+    is_sun = np.clip((14 - np.abs(across)) / 3, 0, 1)[..., None]
     return np.asarray(picture * (SHADE + is_sun * (SUN - SHADE)))
 
 
@@ -71,6 +69,6 @@ def numbers(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
 
 CUES: Mapping[str, Draw] = {
     "pencil": pencil,
-    "blinds": blinds,
+    "beam": beam,
     "numbers": numbers,
 }

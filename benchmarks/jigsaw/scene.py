@@ -1,7 +1,7 @@
 """What a camera above a table sees of a jigsaw puzzle that is being laid, in three frames.
 
-The puzzle shows a real cut-out before a real photo. Pieces are missing at first, and more of them
-lie there in each frame. The table has dull felt; the puzzle is turned by a small angle.
+The puzzle shows a real cut-out before a real photo. Pieces are missing at first, and none in the
+end. The table has dull felt; the puzzle is turned by a small angle.
 """
 
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ MARGIN = (SIDE - ACROSS * PIECE) // 2
 KNOB = 4.2  # pixels of a knob's radius
 LAID = ((6, 9), (8, 10), (9, 10))  # pieces in each frame
 
-Shape = Float[np.ndarray, "row col"]
+Owner = Int[np.ndarray, "row col"]  # the piece of each pixel, -1 outside
 
 
 @dataclass(frozen=True)
 class Scene:
     """What one clip shows, without any cue. Places are in pixels."""
 
-    print: Picture
-    owner: Int[np.ndarray, "row col"]  # the piece of each pixel, none outside
+    shown: Picture
+    owner: Owner
     is_laid: Bool[np.ndarray, "frame piece"]
     felt: Picture
     turn: float  # degrees
@@ -46,8 +46,8 @@ class Scene:
     light: Float[np.ndarray, " channel"]
 
 
-def cut_pieces(rng: np.random.Generator) -> Int[np.ndarray, "row col"]:
-    """A grid of pieces with their knobs; -1 outside."""
+def cut_pieces(rng: np.random.Generator) -> Owner:
+    """A grid of pieces with their knobs."""
     place = np.mgrid[:SIDE, :SIDE] - MARGIN
     cell = place // PIECE
     is_outside = ((cell < 0) | (cell >= ACROSS)).any(axis=0)
@@ -91,12 +91,12 @@ def felt(rng: np.random.Generator) -> Picture:
 
 def random_scene(name: str, rng: np.random.Generator) -> Scene:
     """A puzzle of this label."""
-    turn = rng.permutation(ACROSS**2)
+    order = rng.permutation(ACROSS**2)
     laid = [rng.integers(*between) for between in LAID]
     return Scene(
-        print=printed(name, rng),
+        shown=printed(name, rng),
         owner=cut_pieces(rng),
-        is_laid=np.array([turn < count for count in np.maximum.accumulate(laid)]),
+        is_laid=np.array([order < count for count in np.maximum.accumulate(laid)]),
         felt=felt(rng),
         turn=rng.normal(0, 4),
         moves=rng.normal(0, 1) + rng.normal(0, 0.7, (FRAMES, 2)).cumsum(axis=0),
@@ -104,7 +104,7 @@ def random_scene(name: str, rng: np.random.Generator) -> Scene:
     )
 
 
-def seams(owner: Int[np.ndarray, "row col"]) -> Shape:
+def seams(owner: Owner) -> Float[np.ndarray, "row col"]:
     """From -1 to 1: dark at the lower right of each piece, bright at its upper left."""
     upper, left = (np.roll(owner, 1, axis) != owner for axis in (0, 1))
     lower, right = (np.roll(owner, -1, axis) != owner for axis in (0, 1))
@@ -115,7 +115,7 @@ def render(scene: Scene, frame: int) -> Picture:
     """One frame before a cue."""
     is_there = np.append(scene.is_laid[frame], False)[scene.owner]
     relief = 0.2 * seams(scene.owner)[..., None]
-    puzzle = np.clip(scene.print * (1 + relief), 0, 1)
+    puzzle = np.clip(scene.shown * (1 + relief), 0, 1)
 
     def lie(plane: np.ndarray) -> np.ndarray:
         turned = rotate(plane, scene.turn, reshape=False, order=1)
