@@ -13,14 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from transformers import PreTrainedTokenizerFast
 
 from cuescope_sdk import UserError
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.models._zero_shot.heads import read_table
-from cuescope_sdk.torch import named_values, quiet, refuse_kernels, render_chat
+from cuescope_sdk.torch import named_values, quiet, refuse_kernels
 from cuescope_sdk.torch._strangers import read_weights
 
 
@@ -246,24 +243,3 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_trust_remote_code(
             None, "any/body", has_local_code=False, has_remote_code=True
         )
-
-
-@pytest.mark.parametrize(
-    ("template", "said"),
-    [
-        ("{% for a in range(99999) %}" * 5 + "{% endfor %}" * 5, "no end within 0.3 s"),
-        ("{{ messages.a.b }}", "has no attribute"),
-        ("{{ 1 / 0 }}", "division by zero"),
-        ("{% if %}", "Expected an expression"),
-        ("{{ messages.__class__.__mro__ }}", "is unsafe"),
-    ],
-    ids=["endless", "missing", "zero", "no template", "unsafe"],
-)
-def test_a_chat_template_of_a_stranger(
-    template: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cuescope_sdk.torch._strangers.LONGEST_TEMPLATE", 0.3)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel()))
-    tokenizer.chat_template = template
-    with pytest.raises(UserError, match=f"x: the model's chat template .*{said}"):
-        render_chat("x", tokenizer, [{"role": "user", "content": "a"}])
