@@ -220,10 +220,31 @@ def test_compiled_code_of_the_hub(tmp_path: Path, config: dict[str, Any]) -> Non
         refuse_kernels("x", tmp_path / "config.json")
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"backbone": "any/body"},
+        {"backbone_config": {"backbone": "local-dir:/home/me/other"}},
+        {"vision_config": {"architecture": "hf-hub:any/body"}},
+        {"vision_config": {"model_args": {"checkpoint_path": "x.pth"}}},
+        {"transformers_weights": "other/model.safetensors.index.json"},
+    ],
+)
+def test_networks_and_weights_that_lie_elsewhere(
+    tmp_path: Path, config: dict[str, Any]
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(
+        UserError, match=r"x: config\.json names (a network|other weights)"
+    ):
+        refuse_kernels("x", tmp_path / "config.json")
+
+
 def test_plain_configurations_pass(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     for text in (
         '{"attn_implementation": "sdpa"}',
+        '{"backbone": "resnet50", "architectures": ["a/b"], "transformers_weights": null}',
         "{}",
         "[]",
         "{",

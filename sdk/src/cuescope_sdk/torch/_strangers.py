@@ -19,6 +19,10 @@ from cuescope_sdk.models._archives import (
     too_much,
 )
 
+# keys of a configuration: a network by its name, and files of weights
+BACKBONES = ("backbone", "architecture")
+OTHER_WEIGHTS = ("transformers_weights", "checkpoint_path")
+SOURCE_MARKS = frozenset(":/\\")  # of a repository or a folder
 OWN_CODE = "code of its own, which is not run unasked"
 
 
@@ -67,19 +71,32 @@ def named_values(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_kernels(owner: str, config: Path) -> None:
-    """Raises UserError for a configuration that names compiled code of the hub.
+    """Raises UserError for a configuration that names what lies elsewhere, such as compiled code.
 
-    transformers fetches and runs it where `kernels` is installed: `attn_implementation` may be
-    "kernels-community/flash-attn", or of anybody.
+    transformers fetches and runs that where `kernels` is installed: `attn_implementation` may be
+    "kernels-community/flash-attn", or of anybody. It and timm fetch or read a backbone from a
+    repository or folder (`local-dir:PATH`), and take weights of another file than those whose
+    digest stands for the model.
     """
     for name, value in named_values(config):
         names = value.values() if isinstance(value, Mapping) else [value]
-        if name.endswith("_implementation") and any(
-            "/" in str(kernel) for kernel in names
-        ):
+        texts = [str(each) for each in names]
+        problem = None
+        if name.endswith("_implementation") and any("/" in text for text in texts):
+            problem = "compiled code of the hub, which is not run unasked"
+            expected = "no such key, or 'eager' or 'sdpa'"
+        elif name in BACKBONES and any(set(text) & SOURCE_MARKS for text in texts):
+            problem = "a network that lies elsewhere"
+            expected = (
+                "a name of timm's own list, or its configuration as backbone_config"
+            )
+        elif name in OTHER_WEIGHTS and value is not None:
+            problem = "other weights than those of its folder"
+            expected = "no such key"
+        if problem is not None:
             raise UserError(
-                f"{owner}: {config.name} names compiled code of the hub, which is not run unasked",
-                expected="no such key, or 'eager' or 'sdpa'",
+                f"{owner}: {config.name} names {problem}",
+                expected=expected,
                 got=f"{name}: {shorten(str(value), 80)}",
             )
 
