@@ -224,7 +224,7 @@ def test_compiled_code_of_the_hub(tmp_path: Path, config: dict[str, Any]) -> Non
     "config",
     [
         {"backbone": "any/body"},
-        {"backbone_config": {"backbone": "local-dir:/home/me/other"}},
+        {"backbone_config": {"backbone": "local-dir:/srv/other"}},
         {"vision_config": {"architecture": "hf-hub:any/body"}},
         {"vision_config": {"model_args": {"checkpoint_path": "x.pth"}}},
         {"transformers_weights": "other/model.safetensors.index.json"},
