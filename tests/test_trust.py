@@ -207,6 +207,24 @@ def test_every_option_says_what_it_can_do(entry: Any) -> None:
         assert not any(isinstance(risk, Undeclared) for risk in risks), name
 
 
+def test_no_number_of_a_sender_asks_for_work_without_an_end(tmp_path: Path) -> None:
+    source = Source("the run", tmp_path)
+    refused = 0
+    for entry in REGISTRY.of_kind("method"):
+        options = REGISTRY.load(entry).Options
+        if any(field.is_required() for field in options.model_fields.values()):
+            continue
+        for name, field in options.model_fields.items():
+            usual = field.get_default(call_default_factory=True)
+            if type(usual) is not int or usual <= 0:
+                continue
+            source.check("x", options.model_construct(**{name: 1000 * usual}))
+            with pytest.raises(UserError, match=f"x: {name} in the run"):
+                source.check("x", options.model_construct(**{name: 10**400}))
+            refused += 1
+    assert refused > 50
+
+
 def test_no_option_of_a_run_file_takes_a_risk(
     traps: list[Trap], bait: Bait, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from jaxtyping import Float32
 
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.request import Request
@@ -57,6 +58,14 @@ class Pair(Brightness):
 
     def accepts(self, array: np.ndarray, trial: Trial) -> bool:
         return array.dtype == np.float32 and array.shape == (2,) and array.min() >= 0
+
+
+class Vector(Pair):
+    name: ClassVar[str] = "vector"
+    gives: ClassVar[Any] = Float32[np.ndarray, " dim"]
+
+    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
+        return Readout.accepts(self, array, trial)
 
 
 class One(Readout):
@@ -318,6 +327,7 @@ FORGED = {
     "shape": np.zeros((2, 1), np.float32),
     "size": np.zeros(3, np.float32),
     "range": np.full(2, -1, np.float32),
+    "overflow": np.full(2, 1e38, np.float32),
     "text": np.array(["a", "b"]),
     "bytes": np.array([b"a", b"b"]),
     "dates": np.zeros(2, "M8[s]"),
@@ -341,6 +351,24 @@ def test_kept_numbers_that_no_readout_gives_are_asked_again(
         [outcome] = runner([trial])
         np.testing.assert_array_equal(outcome.response.readout, [2, 2])
         assert runner.model_calls == model_calls
+
+
+@pytest.mark.filterwarnings("ignore:answers in the cache are damaged")
+def test_kept_vectors_have_one_length(
+    ask: Callable[..., ModelRunner], cache: ResponseCache
+) -> None:
+    """That of most of them; where the model gives another one, the cache is named."""
+    trials = [Vector().of(sample(value)) for value in range(1, 5)]
+    ask(Model())(trials[:3])
+    longer = Response(readout=np.zeros(3, np.float32))
+    cache.put({trial_key("m", trials[1]): longer})
+    runner = ask(Model())
+    for outcome in runner(trials[:3]):
+        assert np.asarray(outcome.response.readout).shape == (2,)
+    assert runner.model_calls == 1
+    cache.put({trial_key("m", trial): longer for trial in trials[:3]})
+    with pytest.raises(UserError, match="expected a vector of vector of 2 numbers, as"):
+        ask(Model())(trials)
 
 
 def test_what_fails_on_kept_numbers_names_the_cache(

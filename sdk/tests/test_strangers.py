@@ -13,14 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from transformers import PreTrainedTokenizerFast
 
 from cuescope_sdk import UserError
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.models._zero_shot.heads import read_table
-from cuescope_sdk.torch import named_values, quiet, refuse_kernels, render_chat
+from cuescope_sdk.torch import named_values, quiet, refuse_kernels
 from cuescope_sdk.torch._strangers import read_weights
 
 
@@ -223,10 +220,31 @@ def test_compiled_code_of_the_hub(tmp_path: Path, config: dict[str, Any]) -> Non
         refuse_kernels("x", tmp_path / "config.json")
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"backbone": "any/body"},
+        {"backbone_config": {"backbone": "local-dir:/srv/other"}},
+        {"vision_config": {"architecture": "hf-hub:any/body"}},
+        {"vision_config": {"model_args": {"checkpoint_path": "x.pth"}}},
+        {"transformers_weights": "other/model.safetensors.index.json"},
+    ],
+)
+def test_networks_and_weights_that_lie_elsewhere(
+    tmp_path: Path, config: dict[str, Any]
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(
+        UserError, match=r"x: config\.json names (a network|other weights)"
+    ):
+        refuse_kernels("x", tmp_path / "config.json")
+
+
 def test_plain_configurations_pass(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     for text in (
         '{"attn_implementation": "sdpa"}',
+        '{"backbone": "resnet50", "architectures": ["a/b"], "transformers_weights": null}',
         "{}",
         "[]",
         "{",
@@ -246,24 +264,3 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_trust_remote_code(
             None, "any/body", has_local_code=False, has_remote_code=True
         )
-
-
-@pytest.mark.parametrize(
-    ("template", "said"),
-    [
-        ("{% for a in range(99999) %}" * 5 + "{% endfor %}" * 5, "no end within 0.3 s"),
-        ("{{ messages.a.b }}", "has no attribute"),
-        ("{{ 1 / 0 }}", "division by zero"),
-        ("{% if %}", "Expected an expression"),
-        ("{{ messages.__class__.__mro__ }}", "is unsafe"),
-    ],
-    ids=["endless", "missing", "zero", "no template", "unsafe"],
-)
-def test_a_chat_template_of_a_stranger(
-    template: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cuescope_sdk.torch._strangers.LONGEST_TEMPLATE", 0.3)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel()))
-    tokenizer.chat_template = template
-    with pytest.raises(UserError, match=f"x: the model's chat template .*{said}"):
-        render_chat("x", tokenizer, [{"role": "user", "content": "a"}])

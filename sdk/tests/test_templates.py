@@ -1,57 +1,76 @@
-"""The named template sets against their sources, and files of one's own."""
+"""Chat templates of strangers: they fail in one line, and take neither the time nor the memory."""
 
-from pathlib import Path
+import re
+from typing import Any
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast, ProcessorMixin
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models._zero_shot.texts import Templates
+from cuescope_sdk.torch import render_chat
 
-# The first seven of TRoVe's appendix C; the other 21 change only the medium.
-PAPER_PHOTO = [
-    "a photo of {label}.",
-    "a photo of a person {label}.",
-    "a photo of a person using {label}.",
-    "a photo of a person doing {label}.",
-    "a photo of a person during {label}.",
-    "a photo of a person performing {label}.",
-    "a photo of a person practicing {label}.",
-]
-
-
-def test_action28_is_the_papers_list_in_its_order() -> None:
-    media = ("a photo", "a video", "a example", "a demonstration")
-    expected = [
-        line.replace("a photo", medium) for medium in media for line in PAPER_PHOTO
-    ]
-    assert list(Templates.find("action28", "mine").content) == expected
-    assert len(expected) == 28
-
-
-def test_a_file_gives_one_template_a_line(tmp_path: Path) -> None:
-    file = tmp_path / "mine.txt"
-    file.write_text("x-ray of {label}\n\n  a {label} {not} touched \n")
-    templates = Templates.find(str(file), "mine")
-    assert templates.content == ("x-ray of {label}", "a {label} {not} touched")
-    assert templates.prompts("lung")[1] == "a lung {not} touched"
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("good {label}\nno slot\n", "line 2 .* has no place"),
-        ("\n \n", "holds no template"),
-    ],
+CHAT = [{"role": "user", "content": "a"}]
+HONEST = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{{ bos_token }}"
 )
-def test_a_file_without_slots_is_refused(
-    tmp_path: Path, content: str, said: str
+SLOW = "no end within 0.5 s"
+LARGE = "more memory than any honest one"
+STRANGERS = {
+    "{% for a in range(99999) %}" * 5 + "{% endfor %}" * 5: SLOW,
+    "{{ 10 ** (10 ** 10) }}": SLOW,
+    "{{ 'a' * 10**10 }}": LARGE,
+    "{{ [0] * 10**10 }}": LARGE,
+    "{{ '%10000000000d'|format(1) }}": LARGE,
+    "{{ 'a'|center(10**10) }}": LARGE,
+    "{{ 'a'.ljust(10**10) }}": LARGE,
+    "{{ '{:>10000000000}'.format(1) }}": LARGE,
+    "{{ 'a\nb'|indent(10**10) }}": LARGE,
+    "{{ ('a' * 10**6)|replace('a', 'b' * 10**6) }}": LARGE,
+    "{{ messages|tojson(indent=10**10) }}": LARGE,
+    "{{ [1]|batch(10**10, 1)|list }}": LARGE,
+    "{% set n = namespace(a='a') %}" + "{% set n.a = n.a ~ n.a %}" * 50: LARGE,
+    "{{ 'a ' * 10**7 }}": "a prompt of 20,000,000 characters",
+    "{{ messages.a.b }}": "has no attribute",
+    "{{ 1 / 0 }}": "division by zero",
+    "{% if %}": "Expected an expression",
+    "{{ messages.__class__.__mro__ }}": "is unsafe",
+    "{{ raise_exception('no system') }}": "no system",
+}
+
+
+def a_tokenizer(template: str) -> Any:
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(WordLevel()), bos_token="<s>"
+    )
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+class Processor(ProcessorMixin):
+    """Looks for the names in its template as well."""
+
+    def __init__(self, template: str) -> None:
+        self.tokenizer = a_tokenizer(template)
+        self.chat_template = template
+
+
+KINDS = {"tokenizer": a_tokenizer, "processor": Processor}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_template_gives_the_prompt(kind: str) -> None:
+    assert render_chat("x", KINDS[kind](HONEST), CHAT) == "<user>a<s>"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("template", STRANGERS, ids=range(len(STRANGERS)))
+def test_a_template_of_a_stranger(
+    kind: str, template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "bad.txt"
-    file.write_text(content)
-    with pytest.raises(UserError, match=said):
-        Templates.find(str(file), "mine")
-
-
-def test_a_typo_is_answered_with_the_nearest_set() -> None:
-    with pytest.raises(UserError, match="Did you mean 'action28'"):
-        Templates.find("actions28", "mine")
+    limit = 0.5 if STRANGERS[template] == SLOW else 30
+    monkeypatch.setattr("cuescope_sdk.torch._templates.LONGEST_TEMPLATE", limit)
+    said = re.escape(STRANGERS[template])
+    with pytest.raises(UserError, match=f"x: the model's chat template .*{said}"):
+        render_chat("x", KINDS[kind](template), CHAT)

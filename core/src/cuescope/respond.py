@@ -27,7 +27,11 @@ OnProgress = Callable[[int, int, int, int, int], None]
 WINDOW = 20_000
 # characters: a model that keeps its answers itself is asked for longer ones again
 LONG = 2**14
+# of a vector: squares of more do not fit into float32
+LARGEST = 1e18
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})
+# what of a model its vectors are, and how long
+Width = tuple[Readout | Output, int]
 # of its identity begin its keys, so that a cache can tell models apart
 MODEL_LETTERS = 8
 
@@ -226,7 +230,7 @@ class ModelRunner:
         self.model_seconds = 0.0
         self.seen = SeenKeys()
         self._is_open = False
-        self._embedding_size: int | None = None
+        self._widths: dict[Readout | Output, int] = {}
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
@@ -292,14 +296,18 @@ class ModelRunner:
         known: Mapping[str, Response],
     ) -> dict[str, Response]:
         """Those that answer their trials; the others, of a damaged cache, are asked again."""
-        sizes = Counter(map(_size, known.values()))
-        sizes.pop(None, None)
-        # all embeddings of a model have one size: most of what is kept tells it
-        if sizes and self._embedding_size is None:
-            self._embedding_size = sizes.most_common(1)[0][0]
+        faults = {}
+        widths = {}
+        for key, response in known.items():
+            faults[key] = _fault_of(trials[key], response)
+            if faults[key] is None:
+                widths[key] = _width(trials[key], response)
+        # vectors of a model have one length: most of what is kept tells it
+        for width, _ in Counter(filter(None, widths.values())).most_common():
+            self._widths.setdefault(*width)
         sound = {}
         for key, response in known.items():
-            fault = _fault_of(trials[key], response) or self._size_fault(response)
+            fault = faults[key] or self._width_fault(widths[key])
             if fault is None:
                 sound[key] = response
                 continue
@@ -329,11 +337,14 @@ class ModelRunner:
     def _cache_name(self) -> str:
         return f"{self.cache.path}: " if self.cache.path else ""
 
-    def _size_fault(self, response: Response) -> tuple[str, str] | None:
-        size = _size(response)
-        if size in (None, self._embedding_size):
+    def _width_fault(self, width: Width | None) -> tuple[str, str] | None:
+        if width is None:
             return None
-        return f"an embedding of {self._embedding_size} numbers", str(size)
+        of, length = width
+        usual = self._widths.get(of, length)
+        if length == usual:
+            return None
+        return f"{_title(of)} of {usual} numbers", str(length)
 
     def _with_embedding(self, trials: Mapping[str, Trial]) -> dict[str, str]:
         """By the key of each trial that asks for an embedding as well: its key without."""
@@ -487,12 +498,14 @@ class ModelRunner:
         """The responses by key, checked and stored."""
         # before they are stored: a cache keeps mistakes
         check_responses([trials[key] for key in batch], responses, self.name)
-        for response in responses:
-            if self._embedding_size is not None and self._size_fault(response):
+        for key, response in zip(batch, responses, strict=True):
+            width = _width(trials[key], response)
+            if width is not None and self._width_fault(width):
+                of, length = width
                 raise UserError(
                     f"answers of {self.name} in the cache are damaged",
-                    expected=f"embeddings of {_size(response)} numbers, as it gives them",
-                    got=f"{self._embedding_size}",
+                    expected=f"{_title(of)} of {length} numbers, as it gives them",
+                    got=f"{self._widths[of]}",
                     remedy="`cuescope cache prune --model NAME` forgets them (`cuescope cache` "
                     "lists the names)",
                 )
@@ -545,6 +558,19 @@ def _size(response: Response) -> int | None:
     return None if response.embedding is None else len(response.embedding)
 
 
+def _width(trial: Trial, response: Response) -> Width | None:
+    """The length of the vectors of a sound response, and what of a model they are."""
+    if trial.readout is None:
+        size = _size(response)
+        return None if size is None else ("embedding", size)
+    length = trial.readout.width(np.asarray(response.readout))
+    return None if length is None else (trial.readout, length)
+
+
+def _title(of: Readout | Output) -> str:
+    return f"a vector of {of.name}" if isinstance(of, Readout) else "an embedding"
+
+
 def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:
     """What was expected of a response and what came, None for a response that is sound."""
     lacking = response.missing(trial.outputs)
@@ -575,6 +601,11 @@ def _fault_of_numbers(
     finite = np.isfinite(array)
     if not finite.all():
         return f"finite numbers as its {output}", str(array[~finite].flat[0])
+    # of a choice that is ruled out the logit may be the lowest number that there is
+    if output != "logits" and array.dtype.kind == "f":
+        largest = float(np.abs(array).max(initial=0))
+        if largest > LARGEST:
+            return f"numbers of at most {LARGEST:g} as its {output}", f"{largest:g}"
     return None
 
 

@@ -1,6 +1,7 @@
 """Marks on options: what the value of an option can make this computer do.
 
-A number, a flag or a fixed word can name nothing; it has a mark only where it opens a guard.
+A number, a flag or a fixed word can name nothing; it has a mark only where it opens a guard. A
+whole number may ask for work without an end: it has a limit by itself.
 Every other option has a mark, `Annotated[str, Words()]`, or holds paths alone: mark enough.
 A value that arrives for an option without a mark is refused: a new plugin cannot forget it.
 """
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+MOST_TIMES = 1000  # of a plugin's own number: what took seconds takes an hour
 HUB = "hub"  # what `--allow` calls the Hugging Face hub
 _HARMLESS = (bool, int, float, complex, NoneType, Enum)
 # no sign that repeats or groups: such a pattern never takes a second try
@@ -166,6 +168,28 @@ class RaisesLimit(Risk):
         # None is no limit at all
         is_higher = value is None or (usual is not None and value > usual)
         return Refusal(f"{name}={value}", name, self.why) if is_higher else None
+
+
+@dataclass(frozen=True)
+class Counts(Risk):
+    """A number: of what there is to do, as draws or samples, a sender may want without end."""
+
+    def refusal(
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
+    ) -> Refusal | None:
+        """Where it is a whole number many times the plugin's own."""
+        usual = type(options).model_fields[name].get_default(call_default_factory=True)
+        # of seeds and numbers of layers 0 is usual, or less, and none of them costs more
+        if type(value) is not int or type(usual) is not int or usual <= 0:
+            return None
+        if value <= MOST_TIMES * usual:
+            return None
+        wanted = f"{name}={str(value)[:30]}"
+        return Refusal(wanted, name, f"{usual} is usual, and so many take hours")
 
 
 @dataclass(frozen=True)
@@ -325,7 +349,7 @@ def risks_of(field: FieldInfo) -> tuple[Risk, ...]:
         return marks
     kinds = [kind for kind in _kinds(field.annotation) if not _is_a(kind, _HARMLESS)]
     if not kinds:
-        return ()
+        return (Counts(),)
     if all(_is_a(kind, Path) for kind in kinds):
         return (NamesFile(),)
     return (Undeclared(),)

@@ -58,6 +58,17 @@ def test_arguments_for_the_library_are_refused_by_name(
         build(spoilt)
 
 
+@pytest.mark.parametrize("name", ["modules.json", "1_Pooling/config.json"])
+@pytest.mark.parametrize("path", ["../other", "/srv/other"])
+def test_modules_that_lie_elsewhere_are_refused(
+    folder: Path, tmp_path: Path, name: str, path: str
+) -> None:
+    spoilt = Path(shutil.copytree(folder, tmp_path / "spoilt"))
+    (spoilt / name).write_text(json.dumps([{"path": path}]))
+    with pytest.raises(UserError, match=r"a path in \w+\.json leads out of its folder"):
+        build(spoilt)
+
+
 def test_compiled_code_of_the_hub_is_refused(folder: Path, tmp_path: Path) -> None:
     spoilt = Path(shutil.copytree(folder, tmp_path / "spoilt"))
     config = json.loads((spoilt / "config.json").read_text())

@@ -32,12 +32,8 @@ from cuescope_sdk.torch._pretrained import (
     shard_files,
     tokenizer_content,
 )
-from cuescope_sdk.torch._strangers import (
-    fault_of,
-    named_values,
-    refuse_kernels,
-    render_chat,
-)
+from cuescope_sdk.torch._strangers import fault_of, named_values, refuse_kernels
+from cuescope_sdk.torch._templates import render_chat
 
 __all__ = [
     "Block",

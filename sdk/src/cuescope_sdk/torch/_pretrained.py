@@ -367,7 +367,8 @@ class Pretrained:
         """
         # no plan opens weights: it must cost seconds, and name what is to come (docs/adr/0012)
         self.context.stop_plan_before(f"the weights of {self.source.title}")
-        for file in self.source.weight_files():
+        adapters = self.source.folder.glob("adapter_*.bin")
+        for file in (*self.source.weight_files(), *adapters):
             # a small archive may unpack to more than the memory (SECURITY.md)
             require_small_archive(self.source.owner, file)
         model, info = self.read(

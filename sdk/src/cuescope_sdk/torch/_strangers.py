@@ -1,13 +1,10 @@
 """Model files of strangers: nothing in them runs, nothing in them asks, and they fit in memory."""
 
-import ctypes
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import shorten
-from threading import Timer, get_ident
 from typing import Any
 
 import torch
@@ -22,7 +19,10 @@ from cuescope_sdk.models._archives import (
     too_much,
 )
 
-LONGEST_TEMPLATE = 30.0  # seconds: an honest one takes a thousandth of one
+# keys of a configuration: a network by its name, and files of weights
+BACKBONES = ("backbone", "architecture")
+OTHER_WEIGHTS = ("transformers_weights", "checkpoint_path")
+SOURCE_MARKS = frozenset(":/\\")  # of a repository or a folder
 OWN_CODE = "code of its own, which is not run unasked"
 
 
@@ -71,75 +71,34 @@ def named_values(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_kernels(owner: str, config: Path) -> None:
-    """Raises UserError for a configuration that names compiled code of the hub.
+    """Raises UserError for a configuration that names what lies elsewhere, such as compiled code.
 
-    transformers fetches and runs it where `kernels` is installed: `attn_implementation` may be
-    "kernels-community/flash-attn", or of anybody.
+    transformers fetches and runs that where `kernels` is installed: `attn_implementation` may be
+    "kernels-community/flash-attn", or of anybody. It and timm fetch or read a backbone from a
+    repository or folder (`local-dir:PATH`), and take weights of another file than those whose
+    digest stands for the model.
     """
     for name, value in named_values(config):
         names = value.values() if isinstance(value, Mapping) else [value]
-        if name.endswith("_implementation") and any(
-            "/" in str(kernel) for kernel in names
-        ):
+        texts = [str(each) for each in names]
+        problem = None
+        if name.endswith("_implementation") and any("/" in text for text in texts):
+            problem = "compiled code of the hub, which is not run unasked"
+            expected = "no such key, or 'eager' or 'sdpa'"
+        elif name in BACKBONES and any(set(text) & SOURCE_MARKS for text in texts):
+            problem = "a network that lies elsewhere"
+            expected = (
+                "a name of timm's own list, or its configuration as backbone_config"
+            )
+        elif name in OTHER_WEIGHTS and value is not None:
+            problem = "other weights than those of its folder"
+            expected = "no such key"
+        if problem is not None:
             raise UserError(
-                f"{owner}: {config.name} names compiled code of the hub, which is not run unasked",
-                expected="no such key, or 'eager' or 'sdpa'",
+                f"{owner}: {config.name} names {problem}",
+                expected=expected,
                 got=f"{name}: {shorten(str(value), 80)}",
             )
-
-
-class _EndlessError(Exception):
-    """A template took longer than any honest one."""
-
-
-def render_chat(
-    owner: str,
-    renderer: Any,
-    chat: Sequence[Mapping[str, Any]],
-    remedy: str | None = None,
-    **options: Any,
-) -> str:
-    """A chat up to the answer, in the template of a tokenizer or processor.
-
-    Raises UserError where the template refuses it, fails or does not end.
-    """
-    try:
-        with _ending():
-            prompt = renderer.apply_chat_template(
-                chat, add_generation_prompt=True, tokenize=False, **options
-            )
-    # a template is a stranger's program, and fails in any way it likes
-    except Exception as error:
-        got = f"no end within {LONGEST_TEMPLATE:g} s"
-        if not isinstance(error, _EndlessError):
-            got = fault_of(error)
-        raise UserError(
-            f"{owner}: the model's chat template refuses the prompt",
-            got=got,
-            remedy=remedy,
-        ) from error
-    return str(prompt)
-
-
-@contextmanager
-def _ending() -> Iterator[None]:
-    """Raises _EndlessError within the block where that takes too long."""
-    thread = ctypes.c_ulong(get_ident())
-
-    def stop() -> None:
-        # into the thread itself: signals come to the main one alone
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            thread, ctypes.py_object(_EndlessError)
-        )
-
-    timer = Timer(LONGEST_TEMPLATE, stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()  # what it raises comes here, and not later
 
 
 def read_weights(owner: str, path: Path) -> Any:

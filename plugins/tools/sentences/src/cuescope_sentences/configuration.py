@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, inside
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.torch import named_values, refuse_kernels
 
@@ -51,8 +51,12 @@ def require_plain_modules(owner: str, folder: Path) -> None:
         for key, value in named_values(file):
             if key in ARGUMENT_KEYS:
                 _require_plain_arguments(owner, file, key, value)
-    for file in folder.rglob("config.json"):
+    for file in (*folder.rglob("modules.json"), *folder.rglob("config.json")):
         refuse_kernels(owner, file)
+        for key, value in named_values(file):
+            # where the library reads a module, or the vectors of words
+            if key == "path":
+                inside(folder, str(value), f"{owner}: a path in {file.name}")
     for file in folder.rglob("*.bin"):
         require_small_archive(owner, file)
 
