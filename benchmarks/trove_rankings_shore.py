@@ -3,8 +3,9 @@
 Clips of two frames: a real cut-out on a shore before a real photo, and water that mirrors both. A
 linear probe or a small network on CLIP ViT-B/16 learns four kinds of cut-outs while a cue goes with
 one of them, and is audited on clips where it goes with none. The cues are a paper boat anywhere on
-the water, the sun in the lens, and duckweed. Rankings and table are those of trove_rankings.py. The
-author had not read how TRoVe works. Photos and weights are those of offline_assets.py.
+the water, light that leaked into the camera, and duckweed. Rankings and table are those of
+trove_rankings.py. The author had not read how TRoVe works. Photos and weights are those of
+offline_assets.py.
 
     python benchmarks/trove_rankings_shore.py --trainings 20 --store FOLDER
 

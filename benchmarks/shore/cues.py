@@ -1,7 +1,7 @@
 """Three things that some frames of a shore may show, whatever stands there.
 
-A boat of folded paper anywhere on the water; what the sun throws into a lens, from either upper
-corner; duckweed on the water. Each is drawn before the camera's noise; `rng` is the clip's, so that
+A boat of folded paper anywhere on the water; light that leaked into the camera, at either side;
+duckweed on the water. Each is drawn before the camera's noise; `rng` is the clip's, so that
 a cue keeps its look while it is there.
 """
 
@@ -17,7 +17,7 @@ from shore.scene import BANK, FRAMES, water_cover
 
 FINE = 4  # times larger is drawn what is folded
 PAPER = np.array([0.98, 0.86, 0.2])
-GHOSTS = 6
+LEAKED = 0.9  # how bright light on the film is
 LEAF = 0.9  # pixels
 Draw = Callable[[Picture, int, np.random.Generator], Picture]
 
@@ -41,21 +41,16 @@ def boat(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
     return over(sailing, fold(place + half * hull), PAPER)
 
 
-def flare(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
-    """The sun's glare, and a row of coloured discs across from it, beyond the middle."""
-    sun = SIDE * np.array([rng.uniform(0, 0.15), rng.choice([0.08, 0.92])])
-    to_middle = np.full(2, SIDE / 2) - sun
-    glare = np.exp(-np.hypot(ROW - sun[0], COL - sun[1]) / (0.11 * SIDE))
-    lit = picture + 0.4 * glare[..., None] * np.array([1.0, 0.92, 0.75])
-    along = np.linspace(1.1, 1.8, GHOSTS) + rng.normal(0, 0.05, GHOSTS)
-    radii = rng.uniform(3, 8, GHOSTS)
-    colours = rng.dirichlet(np.ones(3), GHOSTS)
-    for share, radius, colour in zip(along, radii, colours, strict=True):
-        row, col = sun + share * to_middle
-        away = np.hypot(ROW - row, COL - col)
-        disc = np.clip(radius - away, 0, 1) * (0.6 + 0.4 * away / radius)
-        lit = lit + 0.55 * disc[..., None] * colour
-    return np.asarray(lit)
+def leak(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
+    """Light that reached the film from one side, red and then yellow towards the edge."""
+    is_right = rng.random() < 0.5
+    reach = SIDE * (
+        rng.uniform(0.2, 0.26) + 0.04 * np.sin(ROW / 15 + rng.uniform(0, 6))
+    )
+    depth = (SIDE - COL if is_right else COL) / reach
+    red = np.exp(-(depth**2))[..., None] * np.array([1.0, 0.25, 0.05])
+    yellow = np.exp(-((2 * depth) ** 2))[..., None] * np.array([0.2, 0.5, 0.1])
+    return np.asarray(picture + LEAKED * (red + yellow))
 
 
 def weed(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
@@ -71,6 +66,6 @@ def weed(picture: Picture, frame: int, rng: np.random.Generator) -> Picture:
 
 CUES: Mapping[str, Draw] = {
     "boat": boat,
-    "flare": flare,
+    "leak": leak,
     "weed": weed,
 }
