@@ -41,7 +41,7 @@ def mail(tmp_path: Path) -> Source:
     "options",
     [
         {},
-        {"size": 10**9},
+        {"size": 3000},  # a thousand times the usual one
         {"server": "https://api.a.example/v1"},
         {"server": "https://api.b.example/v1", "key_env": "B_KEY"},
     ],

@@ -54,7 +54,7 @@ def test_what_leads_all_labels_stands_first_where_looks_can_be_told(
     """With many samples in one part; turned round it gives other findings first."""
     turned: list[bool] = []
 
-    def turn(table: ScoredPairs) -> ScoredPairs:
+    def turn(table: ScoredPairs, _: object) -> ScoredPairs:
         turned.append(True)
         return replace(table, worth=-table.worth)
 
