@@ -164,7 +164,7 @@ class RaisesLimit(Risk):
         options: Any,
     ) -> Refusal | None:
         """Where it is higher than the plugin's own."""
-        usual = type(options).model_fields[name].get_default(call_default_factory=True)
+        usual = _usual(options, name)
         # None is no limit at all
         is_higher = value is None or (usual is not None and value > usual)
         return Refusal(f"{name}={value}", name, self.why) if is_higher else None
@@ -182,7 +182,7 @@ class Counts(Risk):
         options: Any,
     ) -> Refusal | None:
         """Where it is a whole number many times the plugin's own."""
-        usual = type(options).model_fields[name].get_default(call_default_factory=True)
+        usual = _usual(options, name)
         # of seeds and numbers of layers 0 is usual, or less, and none of them costs more
         if type(value) is not int or type(usual) is not int or usual <= 0:
             return None
@@ -381,6 +381,11 @@ def _kinds(annotation: Any) -> Iterator[Any]:
 
 def _is_a(kind: Any, base: type | tuple[type, ...]) -> bool:
     return isinstance(kind, type) and issubclass(kind, base)
+
+
+def _usual(options: Any, name: str) -> Any:
+    """The plugin's own value of an option."""
+    return type(options).model_fields[name].get_default(call_default_factory=True)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -113,7 +113,6 @@ class Answered:
             )
 
         taken = wrong & answered
-
         by_answer = compare(_log_odds(self.probability, other, label), taken, proper)
         if looks is None:
             return by_answer

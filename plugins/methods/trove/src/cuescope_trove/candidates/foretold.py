@@ -186,7 +186,7 @@ def _foretell(
         counts = lists.counts[lists.best]
         told = foreteller.embedding.agree(by_pictures, counts, lists.among)
         lists = Lists.of(told, pictures.own, deals, answer)
-    test = FamilyTest.of_draws(lists.best_costs, gate=passed)
+    test = FamilyTest.of_draws(lists.costs, gate=passed)
     told_of = np.full(foreteller.frames, -np.inf)
     told_of[foreteller.read] = lists.scores[:, 0]
     members = foreteller.read[lists.members]

@@ -1,6 +1,7 @@
 """How far lists of frames lead to an answer: by the answers as they are, and dealt anew."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -54,17 +55,19 @@ class Deals:
 class Lists:
     """The frames of other labels that lead to an answer, by their scores: lists of some lengths.
 
-    Each deal has its own. `among` are frames of `others`, the other labels; `leads` is how far
-    these labels' sequences with a frame of the list are taken for the answer, `costs` what the list
-    costs each of them.
+    Each deal has its own. `among` are frames of `others`, the other labels. `strongest` is each
+    sequence's highest score and `least` the lowest one in each list; `leads` is how far these
+    labels' sequences with a frame of the list are taken for the answer.
     """
 
+    deals: Deals
     scores: Float[np.ndarray, "read draw"]
     among: Bool[np.ndarray, " read"]
     others: Int[np.ndarray, " other"]
     counts: Int[np.ndarray, " length"]
+    strongest: Float[np.ndarray, "sample draw"]
+    least: Float[np.ndarray, "length draw"]
     leads: Float[np.ndarray, "draw length"]
-    costs: Float[np.ndarray, "length other draw"]
 
     @classmethod
     def of(
@@ -79,34 +82,32 @@ class Lists:
         among = deals.label[own] != answer
         others = np.flatnonzero(np.arange(deals.label.max() + 1) != answer)
         counts = np.array([max(round(share * among.sum()), 1) for share in SHARES])
+        least = np.sort(scores[among], axis=0)[-counts]
         _, first = np.unique(own, return_index=True)
         strongest = np.maximum.reduceat(scores, first)
         leads = []
-        costs = []
-        ordered = np.sort(scores[among], axis=0)
-        for count in counts:
-            shows = (strongest >= ordered[-count]).astype(float)
+        for lowest in least:
+            shows = (strongest >= lowest).astype(float)
             leads.append(deals.sums(shows, taken)[others].sum(axis=0))
-            costs.append(-deals.sums(shows, deals.correct)[others])
-        return cls(
-            scores, among, others, counts, np.stack(leads, axis=1), np.stack(costs)
-        )
+        by_length = np.stack(leads, axis=1)
+        return cls(deals, scores, among, others, counts, strongest, least, by_length)
 
-    @property
+    @cached_property
     def best(self) -> Int[np.ndarray, " draw"]:
         """The list that leads farthest, beside what chance gives those of its length."""
         deviates = self.leads / np.maximum(self.leads.std(axis=0), TIE)
         return np.asarray(deviates.argmax(axis=1))
 
     @property
-    def best_costs(self) -> Float[np.ndarray, "draw other"]:
+    def costs(self) -> Float[np.ndarray, "draw other"]:
         """What the best list costs each other label."""
-        return np.asarray(self.costs[self.best, :, np.arange(len(self.leads))])
+        least = self.least[self.best, np.arange(len(self.best))]
+        shows = (self.strongest >= least).astype(float)
+        return np.asarray(-self.deals.sums(shows, self.deals.correct)[self.others].T)
 
     @property
     def members(self) -> Int[np.ndarray, " member"]:
         """The frames of any label that the best list of the data holds, the highest first."""
         scores = self.scores[:, 0]
-        least = np.sort(scores[self.among])[-self.counts[self.best[0]]]
-        members = np.flatnonzero(scores >= least)
+        members = np.flatnonzero(scores >= self.least[self.best[0], 0])
         return members[np.argsort(-scores[members], kind="stable")]

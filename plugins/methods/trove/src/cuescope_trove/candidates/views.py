@@ -55,9 +55,12 @@ class View:
     ) -> "View":
         """Each eighth of the groups is told by what is learned from the others."""
         folds = _folds(groups, own, rng)
-        labels = int(label.max()) + 1
-        means = Groups(label[own], labels, declared=True).means(rows)
-        return cls(less_label_means(rows, label[own]), means, own, label, folds)
+        beside = less_label_means(rows, label[own])
+        # what was taken away, which is that of all labels where one has few frames
+        present, first = np.unique(label[own], return_index=True)
+        means = np.zeros((int(label.max()) + 1, rows.shape[1]))
+        means[present] = rows[first] - beside[first]
+        return cls(beside, means, own, label, folds)
 
     def besides(self, label: int) -> "View":
         """It learns from sequences of other labels alone, and tells the frames of all.
