@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from drawn_training import descend, initialise
 from jaxtyping import Float, Int
+from sklearn.linear_model import LogisticRegression
 from torch import nn
 from worlds.stamps.tower import open_tower
 
@@ -36,6 +37,24 @@ def learn(
     inputs, wanted = torch.from_numpy(features), torch.from_numpy(label)
     descend(head, inputs, wanted, generator, **steps)
     head.eval()
+
+
+class Probe(nn.Module):
+    """Logistic regression on what `see` makes of features: without chance.
+
+    `tight` holds its weights back: the smaller, the more.
+    """
+
+    def __init__(
+        self, see: nn.Module, features: Features, label: Labels, tight: float
+    ) -> None:
+        super().__init__()
+        self.see = see
+        probe = LogisticRegression(C=tight, max_iter=2000)
+        probe.fit(see(torch.from_numpy(features)).mean(dim=1).numpy(), label)
+        self.out = nn.Linear(features.shape[-1], len(probe.classes_))
+        self.out.weight.data = torch.from_numpy(probe.coef_).float()
+        self.out.bias.data = torch.from_numpy(probe.intercept_).float()
 
 
 def answers(head: Any, features: Features) -> Answers:

@@ -5,8 +5,7 @@ A clip is the mean of its frames' embeddings. Both heads read standardised featu
 """
 
 import torch
-from drawn_heads import Features, Labels, learn
-from sklearn.linear_model import LogisticRegression
+from drawn_heads import Features, Labels, Probe, learn
 from torch import Tensor, nn
 
 from globe.scene import NAMES
@@ -53,22 +52,6 @@ class Adapted(nn.Module):
         return self.see(features).mean(dim=1)
 
 
-class Probe(nn.Module):
-    """Logistic regression on standardised features."""
-
-    def __init__(self, features: Features) -> None:
-        super().__init__()
-        self.see = Standard(features)
-        self.out = nn.Linear(features.shape[-1], len(NAMES))
-
-    def fit(self, features: Features, label: Labels) -> None:
-        """Weights from (clip, frame, dim)."""
-        probe = LogisticRegression(C=TIGHT, max_iter=2000)
-        probe.fit(self.see(torch.from_numpy(features)).mean(dim=1).numpy(), label)
-        self.out.weight.data = torch.from_numpy(probe.coef_).float()
-        self.out.bias.data = torch.from_numpy(probe.intercept_).float()
-
-
 def fit_adapted(features: Features, label: Labels, seed: int) -> Adapted:
     """Trained from nothing on what CLIP sees."""
     generator = torch.Generator().manual_seed(seed)
@@ -85,16 +68,9 @@ def fit_adapted(features: Features, label: Labels, seed: int) -> Adapted:
     return network
 
 
-def fit_probe(features: Features, label: Labels) -> Probe:
-    """Without chance: the seed only chose the clips."""
-    probe = Probe(features)
-    probe.fit(features, label)
-    return probe
-
-
 def fit(head: str, features: Features, label: Labels, seed: int) -> Adapted | Probe:
     """A head of this name."""
     torch.set_num_threads(1)
     if head == "probe":
-        return fit_probe(features, label)
+        return Probe(Standard(features), features, label, TIGHT)
     return fit_adapted(features, label, seed)

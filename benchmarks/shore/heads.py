@@ -6,8 +6,8 @@ The probe is that of globe. Both heads read standardised features.
 """
 
 import torch
-from drawn_heads import Features, Labels, learn
-from globe.heads import Probe, Standard, fit_probe
+from drawn_heads import Features, Labels, Probe, learn
+from globe.heads import TIGHT, Standard
 from torch import Tensor, nn
 
 from shore.scene import NAMES
@@ -60,5 +60,5 @@ def fit(head: str, features: Features, label: Labels, seed: int) -> Adapted | Pr
     """A head of this name."""
     torch.set_num_threads(1)
     if head == "probe":
-        return fit_probe(features, label)
+        return Probe(Standard(features), features, label, TIGHT)
     return fit_adapted(features, label, seed)
