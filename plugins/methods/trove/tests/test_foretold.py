@@ -253,6 +253,17 @@ def test_the_answers_own_label_teaches_nothing_of_what_leads_there() -> None:
     assert np.array_equal(scores, besides.scores(of_own))
 
 
+def test_frames_of_the_answers_own_label_are_seen_beside_the_others() -> None:
+    """Whatever was taken from them: of few frames it is the mean of all, and one label has none."""
+    rng = np.random.default_rng(0)
+    label = np.array([0] * 20 + [1] * 20 + [3] * 2)
+    rows = rng.normal(size=(42, 4)) + label[:, None]
+    view = foretold.View.of(rows, np.arange(42), label, Groups.single(42), rng)
+    others = (rows[:20].mean(axis=0) + rows[20:40].mean(axis=0)) / 2
+    np.testing.assert_allclose(view.besides(3).rows[40:], rows[40:] - others)
+    np.testing.assert_allclose(view.besides(3).rows[:40], view.rows[:40])
+
+
 def test_pictures_of_wrong_labels_are_no_cue() -> None:
     """What leads to an answer is as common among samples of that label: they look so."""
     assert not audit(Seer, Mislabelled).findings
