@@ -260,10 +260,35 @@ def grainy(pixels: np.ndarray) -> np.ndarray:
     return pixels + np.random.default_rng(0).normal(0, 40, pixels.shape)
 
 
+def moved(pixels: np.ndarray) -> np.ndarray:
+    return ndimage.uniform_filter(pixels, (1, 9, 1))
+
+
+def scratched(pixels: np.ndarray) -> np.ndarray:
+    at = np.random.default_rng(int(pixels.sum())).integers(0, SIDE, 6)
+    return np.where(np.isin(np.arange(SIDE), at)[:, None], 230, pixels)
+
+
+def rained_on(pixels: np.ndarray) -> np.ndarray:
+    rows, cols = np.ogrid[:SIDE, :SIDE]
+    falls = (rows + cols + int(pixels.sum())) % 31 < 1
+    return np.where(falls[..., None] & (rows % 17 < 11)[..., None], 200, pixels)
+
+
+def fenced(pixels: np.ndarray) -> np.ndarray:
+    rows, cols = np.ogrid[:SIDE, :SIDE]
+    wire = ((rows + cols) % 12 < 2) | ((rows - cols) % 12 < 2)
+    return np.where(wire[..., None], 60, pixels)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (blurred, "blurred"),
+        (moved, "blurred in one direction"),
+        (scratched, "more upright lines"),
+        (rained_on, "more lines that rise"),
+        (fenced, "a regular pattern"),
         (faint, "less contrast"),
         (grainy, "more fine detail"),
         (in_blocks, "blocky"),

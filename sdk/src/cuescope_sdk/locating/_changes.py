@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +15,7 @@ from cuescope_sdk.locating._pictures import opponents, square_pixels
 from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
-BEYOND = 2.5  # standard errors of a difference: a dozen figures are compared
+BEYOND = 2.6  # standard errors of a difference: fifteen figures are compared
 SEEN = 0.04  # of the range of a colour: a smaller change is not seen
 SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
@@ -61,15 +62,22 @@ class Saying:
 
 
 COLOURFUL = "more colourful"  # of a place: no hue is in most pictures
+BLURRED = "blurred"
+LINES = {
+    "upright": ("more upright lines", "more level lines"),
+    "rising": ("more lines that rise", "more lines that fall"),
+}
 OF_WHOLE = {
     "brightness": Saying("brighter", "darker", SEEN),
     "contrast": Saying("more contrast", "less contrast", 0.2),
-    "detail": Saying("more fine detail", "blurred", 0.1),
+    "detail": Saying("more fine detail", BLURRED, 0.1),
     "left": Saying("brighter at the left", "brighter at the right", SEEN),
     "top": Saying("brighter at the top", "brighter at the bottom", SEEN),
     "corners": Saying("brighter corners", "darker corners", 0.06),
     "saturation": Saying(COLOURFUL, "less colourful", 0.1),
     "blocks": Saying("blocky", None, 0.4),
+    **{name: Saying(*words, 0.1) for name, words in LINES.items()},
+    "regular": Saying("a regular pattern", None, 0.2),
 }
 
 
@@ -135,8 +143,13 @@ def change_at(
 
 def change_of_whole(wholes: Sequence[Whole], data: Training) -> Change:
     """What differs of whole pictures, the clearest first."""
-    found = sorted(_sayings(wholes, data), reverse=True)
-    return Change(tuple(word for _, word in found))
+    words = [word for _, word in sorted(_sayings(wholes, data), reverse=True)]
+    lines = set(chain(*LINES.values())).intersection(words)
+    if lines and BLURRED in words:
+        # what is left of other lines is no cue by itself
+        words = [word for word in words if word not in lines]
+        words[words.index(BLURRED)] = "blurred in one direction"
+    return Change(tuple(words))
 
 
 def _sayings(wholes: Sequence[Whole], data: Training) -> Iterator[tuple[float, str]]:
