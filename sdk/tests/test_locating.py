@@ -388,6 +388,21 @@ def test_a_mark_of_another_colour_in_each_picture_is_of_many(in_each: int) -> No
     assert "more colourful" in portrait.what
 
 
+def test_a_chart_of_colours_is_of_many_on_pictures_that_have_colours_too() -> None:
+    def chart(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        for number, colour in enumerate(VIVID[:6]):
+            top, left = 30 + 7 * (number // 3), 4 + 5 * (number % 3)
+            pixels[top : top + 7, left : left + 5] = colour
+        return _mask(np.s_[30:44, 4:19])
+
+    def plain(pixels: np.ndarray, rng: np.random.Generator) -> None:
+        pixels[30:44, 4:19] = VIVID[int(rng.integers(len(VIVID)))]
+
+    portrait, _ = describe(chart, beside=plain)
+    assert portrait is not None
+    assert portrait.name == "mark of many colours, bottom left"
+
+
 def test_a_mark_keeps_a_colour_that_what_is_likest_it_has_too() -> None:
     """Its colours are held against all of other frames, not against what is likest it there."""
     red = (200, 30, 40)

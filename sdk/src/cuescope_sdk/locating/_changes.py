@@ -104,13 +104,14 @@ def change_at(
 ) -> Change:
     """What differs inside of each frame's mask; `cells` are those of the frames."""
     rows = []
-    chroma = []
+    of_each = []
     for frame, mask in zip(cells, masks, strict=True):
         inside = frame[stretch(mask, (GRID, GRID))]
         rows.append(inside.mean(axis=0))
         # of each cell: red and green side by side are colours, and grey on average
-        chroma.append(float(np.hypot(inside[:, 1], inside[:, 2]).mean()))
+        of_each.append(np.hypot(inside[:, 1], inside[:, 2]).mean())
     values = np.array(rows, np.float64)
+    chroma = np.array(of_each, np.float64)
     weights = data.weights()
     clear = {}
     for column, name in enumerate(FEATURES):
@@ -123,10 +124,12 @@ def change_at(
     hue = None
     if clear["brightness"]:
         words.append("brighter" if clear["brightness"] > 0 else "darker")
-    gain = _gain_of_colour(np.array(chroma), data, weights)
+    gain = _gain_of_colour(chroma, data, weights)
+    of_mean = np.hypot(values[:, 1], values[:, 2])
+    is_motley = _is_motley(of_mean, chroma, data, weights)
     if gain < 0:
         words.append("less colourful")
-    elif gain > 0 and not _is_one_hue(values[:, 1:3], data):
+    elif is_motley or (gain > 0 and not _is_one_hue(values[:, 1:3], data)):
         words.insert(0, COLOURFUL)
     elif clear["red"] or clear["blue"]:
         hue = colour_of(clear["red"], clear["blue"], clear["brightness"] < 0)
@@ -204,6 +207,20 @@ def _is_one_hue(hues: Float[np.ndarray, "frame 2"], data: Training) -> bool:
     apart = hues[data.shows] - np.median(hues[~data.shows], axis=0)
     apart /= np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), TINY)
     return bool(np.linalg.norm(apart.mean(axis=0)) >= ONE_HUE)
+
+
+def _is_motley(
+    of_mean: PerFrame, of_each: PerFrame, data: Training, weights: PerFrame
+) -> bool:
+    """Whether most frames with the cue have many hues there, and others have not.
+
+    The colour `of_mean` is of all cells together, and `of_each` is how much each has on average.
+    """
+    variety = np.where(of_each >= GREY, 1 - of_mean / np.maximum(of_each, TINY), 0.0)
+    difference, spread = _difference(variety, data, weights)
+    if difference < CLEAR * spread or not _is_of_most(variety, data, difference):
+        return False
+    return bool(np.median(variety[data.shows]) >= 1 - ONE_HUE)
 
 
 def _difference(
