@@ -105,15 +105,13 @@ def _scores_by_clearest(
     folds = data.folds(rng)
     scores = np.full(len(rows), np.nan)
     for fold in np.unique(folds):
-        learned = data.take(folds != fold)
+        is_judged = folds == fold
+        learned = data.take(~is_judged)
         if learned.has_both(np.ones(len(learned.shows), bool)):
-            apart = [
-                _auroc(figure, learned) - 0.5 for figure in rows[folds != fold].T
-            ]
-            clearest = int(np.abs(apart).argmax())
-            scores[folds == fold] = (
-                np.sign(apart[clearest]) * rows[folds == fold, clearest]
-            )
+            of_figures = [_auroc(figure, learned) for figure in rows[~is_judged].T]
+            apart = np.array(of_figures) - 0.5
+            clearest = np.abs(apart).argmax()
+            scores[is_judged] = np.sign(apart[clearest]) * rows[is_judged, clearest]
     return scores
 
 
