@@ -28,8 +28,14 @@ from cuescope_sdk.locating import (
     shared_look,
     stretch,
 )
-from cuescope_sdk.locating._changes import _colours_of, change_at, change_of_whole
+from cuescope_sdk.locating._changes import (
+    _colours_of,
+    _names_of,
+    change_at,
+    change_of_whole,
+)
 from cuescope_sdk.locating._patch_models import likest_part
+from cuescope_sdk.locating._pictures import opponents
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
 from cuescope_sdk.locating._whitening import Whitening
 from cuescope_sdk.locating._whole_pictures import Whole
@@ -360,6 +366,28 @@ def test_a_mark_has_the_colour_that_people_name(
     assert portrait.name is not None
     assert portrait.name.startswith(f"{name} ")
     assert f"the same {name}" in portrait.what
+
+
+@pytest.mark.parametrize(
+    ("name", "colours"),
+    [
+        ("red", [(229, 0, 0), (143, 20, 2), (140, 0, 15), (190, 1, 25)]),
+        ("orange", [(249, 115, 6), (255, 91, 0), (253, 170, 72), (192, 78, 1)]),
+        ("yellow", [(255, 255, 20), (254, 198, 21), (250, 194, 5), (213, 182, 10)]),
+        ("green", [(21, 176, 26), (137, 254, 5), (3, 53, 0), (150, 249, 123)]),
+        ("cyan", [(2, 147, 134), (6, 194, 172)]),
+        ("blue", [(3, 67, 223), (117, 187, 253), (1, 21, 62), (149, 208, 252)]),
+        ("purple", [(126, 30, 156), (154, 14, 234), (53, 6, 62), (88, 15, 65)]),
+        ("pink", [(255, 129, 192), (255, 2, 141), (237, 13, 217)]),
+        ("brown", [(101, 55, 0), (173, 129, 80), (127, 43, 10)]),
+    ],
+)
+def test_colours_are_called_as_people_do(
+    name: str, colours: list[tuple[int, int, int]]
+) -> None:
+    """Some that most people call so, in the survey of xkcd.com (2010)."""
+    shades = opponents(np.array([colours]) / 255)
+    assert _names_of(shades[0]).tolist() == [name] * len(colours)
 
 
 VIVID = [

@@ -31,12 +31,14 @@ GREY = 0.08  # red and blue of what has no colour
 PALE = 0.02  # of it in most cells: nothing is left
 LIGHT = 0.66
 DARK = 0.33
-BROWN = 0.7  # of the red light of an orange: one that has less is brown
+DIM = 0.7  # of red light: an orange that has less is brown, and a pink is purple
 TINY = 1e-9  # of a spread
-# red less green, blue less brightness
+# red less green, blue less brightness; borders are about where the people whom xkcd.com asked for
+# names of colours (2010) have them
 COLOURS = (
+    ("pink", (1.0, 0.05)),
     ("red", (1.0, -0.4)),
-    ("orange", (0.8, -1.0)),
+    ("orange", (0.8, -0.65)),
     ("yellow", (0.0, -1.0)),
     ("green", (-1.0, -0.3)),
     ("cyan", (-1.0, 0.33)),
@@ -302,7 +304,7 @@ def _names_of(colours: Float[np.ndarray, "colour 3"]) -> np.ndarray:
     """The name of each, (colour,), by its brightness, red less green and blue less brightness."""
     brightness, red, blue = colours.T
     red_light = brightness + (red - blue) / 2
-    names = _hues_of(colours[:, 1:], red_light < BROWN)
+    names = _hues_of(colours[:, 1:], red_light < DIM)
     pale = np.select(
         [brightness > LIGHT, brightness < DARK], ["white", "black"], "grey"
     )
@@ -310,9 +312,11 @@ def _names_of(colours: Float[np.ndarray, "colour 3"]) -> np.ndarray:
 
 
 def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
-    """The colour that is nearest in direction; an orange that `is_dark` is brown.
+    """The hue that something has more of; an orange that `is_dark` is brown.
 
-    >>> colour_of(0.3, -0.2), colour_of(0.0, 0.4), colour_of(-0.4, -0.1)
+    A pink has more red than what is grey, as a red has.
+
+    >>> colour_of(0.3, -0.1), colour_of(0.0, 0.4), colour_of(-0.4, -0.1)
     ('red', 'blue', 'green')
     >>> colour_of(0.12, -0.12), colour_of(0.12, -0.12, is_dark=True)
     ('orange', 'brown')
@@ -322,13 +326,14 @@ def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
     'blue'
     """
     [name] = _hues_of(np.array([[red, blue]]), np.array([is_dark])).tolist()
-    return str(name)
+    return "red" if name == "pink" else str(name)
 
 
 def _hues_of(hues: Float[np.ndarray, "colour 2"], is_dark: np.ndarray) -> np.ndarray:
-    """Of each the name that is nearest in direction; of an orange that is dark, brown."""
+    """Of each the name that is nearest in direction; of what is dark, brown and purple too."""
     named, towards = zip(*COLOURS, strict=True)
     directions = np.array(towards)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     names = np.array(named)[(hues @ directions.T).argmax(axis=1)]
-    return np.where((names == "orange") & is_dark, "brown", names)
+    names = np.where((names == "orange") & is_dark, "brown", names)
+    return np.where((names == "pink") & is_dark, "purple", names)
