@@ -54,7 +54,12 @@ def mislabelled_samples(
         for number in suspects.tolist()
         if (samples[number].key, samples[number].label) in shown
     ]
-    if with_cue:
+    if len(with_cue) == 1:
+        words += (
+            ". 1 of them shows the cue of a finding about its label, which may be why the model "
+            "errs there: do not relabel it"
+        )
+    elif with_cue:
         words += (
             f". {len(with_cue)} of them show the cue of a finding about their label, which may be "
             f"why the model errs there: do not relabel these {len(with_cue)}"
@@ -64,8 +69,9 @@ def mislabelled_samples(
         losses = "loss" if explained == 1 else "losses"
         words += f". {explained} {losses} may come from them, so nothing is found there"
     if held:
-        hold = "finding holds" if held == 1 else "findings hold"
-        words += f". {held} {hold} without them, or have errors that wrong labels do not explain"
+        hold = count_of(held, "findings", "hold")
+        have = "has" if held == 1 else "have"
+        words += f". {hold} without them, or {have} errors that wrong labels do not explain"
     probability = noise.answered.probability
     if len(others) and probability is not None:
         of_label = probability[others, noise.answered.label[others]]
