@@ -22,7 +22,7 @@ from cuescope_sdk.statistics import Roc
 
 SMALLEST = 8  # pixels along a side
 LARGEST = 256  # a larger picture is made smaller before it is measured
-FAR = 4  # pixels
+FAR = 16  # pixels: few blurs reach so far
 BLOCK = 8  # pixels along a block of JPEG, H.264 and most others
 PERCENTILES = (5, 95)
 CORNER = 1 / 4  # of a side
@@ -64,7 +64,7 @@ class Whole:
         left, right = np.array_split(grey, 2, axis=1)
         top, bottom = np.array_split(grey, 2, axis=0)
         near = _apart(grey, 1)
-        far = _apart(grey, FAR)
+        far = _apart(grey, min(FAR, min(grey.shape) // 2))
         upright, rising = _lines(grey)
         return cls(
             brightness=float(grey.mean()),
