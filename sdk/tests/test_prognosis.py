@@ -180,3 +180,16 @@ def test_looks_are_held_alike_by_the_directions_in_which_they_differ() -> None:
     np.testing.assert_allclose(
         kept @ kept.T, rows @ rows.T, atol=0.02 * rows.var() * 40
     )
+
+
+@pytest.mark.parametrize("samples", [30, 90])
+def test_few_samples_have_the_main_directions_of_their_figures(samples):
+    """Of fewer samples than figures, and of more: by the larger product of both."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(samples, 60)) * np.exp(-np.arange(60) / 4)
+    kept = _prognosis._main_directions(rows)
+    variances, axes = np.linalg.eigh(rows.T @ rows)
+    expected = rows @ axes[:, -kept.shape[1] :]
+    assert np.allclose(kept @ kept.T, expected @ expected.T)
+    held = variances[-kept.shape[1] :].sum() / variances.sum()
+    assert held >= _prognosis.HELD

@@ -172,11 +172,14 @@ def _main_directions(rows: Rows) -> Float[np.ndarray, "sample kept"]:
 
     A ridge regression is the same in any directions, and draws what the others tell to nothing.
     """
-    variances, axes = np.linalg.eigh(rows.T @ rows)
+    is_wide = len(rows) < rows.shape[1]
+    # of a hundred pictures' ten thousand figures the small product has the same variances
+    variances, axes = np.linalg.eigh(rows @ rows.T if is_wide else rows.T @ rows)
     # the largest come last
     held = np.cumsum(variances[::-1]) / variances.sum()
     count = int(np.searchsorted(held, HELD)) + 1
-    return np.asarray(rows @ axes[:, -count:])
+    kept = axes[:, -count:]
+    return kept * np.sqrt(variances[-count:]) if is_wide else rows @ kept
 
 
 def _calibration_slope(scores: PerSample, values: PerSample) -> float:
