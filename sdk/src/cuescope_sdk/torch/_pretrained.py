@@ -25,7 +25,12 @@ from cuescope_sdk.torch._devices import (
     resolve_device,
     resolve_dtype,
 )
-from cuescope_sdk.torch._strangers import asks_for_code, fault_of, refuse_kernels
+from cuescope_sdk.torch._strangers import (
+    asks_for_code,
+    fault_of,
+    refuse_kernels,
+    refuse_larger_networks,
+)
 
 CONFIG = "config.json"
 # the second is a pickle: only where nothing else is
@@ -181,7 +186,7 @@ class Source:
         runs.
         """
         try:
-            with quiet():
+            with quiet(), refuse_larger_networks(self.owner, self.weight_files()):
                 return cls.from_pretrained(
                     self.folder,
                     # False, never None: then transformers would ask on standard input
