@@ -271,5 +271,5 @@ def test_an_archive_with_files_without_an_end_is_one_line(
     """zipfile keeps a thousand bytes of each name in its list."""
     monkeypatch.setattr("cuescope_sdk.models._archives.LARGEST_LIST", 200)
     rewrite(folder, {}, packed(**{str(n): np.ones(1) for n in range(9)}))
-    with pytest.raises(UserError, match="a list of files of .* bytes"):
+    with pytest.raises(UserError, match=r"a list of files of .* bytes"):
         Learned.load(folder)

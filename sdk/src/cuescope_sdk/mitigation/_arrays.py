@@ -9,11 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-from cuescope_sdk.models._archives import (
-    archive_limit,
-    require_one_list,
-    too_much,
-)
+from cuescope_sdk.models._archives import archive_limit, require_one_list, too_much
 
 OWNER = "mitigated"
 _HEADERS: Mapping[
