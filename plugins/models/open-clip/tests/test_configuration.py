@@ -26,7 +26,7 @@ def spoil(folder: Path, tmp_path: Path) -> Callable[..., Path]:
     def make(**sides: dict[str, Any]) -> Path:
         spoilt = tmp_path / "spoilt"
         spoilt.mkdir()
-        (spoilt / "open_clip_model.safetensors").symlink_to(
+        (spoilt / "open_clip_model.safetensors").hardlink_to(
             folder / "open_clip_model.safetensors"
         )
         content = json.loads((folder / "open_clip_config.json").read_text())
@@ -195,7 +195,7 @@ def test_no_number_of_a_configuration_takes_memory_or_time_without_an_end(
     spoilt = tmp_path / "spoilt"
     spoilt.mkdir()
     weights = "open_clip_model.safetensors"
-    (spoilt / weights).symlink_to(folder / weights)
+    (spoilt / weights).hardlink_to(folder / weights)
     whole = json.loads((folder / "open_clip_config.json").read_text())
     began = time.monotonic()
     refusals = []

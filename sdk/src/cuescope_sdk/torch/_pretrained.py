@@ -17,7 +17,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.whole_files import read_whole
 from cuescope_sdk.models._archives import require_small_archive
-from cuescope_sdk.models._hub import before_download
+from cuescope_sdk.models._hub import before_download, require_own_files
 from cuescope_sdk.models._refusals import UnopenableError
 from cuescope_sdk.torch._devices import (
     files_digest,
@@ -63,6 +63,9 @@ class Source:
     owner: str
     folder: Path
     title: str
+
+    def __post_init__(self) -> None:
+        require_own_files(self.owner, self.folder)
 
     @classmethod
     def find(

@@ -19,6 +19,7 @@ from torch.nn.modules.module import (
 )
 
 from cuescope.errors import UserError
+from cuescope.whole_files import read_whole
 from cuescope_sdk.models._archives import (
     archive_limit,
     is_stored,
@@ -33,6 +34,7 @@ SOURCE_MARKS = frozenset(":/\\")  # of a repository or a folder
 # keys that say how many there are of something: lists as long are made before a network
 COUNTS = re.compile(r".*(layers?|labels|classes)")
 MOST_PARTS = 100_000
+LARGEST_CONFIG = 2**26  # bytes
 # a network beside its weights files: packed numbers take an eighth of what they stand for, and
 # a tensor is counted again as it is filled
 TIMES = 16
@@ -70,10 +72,11 @@ def asks_for_code(error: Exception) -> bool:
 def named_values(file: Path) -> Iterator[tuple[str, Any]]:
     """Every key with its value in a JSON file, at any depth.
 
-    None of a file that cannot be read: the library that reads it next says why.
+    None of a file that cannot be read: the library that reads it next says why. Raises UserError
+    for one that is larger than any configuration.
     """
     try:
-        parts = [json.loads(file.read_text(encoding="utf-8"))]
+        parts = [json.loads(read_whole(file, most=LARGEST_CONFIG))]
     except (OSError, ValueError, RecursionError):
         return
     while parts:
