@@ -1,13 +1,17 @@
 """The mitigators hold their contract, and do what they are for."""
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from cuescope.mitigated import read_files, read_stamp, write_mitigated
+from cuescope.registry import Registry
 from cuescope_mitigators import last_layer
 from cuescope_mitigators.asking import NAMED, WAYS, Asker, information, ways_of
 from cuescope_mitigators.choosing import best_setting, gap_left
@@ -124,6 +128,47 @@ class TestCoOp(MitigatorContract):
     plugin = CoOp
     model = ReadingModel
     options = {"epochs": 3}
+
+
+CONTRACTS = [
+    each
+    for each in list(globals().values())
+    if isinstance(each, type) and issubclass(each, MitigatorContract)
+]
+
+
+@pytest.mark.parametrize("contract", CONTRACTS[1:])
+def test_arrays_that_fit_no_answer_name_their_folder(
+    contract: type[MitigatorContract], tmp_path: Path
+) -> None:
+    """A stranger's: they fit each other, and not what the model answers; it has no fault."""
+    made: Any = contract()
+    model = made.asked
+    entries = [
+        entry
+        for entry in Registry().of_kind("mitigator")
+        if Registry().load(entry) is made.plugin
+    ]
+    names = {"model": model.fingerprint, "spec": "fake"}
+    made.learned.save(tmp_path, mitigator=entries[0].name, model=names)
+    stamp = read_stamp(tmp_path)
+    files = read_files(tmp_path, stamp)
+    arrays = dict(np.load(io.BytesIO(files["arrays.npz"])))
+    facts = {**names, "mitigator": stamp.mitigator, "class": stamp.kind}
+    for name, array in arrays.items():
+        longer = io.BytesIO()
+        wide = np.concatenate([array, array], axis=-1)
+        np.savez(longer, **{**arrays, name: wide})
+        forged = {**files, "arrays.npz": longer.getvalue()}
+        write_mitigated(tmp_path, {**facts, "learned": stamp.learned}, forged)
+        try:
+            made.plugin.mitigated(model, tmp_path, made.context()).respond(made.trials)
+        except UserError as line:
+            said = str(line)
+        else:
+            continue
+        assert said.startswith(f"mitigated={tmp_path}"), (name, said)
+        assert "\n" not in said
 
 
 def trials_of(task: Task, among: np.ndarray) -> list[Trial]:
