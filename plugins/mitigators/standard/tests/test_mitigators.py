@@ -1,8 +1,8 @@
 """The mitigators hold their contract, and do what they are for."""
 
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import copy
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from cuescope.mitigated import read_files, read_stamp, write_mitigated
-from cuescope.registry import Registry
 from cuescope_mitigators import last_layer
 from cuescope_mitigators.asking import NAMED, WAYS, Asker, information, ways_of
 from cuescope_mitigators.choosing import best_setting, gap_left
@@ -25,7 +23,7 @@ from cuescope_mitigators.new_head import Lesson, best_for_worst
 from cuescope_mitigators.prompts import Prompts
 from cuescope_mitigators.refit import Refit
 from cuescope_mitigators.reweight import Reweight
-from cuescope_sdk import Capabilities, Response, Sample, Trial, UserError
+from cuescope_sdk import Capabilities, Context, Response, Sample, Trial, UserError
 from cuescope_sdk.mitigation import LinearHead, Task, halves
 from cuescope_sdk.models import PromptTower
 from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
@@ -133,41 +131,44 @@ class TestCoOp(MitigatorContract):
 CONTRACTS = [
     each
     for each in list(globals().values())
-    if isinstance(each, type) and issubclass(each, MitigatorContract)
+    if isinstance(each, type)
+    and issubclass(each, MitigatorContract)
+    and each is not MitigatorContract
+    # what is only written for another training answers nothing
+    and each.plugin.changes_answers
 ]
 
 
-@pytest.mark.parametrize("contract", CONTRACTS[1:])
+@pytest.mark.parametrize("contract", CONTRACTS)
 def test_arrays_that_fit_no_answer_name_their_folder(
     contract: type[MitigatorContract], tmp_path: Path
 ) -> None:
     """A stranger's: they fit each other, and not what the model answers; it has no fault."""
     made: Any = contract()
     model = made.asked
-    entries = [
-        entry
-        for entry in Registry().of_kind("mitigator")
-        if Registry().load(entry) is made.plugin
+    registry = Context().registry
+    [name] = [
+        entry.name
+        for entry in registry.of_kind("mitigator")
+        if registry.load(entry) is made.plugin
     ]
-    names = {"model": model.fingerprint, "spec": "fake"}
-    made.learned.save(tmp_path, mitigator=entries[0].name, model=names)
-    stamp = read_stamp(tmp_path)
-    files = read_files(tmp_path, stamp)
-    arrays = dict(np.load(io.BytesIO(files["arrays.npz"])))
-    facts = {**names, "mitigator": stamp.mitigator, "class": stamp.kind}
-    for name, array in arrays.items():
-        longer = io.BytesIO()
+    facts = {"model": model.fingerprint, "spec": "fake"}
+    for field in fields(made.learned):
+        array = getattr(made.learned, field.name)
+        if not isinstance(array, np.ndarray):
+            continue
+        forged = copy(made.learned)
         wide = np.concatenate([array, array], axis=-1)
-        np.savez(longer, **{**arrays, name: wide})
-        forged = {**files, "arrays.npz": longer.getvalue()}
-        write_mitigated(tmp_path, {**facts, "learned": stamp.learned}, forged)
+        # past the checks of the class, as in a file
+        object.__setattr__(forged, field.name, wide)
+        forged.save(tmp_path, mitigator=name, model=facts)
         try:
             made.plugin.mitigated(model, tmp_path, made.context()).respond(made.trials)
         except UserError as line:
             said = str(line)
         else:
             continue
-        assert said.startswith(f"mitigated={tmp_path}"), (name, said)
+        assert said.startswith(f"mitigated={tmp_path}"), (field.name, said)
         assert "\n" not in said
 
 
