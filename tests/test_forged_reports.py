@@ -28,7 +28,11 @@ VALUES: dict[type, list[Any]] = {
     list: [[]],
     dict: [{}],
 }
+TYPED = [*AUDIT.split()[2:]]
 READS: list[list[str]] = [
+    # what a person types is asked, and the rest is the stranger's word
+    ["confirm", "RUN", *TYPED, "--plan", "-q"],
+    ["label", "RUN", *TYPED[TYPED.index("--data") :], "--out", "labels"],
     ["report", "RUN"],
     ["report", "RUN", "--html", "page.html"],
     ["report", "RUN", "--json"],

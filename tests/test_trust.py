@@ -37,7 +37,7 @@ from cuescope.context import Context, cache_folder
 from cuescope.errors import PlanStopped, UserError
 from cuescope.registry import Registry
 from cuescope.runs import RunFolder, source_of
-from cuescope.trust.risks import Undeclared, risks_of
+from cuescope.trust.risks import Undeclared, Words, risks_of
 from cuescope.trust.source import Source
 
 Attack = Callable[..., int]
@@ -223,6 +223,35 @@ def test_no_number_of_a_sender_asks_for_work_without_an_end(tmp_path: Path) -> N
                 source.check("x", options.model_construct(**{name: 10**400}))
             refused += 1
     assert refused > 50
+
+
+def test_no_small_part_and_no_list_of_a_sender_asks_for_work_without_an_end(
+    tmp_path: Path,
+) -> None:
+    """Draws are as many as the inverse of a level, and questions as many as a list is long."""
+    source = Source("the run", tmp_path)
+    refused = dict.fromkeys((float, tuple), 0)
+    for entry in (e for kind in ("method", "tool") for e in REGISTRY.of_kind(kind)):
+        options = REGISTRY.load(entry).Options
+        if any(field.is_required() for field in options.model_fields.values()):
+            continue
+        for name, field in options.model_fields.items():
+            usual = field.get_default(call_default_factory=True)
+            if type(usual) is float and usual > 0:
+                modest, wild = usual / 1000, usual / 10**9
+            elif "tuple[str, ...]" in str(field.annotation):
+                modest, wild = ("a",) * 1000, ("a",) * 10**6
+                # its own risks are of what its texts name
+                if any(type(risk) is not Words for risk in risks_of(field)):
+                    continue
+            else:
+                continue
+            source.check("x", options.model_construct(**{name: modest}))
+            with pytest.raises(UserError, match=f"x: {name} in the run"):
+                source.check("x", options.model_construct(**{name: wild}))
+            refused[type(wild)] += 1
+    assert refused[float] > 30
+    assert refused[tuple] > 1
 
 
 def test_no_option_of_a_run_file_takes_a_risk(

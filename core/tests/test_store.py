@@ -456,6 +456,23 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
 
 
 @pytest.mark.parametrize(
+    "region",
+    [(0, 0, 1e300, 1e300), (-1e300, -1e300, 2e9, 2e9), (5, 5, 2e9, 5), (2e9,) * 4],
+)
+def test_a_place_of_a_stranger_is_drawn_in_a_moment(
+    region: tuple[float, float, float, float],
+) -> None:
+    """Half a minute for each picture of a page of hundreds; and a frame that there is not."""
+    sample = Sample(
+        key="s", frames=(Frame.from_array(np.zeros((20, 40, 3), np.uint8)),)
+    )
+    place = Occurrence(sample="s", frame=10**9, region=region)
+    began = time.monotonic()
+    assert draw_occurrence(sample, place, PICTURE_SIDE)[:2] == b"\xff\xd8"
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize(
     ("count", "side"), [(2, 512), pytest.param(60, 256, marks=pytest.mark.long)]
 )
 def test_pictures_of_many_contrasts_are_as_large_as_they_are_shown(

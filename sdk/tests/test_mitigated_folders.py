@@ -136,6 +136,7 @@ def test_a_changed_folder_is_one_line(
         ({"labels": "top"}, "'labels': Input should be a valid array"),
         ({"labels": [1, 2]}, "'labels': Input should be a valid string"),
         ({"scale": "1"}, "'scale': Input should be a valid number"),
+        ({"scale": float("nan")}, "'scale': Input should be finite numbers"),
         ({"everywhere": 1}, "'everywhere': Input should be a valid boolean"),
         ({"router.cues": None}, "'router.cues': Input should be a valid array"),
         ({"bias": [1.0, 2.0]}, "'bias': Input should be an array of numbers"),
@@ -169,6 +170,11 @@ def test_a_value_of_another_type_is_one_line(
         ),
         ({"weights": np.array([["a"]])}, "'weights': Input should be an instance of"),
         ({"labels": np.ones(2)}, "'labels': Input should be a valid tuple"),
+        ({"bias": np.full(2, np.nan)}, "'bias': Input should be finite numbers"),
+        (
+            {"router.centroids": np.full((3, 3), np.inf)},
+            "'router.centroids': Input should be finite numbers",
+        ),
         (
             {"router.centroids": np.ones(3)},
             "'router.centroids': Input should be an instance of",
@@ -257,3 +263,13 @@ def test_it_is_written_again_in_the_place_of_another(folder: Path) -> None:
     LEARNED.save(folder, mitigator="coop", model={"model": "g", "spec": "toy"})
     assert mitigator_of(folder) == "coop"
     assert Learned.load(folder).labels == LEARNED.labels
+
+
+def test_an_archive_with_files_without_an_end_is_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """zipfile keeps a thousand bytes of each name in its list."""
+    monkeypatch.setattr("cuescope_sdk.models._archives.LARGEST_LIST", 200)
+    rewrite(folder, {}, packed(**{str(n): np.ones(1) for n in range(9)}))
+    with pytest.raises(UserError, match=r"a list of files of .* bytes"):
+        Learned.load(folder)

@@ -1,6 +1,7 @@
 """Where a stock model's files are looked for, and where a plan ends."""
 
 import json
+import os
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -106,3 +107,33 @@ def test_an_index_names_files_beside_it(
     (folder / "model.safetensors.index.json").write_text(words)
     with pytest.raises(UserError, match=said):
         Source.find("model", str(folder), None, Context())
+
+
+def test_a_model_folder_has_no_way_out(tmp_path: Path) -> None:
+    """Somebody may have mailed it; the hub's own store keeps its files beside the snapshots."""
+    outside = tmp_path / "secret"
+    outside.write_text("secret")
+    store = tmp_path / "models--some--model"
+    (store / "blobs").mkdir(parents=True)
+    (store / "blobs" / "abc").write_text("{}")
+    snapshot = store / "snapshots" / "abc"
+    (snapshot / "inner").mkdir(parents=True)
+    (snapshot / "config.json").symlink_to(Path("../../blobs/abc"))
+    (snapshot / "other.json").symlink_to(snapshot / "config.json")
+    Source("mine", snapshot, "x")
+    odd = snapshot / "inner" / "odd"
+    for make in (
+        lambda: odd.symlink_to(outside),
+        lambda: odd.symlink_to(tmp_path),
+        lambda: odd.symlink_to("/dev/zero"),
+        lambda: os.mkfifo(odd),
+    ):
+        make()
+        with pytest.raises(UserError, match=r"mine: .*odd' (leads out of|cannot be)"):
+            Source("mine", snapshot, "x")
+        odd.unlink()
+    folder = tmp_path / "mail"
+    folder.mkdir()
+    (folder / "config.json").symlink_to(store / "blobs" / "abc")
+    with pytest.raises(UserError, match="leads out of its folder"):
+        Source.find("mine", str(folder), None, Context())

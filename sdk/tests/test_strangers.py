@@ -17,7 +17,12 @@ import torch
 from cuescope_sdk import UserError
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.models._zero_shot.heads import read_table
-from cuescope_sdk.torch import named_values, quiet, refuse_kernels
+from cuescope_sdk.torch import (
+    named_values,
+    quiet,
+    refuse_kernels,
+    refuse_larger_networks,
+)
 from cuescope_sdk.torch._strangers import read_weights
 
 
@@ -264,3 +269,45 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         resolve_trust_remote_code(
             None, "any/body", has_local_code=False, has_remote_code=True
         )
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: torch.nn.Linear(10**6, 10**6),
+        lambda: torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(10**5))),
+        lambda: torch.nn.BatchNorm1d(10**9, affine=False),
+    ],
+    ids=["wide", "deep", "buffers"],
+)
+def test_a_network_that_its_weights_cannot_fill_is_refused_as_it_is_built(
+    tmp_path: Path, build: Callable[[], Any]
+) -> None:
+    weights = tmp_path / "a.safetensors"
+    weights.write_bytes(bytes(1000))
+    with (
+        pytest.raises(UserError, match="a larger network than its weights") as line,
+        torch.device("meta"),
+        refuse_larger_networks("mine", [weights, tmp_path / "missing"]),
+    ):
+        build()
+    assert "\n" not in str(line.value)
+    # afterwards, in other threads, and of what is filled at once nothing is counted
+    with torch.device("meta"):
+        torch.nn.Linear(10**6, 10**6)
+    with torch.device("meta"), refuse_larger_networks("mine", [weights]):
+        torch.nn.Linear(100, 100)
+
+
+@pytest.mark.parametrize("name", ["num_hidden_layers", "n_layer", "num_labels"])
+@pytest.mark.parametrize("count", [10**9, 10**400, float("inf")])
+def test_a_configuration_of_layers_without_an_end_is_refused(
+    tmp_path: Path, name: str, count: float
+) -> None:
+    """transformers makes a list of all of them before any is built."""
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"text_config": {name: count}}))
+    with pytest.raises(UserError, match=f"more parts than any network has.*{name}"):
+        refuse_kernels("mine", config)
+    config.write_text(json.dumps({"text_config": {name: 21_843}}))
+    refuse_kernels("mine", config)

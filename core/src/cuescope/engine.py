@@ -47,6 +47,11 @@ from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Trial
 
 FAILED = "What failed and was left out"
+# whether a cache gave something or not, for a report is the same with a cold one
+OF_KEPT = (
+    "Where the model is at no fault, numbers kept in a cache may be damaged: `cuescope cache prune "
+    "--model NAME` forgets them (`cuescope cache` lists the names)."
+)
 _PLACE = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 Respond = Callable[[Iterable[Trial]], Sequence[Outcome]]
@@ -330,7 +335,7 @@ class Session:
         failures = self.audit.failures
         if failures:
             self.audit.note("failed", f"{', '.join(failures)} (see '{FAILED}')")
-            table = Table.of(FAILED, ("part", "why"), failures.items())
+            table = Table.of(FAILED, ("part", "why"), failures.items(), OF_KEPT)
             self.audit.attach(table)
 
     def _open_weights(self) -> None:

@@ -7,6 +7,7 @@ from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 # of a file of somebody else
 # as Python has them, where a row of nulls takes 700 bytes and none in the file
@@ -32,8 +33,17 @@ def read_parquet(
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    rows = size = 0
-    batches = []
+    size = 0
+    columns_read = []
+
+    def require(rows: int, size: int) -> None:
+        if rows > (most_rows or rows) or size > (most_bytes or size):
+            raise UserError(
+                f"{title} is too large",
+                expected=f"at most {most_rows:,} rows and {most_bytes:,} bytes, unpacked",
+                got="more: it may be a bomb",
+            )
+
     try:
         schema = ParquetFile(pa.BufferReader(content)).schema_arrow
         names = [name for name in schema.names if columns is None or name in columns]
@@ -42,19 +52,26 @@ def read_parquet(
         texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
         # a text that stands in each row is kept once, until it is known how large all of them are
         file = ParquetFile(pa.BufferReader(content), read_dictionary=texts)
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-            rows += batch.num_rows
-            size += sum(map(_unpacked, batch.columns))
-            if rows > (most_rows or rows) or size > (most_bytes or size):
-                raise UserError(
-                    f"{title} is too large",
-                    expected=f"at most {most_rows:,} rows and {most_bytes:,} bytes, unpacked",
-                    got="more: it may be a bomb",
-                )
-            batches.append(batch)
+        # a page is unpacked whole, before its rows are known: what is said of it comes first, and
+        # where that is a lie pages of one column alone are in memory
+        require(file.metadata.num_rows, _claimed(file, names))
+        for name in names:
+            rows = 0
+            chunks = []
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[name]):
+                rows += batch.num_rows
+                size += _unpacked(batch.column(0))
+                require(rows, size)
+                chunks.append(batch.column(0))
+            columns_read.append(chunks)
         # without what others left beside it: pandas would read an index there
         plain = pa.schema([schema.field(name) for name in names], _own_words(schema))
-        table = pa.Table.from_batches(batches, _with_texts(plain, texts)).cast(plain)
+        packed = _with_texts(plain, texts)
+        arrays = [
+            pa.chunked_array(chunks, field.type)
+            for chunks, field in zip(columns_read, packed, strict=True)
+        ]
+        table = pa.Table.from_arrays(arrays, schema=packed).cast(plain)
         # bytes that are no letters
         table.validate(full=True)
         return table
@@ -80,6 +97,18 @@ def _require_types(
         if got not in map(pa.type_for_alias, expected):
             words = " or ".join(expected)
             raise UserError(f"{title}: column {name}", expected=words, got=str(got))
+
+
+def _claimed(file: "ParquetFile", names: Collection[str]) -> int:
+    """The bytes of the pages of some columns, as the file says."""
+    size = 0
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        chunks = map(group.column, range(group.num_columns))
+        size += sum(
+            c.total_uncompressed_size for c in chunks if c.path_in_schema in names
+        )
+    return size
 
 
 def _unpacked(column: "pa.Array") -> int:

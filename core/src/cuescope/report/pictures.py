@@ -88,12 +88,17 @@ def draw_occurrence(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
 
     Small pictures grow to half of `side` in whole steps, so that their pixels stay sharp.
     """
+    # a stranger's report may name a frame of a longer clip
+    number = min(occurrence.frame or 0, len(sample.frames) - 1)
     # loaders may keep what they gave
-    image = sample.frames[occurrence.frame or 0].load().copy()
+    image = sample.frames[number].load().copy()
     if occurrence.region is not None:
         # two pixels in the thumbnail, whatever the image
         width = max(1, max(image.size) // 60)
-        ImageDraw.Draw(image).rectangle(occurrence.region, outline="red", width=width)
+        # Pillow walks along all of an edge, and a stranger's may be a billion pixels long
+        most = max(image.size) + width
+        edges = [min(max(edge, -width), most) for edge in occurrence.region]
+        ImageDraw.Draw(image).rectangle(edges, outline="red", width=width)
     factor = side // (2 * max(image.size))
     if factor > 1:
         size = (image.width * factor, image.height * factor)

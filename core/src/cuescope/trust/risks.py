@@ -181,15 +181,35 @@ class Counts(Risk):
         source: Sender,
         options: Any,
     ) -> Refusal | None:
-        """Where it is a whole number many times the plugin's own."""
+        """Where it is many times the plugin's own, or of a fraction a small part of it."""
         usual = _usual(options, name)
         # of seeds and numbers of layers 0 is usual, or less, and none of them costs more
-        if type(value) is not int or type(usual) is not int or usual <= 0:
+        if (
+            type(usual) not in (int, float)
+            or type(value) not in (int, float)
+            or usual <= 0
+        ):
             return None
-        if value <= MOST_TIMES * usual:
+        # draws are as many as the inverse of a level
+        is_small = type(usual) is float and 0 < value < usual / MOST_TIMES
+        if value <= MOST_TIMES * usual and not is_small:
             return None
         wanted = f"{name}={str(value)[:30]}"
-        return Refusal(wanted, name, f"{usual} is usual, and so many take hours")
+        kind = "so small a number" if is_small else "so many"
+        return Refusal(wanted, name, f"{usual} is usual, and {kind} can take hours")
+
+
+def too_many(name: str, value: Any, options: Any) -> Refusal | None:
+    """Why a list of a sender is not taken: it is many times as long as the plugin's own."""
+    if not isinstance(value, tuple | list | set | frozenset | Mapping):
+        return None
+    usual = _usual(options, name)
+    most = MOST_TIMES * max(1, len(usual) if isinstance(usual, type(value)) else 1)
+    if len(value) <= most:
+        return None
+    return Refusal(
+        f"{len(value):,} of {name}", name, f"more than {most:,} of them can take hours"
+    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuescope.errors import UserError
-from cuescope.trust.risks import Refusal, risks_of
+from cuescope.trust.risks import Refusal, risks_of, too_many
 from cuescope.types import Options
 
 ELSEWHERE = (
@@ -37,6 +37,9 @@ class Source:
             if name in self.allowed:
                 continue
             value = getattr(options, name)
+            refusal = None if self.typed_before else too_many(name, value, options)
+            if refusal is not None:
+                raise self._error(where, name, refusal)
             is_usual = value == field.get_default(call_default_factory=True)
             for risk in risks_of(field):
                 # the plugin's author chose it, and not the sender

@@ -1,7 +1,9 @@
 """The mitigators hold their contract, and do what they are for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import copy
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from cuescope_mitigators.new_head import Lesson, best_for_worst
 from cuescope_mitigators.prompts import Prompts
 from cuescope_mitigators.refit import Refit
 from cuescope_mitigators.reweight import Reweight
-from cuescope_sdk import Capabilities, Response, Sample, Trial, UserError
+from cuescope_sdk import Capabilities, Context, Response, Sample, Trial, UserError
 from cuescope_sdk.mitigation import LinearHead, Task, halves
 from cuescope_sdk.models import PromptTower
 from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
@@ -124,6 +126,50 @@ class TestCoOp(MitigatorContract):
     plugin = CoOp
     model = ReadingModel
     options = {"epochs": 3}
+
+
+CONTRACTS = [
+    each
+    for each in list(globals().values())
+    if isinstance(each, type)
+    and issubclass(each, MitigatorContract)
+    and each is not MitigatorContract
+    # what is only written for another training answers nothing
+    and each.plugin.changes_answers
+]
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_arrays_that_fit_no_answer_name_their_folder(
+    contract: type[MitigatorContract], tmp_path: Path
+) -> None:
+    """A stranger's: they fit each other, and not what the model answers; it has no fault."""
+    made: Any = contract()
+    model = made.asked
+    registry = Context().registry
+    [name] = [
+        entry.name
+        for entry in registry.of_kind("mitigator")
+        if registry.load(entry) is made.plugin
+    ]
+    facts = {"model": model.fingerprint, "spec": "fake"}
+    for field in fields(made.learned):
+        array = getattr(made.learned, field.name)
+        if not isinstance(array, np.ndarray):
+            continue
+        forged = copy(made.learned)
+        wide = np.concatenate([array, array], axis=-1)
+        # past the checks of the class, as in a file
+        object.__setattr__(forged, field.name, wide)
+        forged.save(tmp_path, mitigator=name, model=facts)
+        try:
+            made.plugin.mitigated(model, tmp_path, made.context()).respond(made.trials)
+        except UserError as line:
+            said = str(line)
+        else:
+            continue
+        assert said.startswith(f"mitigated={tmp_path}"), (field.name, said)
+        assert "\n" not in said
 
 
 def trials_of(task: Task, among: np.ndarray) -> list[Trial]:

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def spoil(folder: Path, tmp_path: Path) -> Callable[..., Path]:
     def make(**sides: dict[str, Any]) -> Path:
         spoilt = tmp_path / "spoilt"
         spoilt.mkdir()
-        (spoilt / "open_clip_model.safetensors").symlink_to(
+        (spoilt / "open_clip_model.safetensors").hardlink_to(
             folder / "open_clip_model.safetensors"
         )
         content = json.loads((folder / "open_clip_config.json").read_text())
@@ -74,6 +75,9 @@ def spoil(folder: Path, tmp_path: Path) -> Callable[..., Path]:
         ({"multimodal_cfg": {"tokenizer_kwargs": {"auto_map": {}}}}, "auto_map"),
         ({"vision_cfg": {"timm_model_name": "hf-hub:some/body"}}, "timm_model_name"),
         ({"vision_cfg": {"timm_model_name": "local-dir:/some"}}, "timm_model_name"),
+        ({"text_cfg": {"hf_model_name": "some/tower"}}, "hf_model_name"),
+        ({"text_cfg": {"hf_model_name": "../outside"}}, "hf_model_name"),
+        ({"multimodal_cfg": {"hf_model_name": "some/tower"}}, "hf_model_name"),
     ],
 )
 @pytest.mark.parametrize("planning", [False, True])
@@ -145,3 +149,67 @@ def test_plain_words_for_a_tokenizer_are_taken(
     text = {**size, "tokenizer_kwargs": {"clean": "canonicalize"}}
     model = build(model=str(write_folder(tmp_path / "plain", text_cfg=text)))
     assert model.embed_texts(["A  bird!"]).shape == (1, 16)
+
+
+def test_a_text_tower_is_read_from_the_models_own_folder(
+    build: Build, spoil: Write, tmp_path: Path
+) -> None:
+    """Its name is a hub id to transformers; of the folder it is a path, wherever one stands."""
+    spoilt = spoil(text_cfg={"hf_model_name": "text"})
+    (spoilt / "text").mkdir()
+    tower = {
+        "model_type": "bert",
+        "hidden_size": 16,
+        "intermediate_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "vocab_size": 49408,
+    }
+    (spoilt / "text" / "config.json").write_text(json.dumps(tower))
+    model = build(model=str(spoilt))
+    # it was read: the weights are those of open_clip's own tower
+    with pytest.raises(UserError, match=r"open_clip_model\.safetensors does not fit"):
+        model.open_weights()
+    kernel = {**tower, "attn_implementation": "canary/kernel"}
+    (spoilt / "text" / "config.json").write_text(json.dumps(kernel))
+    with pytest.raises(UserError, match="compiled code of the hub"):
+        build(model=str(spoilt))
+
+
+EVIL: list[Any] = [10**9, 10**400, -1, 0, float("nan"), float("inf"), "x", [], None]
+
+
+def places(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where a value of a configuration stands, sides among them."""
+    for name, value in content.items():
+        yield (*path, name)
+        if isinstance(value, dict):
+            yield from places(value, (*path, name))
+
+
+@pytest.mark.parametrize("evil", EVIL, ids=lambda evil: f"{evil!r:.8}")
+def test_no_number_of_a_configuration_takes_memory_or_time_without_an_end(
+    build: Build, folder: Path, tmp_path: Path, evil: Any
+) -> None:
+    """Each place of it; what is built all the same is as large as its weights."""
+    spoilt = tmp_path / "spoilt"
+    spoilt.mkdir()
+    weights = "open_clip_model.safetensors"
+    (spoilt / weights).hardlink_to(folder / weights)
+    whole = json.loads((folder / "open_clip_config.json").read_text())
+    began = time.monotonic()
+    refusals = []
+    for path in places(whole["model_cfg"]):
+        content = json.loads(json.dumps(whole))
+        side = content["model_cfg"]
+        for name in path[:-1]:
+            side = side[name]
+        side[path[-1]] = evil
+        (spoilt / "open_clip_config.json").write_text(json.dumps(content))
+        try:
+            build(model=str(spoilt)).open_weights()
+        except UserError as line:
+            refusals.append(str(line))
+    assert len(refusals) > 5
+    assert "\n" not in "".join(refusals)
+    assert time.monotonic() - began < 60

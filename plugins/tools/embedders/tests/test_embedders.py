@@ -146,6 +146,24 @@ def test_a_tower_is_asked_as_transformers_asks_it(dinov2: Path) -> None:
     np.testing.assert_allclose(got, unit(rows.numpy()), atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "arguments", [{"layers": [10**6] * 4}, {"stem_width": 10**9}, {"channels": "x"}]
+)
+def test_a_network_of_timm_is_no_larger_than_its_weights(
+    resnet: Path, tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    folder = shutil.copytree(resnet, tmp_path / "mail")
+    config = json.loads((folder / "config.json").read_text())
+    config["model_args"] = arguments
+    (folder / "config.json").write_text(json.dumps(config))
+    if arguments == {"channels": "x"}:  # no number, and left out
+        assert len(build("timm", folder).embed(frames()))
+        return
+    with pytest.raises(UserError, match=r"larger network|do not fit") as line:
+        build("timm", folder).embed(frames())
+    assert "\n" not in str(line.value)
+
+
 def test_a_network_of_timm_is_asked_as_timm_asks_it(resnet: Path) -> None:
     network = timm.create_model(f"local-dir:{resnet}", pretrained=True, num_classes=0)
     config = timm.data.resolve_model_data_config(network)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def minilm(tmp_path: Path) -> Callable[[], SentenceTransformers]:
     """The real weights, with the configuration that the asset's package lacks (MiniLM-L6-H384)."""
     for file in MINILM.iterdir():
         if file.name != "config.json":  # which is its pooling's
-            (tmp_path / file.name).symlink_to(file)
+            shutil.copy(file, tmp_path)
     transformers.BertConfig(
         hidden_size=384,
         num_hidden_layers=6,

@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-from cuescope_sdk.models._archives import archive_limit, too_much
+from cuescope_sdk.models._archives import archive_limit, require_one_list, too_much
 
 OWNER = "mitigated"
 _HEADERS: Mapping[
@@ -26,7 +26,9 @@ def read_arrays(content: bytes, path: Path) -> dict[str, np.ndarray]:
     Raises UserError for arrays that are together larger than the limit on archives, and ValueError
     or what zipfile raises for bytes that are none.
     """
-    with ZipFile(BytesIO(content)) as archive:
+    file = BytesIO(content)
+    require_one_list(file)
+    with ZipFile(file) as archive:
         entries = archive.infolist()
         # before anything is unpacked: a small archive may unpack to more than the memory
         decoded = sum(entry.file_size for entry in entries)

@@ -175,6 +175,11 @@ def _check(name: str, value: Any, hint: Any) -> Any:
     wanted = TypeAdapter(
         hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)
     )
+    is_float = isinstance(value, float) or (
+        isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    )
+    if is_float and not np.isfinite(value).all():
+        raise ValueError(f"'{name}': Input should be finite numbers")
     try:
         if isinstance(value, np.ndarray):
             return wanted.validate_python(value)

@@ -16,8 +16,8 @@ from pydantic import create_model
 from cuescope.capabilities import Capabilities, Model, Requirements
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.mitigated import read_stamp
+from cuescope.errors import UserError, reason_of
+from cuescope.mitigated import REMEDY, WANTED, read_stamp
 from cuescope.plugin import Plugin
 from cuescope.registry import version_with_code
 from cuescope.respond import answer_batch
@@ -135,6 +135,7 @@ class Mitigator(Plugin, ABC):
             # a function of the caller has none
             options=_wider(getattr(model, "options", Options()), folder),
             name=entry.name,
+            folder=folder,
         )
         return changed  # type: ignore[no-any-return]
 
@@ -146,14 +147,34 @@ def _changed_class(
     fingerprint: str,
     options: Any,
     name: str,
+    folder: Path,
 ) -> type:
     """A class of the model's own kind, so that all that it exposes is found as before."""
 
-    def ask(self: Any, trials: Sequence[Trial]) -> list[Response]:
-        return list(_in_batches(self, kind.respond, trials))
-
     def respond(self: Any, trials: Sequence[Trial]) -> list[Response]:
-        return learned.answer(trials, lambda asked: ask(self, asked)) if trials else []
+        of_model: list[Exception] = []
+
+        def ask(asked: Sequence[Trial]) -> list[Response]:
+            try:
+                return list(_in_batches(self, kind.respond, asked))
+            except Exception as error:
+                # a readout is the mitigator's own, with what was learned
+                if all(trial.readout is None for trial in asked):
+                    of_model.append(error)
+                raise
+
+        try:
+            return learned.answer(trials, ask) if trials else []
+        except Exception as error:
+            if isinstance(error, UserError) or error in of_model:
+                raise
+            # a stranger's arrays fit each other, and nothing else
+            raise UserError(
+                f"mitigated={folder} does not fit what this model answers",
+                expected=WANTED,
+                got=reason_of(error),
+                remedy=REMEDY,
+            ) from error
 
     def facts(self: Any) -> dict[str, str]:
         # a model may set its facts in __init__ or compute them in a property

@@ -2,7 +2,12 @@
 
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._frames import FrameMemory, require_frames
-from cuescope_sdk.models._hub import before_download, fetch_repository, require_hub
+from cuescope_sdk.models._hub import (
+    before_download,
+    fetch_repository,
+    require_hub,
+    require_own_files,
+)
 from cuescope_sdk.models._option_types import (
     PromptWords,
     QuestionPrompt,
@@ -38,6 +43,7 @@ __all__ = [
     "refuse_unknown",
     "require_frames",
     "require_hub",
+    "require_own_files",
     "require_small_archive",
     "tokens_under",
     "unit",

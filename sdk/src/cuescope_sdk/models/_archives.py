@@ -14,6 +14,7 @@ LIMIT_GB = 2.0  # tables of class embeddings take megabytes
 END_64 = Struct("<4sQ2H2L4Q")
 LOCATOR = Struct("<4sLQL")
 END = Struct("<4s4H2LH")
+LARGEST_LIST = 2**24  # bytes of the list of files: a hundred thousand of them
 
 
 def require_small_archive(owner: str, path: Path) -> None:
@@ -79,15 +80,16 @@ def _entries(path: Path) -> list[ZipInfo]:
             # by these torch and numpy know one
             if file.read(2) != b"PK":
                 return []
+            # first: zipfile reads all of the list
+            require_one_list(file)
             with ZipFile(file) as archive:
-                _require_one_directory(file)
                 return archive.infolist()
     except OSError:
         return []
 
 
-def _require_one_directory(file: BinaryIO) -> None:
-    """Raise ValueError where the list of files is not where the end of a zip says.
+def require_one_list(file: BinaryIO) -> None:
+    """Raise ValueError where the list of files is not where the end of a zip says, or endless.
 
     zipfile takes the one that stands before the end, torch the one that is named there.
     """
@@ -107,3 +109,5 @@ def _require_one_directory(file: BinaryIO) -> None:
             raise ValueError("another end")
     if start + length != end:
         raise ValueError("another list")
+    if length > LARGEST_LIST:
+        raise ValueError(f"a list of files of {length:,} bytes")

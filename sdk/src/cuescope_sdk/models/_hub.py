@@ -12,11 +12,25 @@ from urllib.request import getproxies
 
 from cuescope.context import Context
 from cuescope.errors import UserError
+from cuescope_sdk.data._own_files import require_inside
 
+SNAPSHOTS, BLOBS = "snapshots", "blobs"  # folders of the hub's own store
 DEFAULT_ENDPOINT = "https://huggingface.co"
 Found = TypeVar("Found")
 # a slow line answers within it; the hub's client tries for a minute
 PROBE_SECONDS = 5.0
+
+
+def require_own_files(owner: str, folder: Path) -> None:
+    """Raise UserError for a model's folder with a link out of it, or a pipe or device in it.
+
+    Somebody may have mailed it. Links of the hub's own store lead to the files beside it.
+    """
+    folder = folder.absolute()
+    homes = [folder]
+    if folder.parent.name == SNAPSHOTS:
+        homes.insert(0, folder.parent.parent / BLOBS)
+    require_inside(homes, folder.rglob("*"), owner)
 
 
 def require_hub(owner: str, wanted: str, remedy: str) -> None:

@@ -32,7 +32,12 @@ from cuescope_sdk.torch._pretrained import (
     shard_files,
     tokenizer_content,
 )
-from cuescope_sdk.torch._strangers import fault_of, named_values, refuse_kernels
+from cuescope_sdk.torch._strangers import (
+    fault_of,
+    named_values,
+    refuse_kernels,
+    refuse_larger_networks,
+)
 from cuescope_sdk.torch._templates import render_chat
 
 __all__ = [
@@ -59,6 +64,7 @@ __all__ = [
     "place_of",
     "quiet",
     "refuse_kernels",
+    "refuse_larger_networks",
     "render_chat",
     "require_beside",
     "resolve_device",

@@ -17,7 +17,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.whole_files import read_whole
 from cuescope_sdk.models._archives import require_small_archive
-from cuescope_sdk.models._hub import before_download
+from cuescope_sdk.models._hub import before_download, require_own_files
 from cuescope_sdk.models._refusals import UnopenableError
 from cuescope_sdk.torch._devices import (
     files_digest,
@@ -25,7 +25,12 @@ from cuescope_sdk.torch._devices import (
     resolve_device,
     resolve_dtype,
 )
-from cuescope_sdk.torch._strangers import asks_for_code, fault_of, refuse_kernels
+from cuescope_sdk.torch._strangers import (
+    asks_for_code,
+    fault_of,
+    refuse_kernels,
+    refuse_larger_networks,
+)
 
 CONFIG = "config.json"
 # the second is a pickle: only where nothing else is
@@ -58,6 +63,9 @@ class Source:
     owner: str
     folder: Path
     title: str
+
+    def __post_init__(self) -> None:
+        require_own_files(self.owner, self.folder)
 
     @classmethod
     def find(
@@ -181,7 +189,7 @@ class Source:
         runs.
         """
         try:
-            with quiet():
+            with quiet(), refuse_larger_networks(self.owner, self.weight_files()):
                 return cls.from_pretrained(
                     self.folder,
                     # False, never None: then transformers would ask on standard input

@@ -2,16 +2,24 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 import torch
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.modules.module import (
+    register_module_buffer_registration_hook,
+    register_module_parameter_registration_hook,
+)
 
 from cuescope.errors import UserError
+from cuescope.whole_files import read_whole
 from cuescope_sdk.models._archives import (
     archive_limit,
     is_stored,
@@ -23,6 +31,15 @@ from cuescope_sdk.models._archives import (
 BACKBONES = ("backbone", "architecture")
 OTHER_WEIGHTS = ("transformers_weights", "checkpoint_path")
 SOURCE_MARKS = frozenset(":/\\")  # of a repository or a folder
+# keys that say how many there are of something: lists as long are made before a network
+COUNTS = re.compile(r".*(layers?|labels|classes)")
+MOST_PARTS = 100_000
+LARGEST_CONFIG = 2**26  # bytes
+# a network beside its weights files: packed numbers take an eighth of what they stand for, and
+# a tensor is counted again as it is filled
+TIMES = 16
+FEW_PARTS = 20_000
+BYTES_A_PART = 512  # the least mean size of a tensor where there are many
 OWN_CODE = "code of its own, which is not run unasked"
 
 
@@ -55,10 +72,11 @@ def asks_for_code(error: Exception) -> bool:
 def named_values(file: Path) -> Iterator[tuple[str, Any]]:
     """Every key with its value in a JSON file, at any depth.
 
-    None of a file that cannot be read: the library that reads it next says why.
+    None of a file that cannot be read: the library that reads it next says why. Raises UserError
+    for one that is larger than any configuration.
     """
     try:
-        parts = [json.loads(file.read_text(encoding="utf-8"))]
+        parts = [json.loads(read_whole(file, most=LARGEST_CONFIG))]
     except (OSError, ValueError, RecursionError):
         return
     while parts:
@@ -71,12 +89,12 @@ def named_values(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_kernels(owner: str, config: Path) -> None:
-    """Raises UserError for a configuration that names what lies elsewhere, such as compiled code.
+    """Raises UserError for a configuration that names what lies elsewhere, or is without an end.
 
     transformers fetches and runs that where `kernels` is installed: `attn_implementation` may be
     "kernels-community/flash-attn", or of anybody. It and timm fetch or read a backbone from a
     repository or folder (`local-dir:PATH`), and take weights of another file than those whose
-    digest stands for the model.
+    digest stands for the model. It makes a list of all layers or labels before it opens any.
     """
     for name, value in named_values(config):
         names = value.values() if isinstance(value, Mapping) else [value]
@@ -93,12 +111,59 @@ def refuse_kernels(owner: str, config: Path) -> None:
         elif name in OTHER_WEIGHTS and value is not None:
             problem = "other weights than those of its folder"
             expected = "no such key"
+        elif (
+            COUNTS.fullmatch(name)
+            and isinstance(value, int | float)
+            and value > MOST_PARTS
+        ):
+            problem = "more parts than any network has"
+            expected = f"at most {MOST_PARTS:,}"
         if problem is not None:
             raise UserError(
                 f"{owner}: {config.name} names {problem}",
                 expected=expected,
                 got=f"{name}: {shorten(str(value), 80)}",
             )
+
+
+@contextmanager
+def refuse_larger_networks(owner: str, files: Sequence[Path]) -> Iterator[None]:
+    """Within it a network that is built is one that its weights `files` can fill.
+
+    Raises UserError as soon as it takes many times their bytes, or more parts than they can hold:
+    a stranger's configuration of a hundred bytes may ask for all memory, or for layers without an
+    end. What takes memory before it is registered is caught on the meta device alone.
+    """
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    most = TIMES * size + archive_limit(owner)
+    most_parts = FEW_PARTS + size // BYTES_A_PART
+    parts = taken = 0
+    # the hooks are everybody's
+    thread = threading.get_ident()
+
+    def count(module: nn.Module, name: str, tensor: Tensor | None) -> None:
+        nonlocal parts, taken
+        if tensor is None or threading.get_ident() != thread:
+            return
+        parts += 1
+        taken += tensor.nbytes
+        if taken > most or parts > most_parts:
+            raise UserError(
+                f"{owner}: its configuration asks for a larger network than its weights",
+                expected=f"at most {most / 1e9:,.1f} GB in {most_parts:,} tensors, for weights of "
+                f"{size / 1e9:,.3f} GB",
+                got=f"more, as of the {type(module).__name__}",
+            )
+
+    hooks = (
+        register_module_parameter_registration_hook(count),
+        register_module_buffer_registration_hook(count),
+    )
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def read_weights(owner: str, path: Path) -> Any:

@@ -17,7 +17,7 @@ from torchvision.transforms.functional import to_tensor
 
 from cuescope_biovil.network import STRIDE, ImageNetwork, ImageShape, TextNetwork
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.models import TextTower, fetch_repository
+from cuescope_sdk.models import TextTower, fetch_repository, require_own_files
 from cuescope_sdk.torch import (
     Checkpoint,
     ImageTower,
@@ -195,6 +195,7 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
     folder = Path(model).expanduser()
     if folder.is_dir():
         title = folder.resolve().name
+        require_own_files(OWNER, folder)
         require_files(folder, title)
         return folder, title
     # a path that is not there must not be asked of the hub

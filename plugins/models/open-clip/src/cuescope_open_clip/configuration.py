@@ -1,7 +1,8 @@
 """A folder's `open_clip_config.json`, read before open_clip reads it: it may name no code to run.
 
 open_clip hands what stands there on to transformers and timm, which run Python files that come
-with a model, and fetch models by name. This plugin has no option that allows it.
+with a model, and fetch models by name. This plugin has no option that allows it: what is named
+lies in the folder itself.
 """
 
 from collections.abc import Mapping
@@ -10,10 +11,11 @@ from textwrap import shorten
 from typing import Any
 
 from cuescope_open_clip.sources import CONFIG_NAME, Source
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, inside
 from cuescope_sdk.torch import named_values, refuse_kernels
 
 OWNER = "open-clip"
+TEXT_TOWER = "hf_model_name"
 CODE_KEYS = frozenset(
     {
         "trust_remote_code",
@@ -52,6 +54,7 @@ def require_plain_configuration(source: Source) -> None:
     """Raises UserError for a folder's configuration that asks for code, and names the key."""
     if source.folder is None:  # open_clip's own
         return
+    refuse_kernels(OWNER, source.folder / CONFIG_NAME)
     for key, value in named_values(source.folder / CONFIG_NAME):
         # also false: nobody writes it who does not mean to
         if key in CODE_KEYS:
@@ -65,11 +68,31 @@ def require_plain_configuration(source: Source) -> None:
                 raise _refusal(
                     source, key, value, "the name of a model in timm's own list"
                 )
-        elif key == "hf_model_name":
-            # a folder of this machine: its own configuration may name kernels, which are code
-            config = Path(str(value)) / "config.json"
-            if config.is_file():
-                refuse_kernels(OWNER, config)
+        elif key == TEXT_TOWER and value:
+            # its own configuration may name kernels, which are code
+            refuse_kernels(OWNER, text_tower_folder(source, value) / "config.json")
+
+
+def text_tower_folder(source: Source, name: Any) -> Path:
+    """The folder in that of the model with the configuration of a text tower of transformers.
+
+    Raises UserError for any other name: transformers takes it for a hub id, and fetches it.
+    """
+    folder = Path(source.folder or "")
+    try:
+        tower = inside(folder, str(name))
+    except UserError:
+        tower = None
+    if tower is None or not (tower / "config.json").is_file():
+        raise _refusal(
+            source,
+            TEXT_TOWER,
+            name,
+            "a folder in that of the model, with the config.json of its text tower",
+            remedy="If you trust it, copy the model's folder and put that file into a folder "
+            f'"text" in it. Then write "{TEXT_TOWER}": "text".',
+        )
+    return tower
 
 
 def _require_tokenizer_words(source: Source, words: Any) -> None:
@@ -88,11 +111,17 @@ def _require_tokenizer_words(source: Source, words: Any) -> None:
             raise _refusal(source, title, value, "a text, a number or a list")
 
 
-def _refusal(source: Source, key: str, value: Any, expected: str) -> UserError:
+def _refusal(
+    source: Source,
+    key: str,
+    value: Any,
+    expected: str,
+    remedy: str = "Take it out of the file if you trust the rest.",
+) -> UserError:
     return UserError(
         f"open-clip: {CONFIG_NAME} of {source.architecture} is refused",
         expected=expected,
         # a stranger's file: a value may have any length
         got=f"{key}: {shorten(str(value), 80)}",
-        remedy="Take it out of the file if you trust the rest.",
+        remedy=remedy,
     )

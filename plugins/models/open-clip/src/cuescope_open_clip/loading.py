@@ -1,10 +1,10 @@
 """A stock open_clip model by its files; its weights are opened when they are first needed."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -14,7 +14,12 @@ import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preprocess_dict
 from torch import Tensor
 
-from cuescope_open_clip.configuration import OWNER, require_plain_configuration
+from cuescope_open_clip.configuration import (
+    OWNER,
+    TEXT_TOWER,
+    require_plain_configuration,
+    text_tower_folder,
+)
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.torch import (
@@ -22,6 +27,7 @@ from cuescope_sdk.torch import (
     fault_of,
     files_digest,
     quiet,
+    refuse_larger_networks,
     resolve_device,
     resolve_dtype,
 )
@@ -146,7 +152,10 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     scalars = {name: tensors[name] for name in SCALARS if name in tensors}
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
-        int(config["embed_dim"])  # a folder's own JSON may hold anything
+        # a folder's own JSON may hold anything
+        dim = int(config["embed_dim"])
+        for side in ("vision_cfg", "text_cfg"):
+            config[side].keys()
     except (
         ValueError,
         OSError,
@@ -154,8 +163,12 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
         TypeError,
         AttributeError,
         RecursionError,
+        OverflowError,
     ) as error:
         raise _unbuildable(source, error) from error
+    # heads of so many rows are made before the weights are opened
+    if not any(dim in tensor.shape for tensor in tensors.values()):
+        raise _misfit(source, f"no tensor of embed_dim={shorten(str(dim), 30)}")
     stock = StockModel(
         source, context, device, dtype, config, frozenset(tensors), scalars
     )
@@ -169,16 +182,39 @@ def _build(source: Source, precision: str) -> Any:
     # open_clip draws initial weights that are overwritten: the caller's generator must not move
     with quiet(), quiet_root_logger():
         try:
-            return open_clip.create_model(
+            create = partial(
+                open_clip.create_model,
                 source.name,
                 precision=precision,
                 load_weights=False,  # `fill` does, from the file of the fingerprint
                 pretrained_text=False,  # else the hub is asked for a text tower
                 force_quick_gelu=source.quick_gelu,
                 force_preprocess_cfg=dict(source.preprocess),
+                **_own_text_tower(source),
             )
-        except (RuntimeError, ValueError, OSError, ImportError, TypeError) as error:
+            if source.folder is not None:
+                _require_fitting_size(source, create)
+            return create()
+        except UserError:
+            raise
+        except Exception as error:  # a stranger's files fail in any way they like
             raise _unbuildable(source, error) from error
+
+
+def _require_fitting_size(source: Source, create: Callable[..., Any]) -> None:
+    """Raise UserError for a configuration of more than the weights; nothing is taken for it."""
+    with torch.device("meta"), refuse_larger_networks(OWNER, [source.weights]):
+        create(device="meta")
+
+
+def _own_text_tower(source: Source) -> dict[str, Any]:
+    """The words that have open_clip read a text tower of transformers in the model's own folder."""
+    text = open_clip.get_model_config(source.name).get("text_cfg", {})
+    name = text.get(TEXT_TOWER)
+    if source.folder is None or not name:
+        return {}
+    tower = str(text_tower_folder(source, name))
+    return {"text_cfg": {**text, TEXT_TOWER: tower, "hf_model_pretrained": False}}
 
 
 def _unbuildable(source: Source, error: Exception) -> UserError:
@@ -206,7 +242,7 @@ def fill(network: Any, model: StockModel) -> None:
                 )
         else:
             _fill_image_tower(network, dict(Checkpoint.read(OWNER, weights).tensors))
-    except (RuntimeError, KeyError) as error:
+    except Exception as error:  # of a text tower of another kind too
         # torch lists a fault a line, after a headline
         headline, *faults = f"{error}".split("\n\t")
         fault = faults[0] if faults else headline

@@ -14,7 +14,7 @@ import huggingface_hub
 import open_clip
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.models import before_download, require_hub
+from cuescope_sdk.models import before_download, require_hub, require_own_files
 
 CONFIG_NAME = "open_clip_config.json"
 WEIGHTS_NAMES = (
@@ -129,6 +129,7 @@ def _in_folder(folder: Path, architecture: str, weights: Path | None) -> Source:
         raise UserError(
             f"open-clip: {folder} is no model folder", expected=f"{CONFIG_NAME} in it"
         )
+    require_own_files("open-clip", folder)
     file = weights or find_weights(folder)
     if file is None:
         raise UserError(

@@ -15,7 +15,7 @@ from transformers import DebertaV2Config
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch import Checkpoint, fault_of
+from cuescope_sdk.torch import Checkpoint, fault_of, refuse_larger_networks
 from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.deberta import VideoDeberta
 from cuescope_videoqa.features import (
@@ -62,7 +62,9 @@ class FrozenBiLMNetwork(Network):
                 raise FileNotFoundError("no config.json")
             config = DebertaV2Config.from_pretrained(folder)
             config.legacy = False  # the prediction head under the authors' names
-            self.body = VideoDeberta(config, features, adapters)
+            weights = [options.checkpoint, *folder.iterdir()]
+            with refuse_larger_networks(self.owner, weights):
+                self.body = VideoDeberta(config, features, adapters)
         except Exception as error:  # a stranger's figures fail in any way they like
             raise UserError(
                 f"{self.owner}: the configuration in {folder.name} cannot be read",

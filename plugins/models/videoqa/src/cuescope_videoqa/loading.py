@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any
 
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.models import require_hub
+from cuescope_sdk.models import require_hub, require_own_files
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "spm.model")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -40,6 +40,7 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
     """A folder, or the files of a hub id; raises UserError where neither is to be had."""
     folder = Path(name).expanduser()
     if folder.is_dir():
+        require_own_files(owner, folder)
         return folder
     if name.startswith((".", "/", "~")) or not HUB_ID.fullmatch(name):
         raise UserError(

@@ -22,7 +22,7 @@ from cuescope_diffusers.classes import (
 )
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import UserError
-from cuescope_sdk.torch import Source, fault_of, quiet
+from cuescope_sdk.torch import Source, fault_of, quiet, refuse_larger_networks
 
 SIDE = 1024  # pixels, where a pipeline does not say what it was trained at
 
@@ -191,8 +191,9 @@ def _native_side(pipe: Any) -> int:
 
 def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
     """A network with all of its weights; raises UserError where a tensor is missing."""
+    weights = [*source.folder.rglob("*.safetensors")]
     try:
-        with _silent():
+        with _silent(), refuse_larger_networks(source.owner, weights):
             network, info = cls.from_pretrained(
                 source.folder,
                 use_safetensors=True,

@@ -17,8 +17,10 @@ from safetensors.torch import load_file
 from cuescope_sdk import Context, UserError, digest, nearest
 from cuescope_sdk.torch import (
     Source,
+    fault_of,
     files_digest,
     quiet,
+    refuse_larger_networks,
     resolve_device,
     resolve_dtype,
     to_array,
@@ -136,11 +138,17 @@ class TimmNetwork:
             for key, value in arguments.items()
             if isinstance(value, int | float | bool | list)
         }
-        return timm.create_model(
-            self.config["architecture"],
-            pretrained=False,
-            **{**plain, "num_classes": 0},
-        )
+        arguments = {**plain, "num_classes": 0}
+        name = self.config["architecture"]
+        try:
+            # without its numbers: of a stranger's configuration they may take all memory
+            with torch.device("meta"), refuse_larger_networks(OWNER, [self.weights]):
+                timm.create_model(name, pretrained=False, **arguments)
+            return timm.create_model(name, pretrained=False, **arguments)
+        except UserError:
+            raise
+        except Exception as error:  # a stranger's figures fail in any way they like
+            raise self._misfit(fault_of(error)) from error
 
     def _misfit(self, got: str) -> UserError:
         return UserError(

@@ -13,7 +13,7 @@ from PIL import Image
 
 from cuescope_sdk import Context
 from cuescope_sdk.models import UnopenableError
-from cuescope_sdk.torch import Pretrained, quiet, to_array
+from cuescope_sdk.torch import Pretrained, quiet, refuse_larger_networks, to_array
 
 OWNER = "vision-tower"
 FIRST = 16  # tokens that are no patch, at most
@@ -70,7 +70,12 @@ class Tower:
     def try_patches(self) -> None:
         """Raise whatever it raises where the network gives no patches; without weights."""
         config = deepcopy(self.files.config)  # building writes into it
-        with torch.device("meta"), quiet():
+        weights = self.files.source.weight_files()
+        with (
+            torch.device("meta"),
+            quiet(),
+            refuse_larger_networks(self.files.source.owner, weights),
+        ):
             network = self.files.network_class._from_config(config).eval()
         height, width = self._size(Image.new("RGB", (64, 64)))
         _map_of(network, torch.zeros(1, 3, height, width, device="meta"), -1)

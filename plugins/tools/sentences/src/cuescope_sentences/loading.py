@@ -7,11 +7,18 @@ import torch
 
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import Source, fault_of, files_digest, quiet
+from cuescope_sdk.torch import (
+    Source,
+    fault_of,
+    files_digest,
+    quiet,
+    refuse_larger_networks,
+)
 
 OWNER = "sentence-transformers"
 SMALL = ("*.json", "*.txt", "*.model")
-KINDS = (*SMALL, "*.safetensors", "*.bin")
+WEIGHTS = ("*.safetensors", "*.bin")
+KINDS = (*SMALL, *WEIGHTS)
 
 
 def find(model: str, revision: str | None, context: Context) -> Source:
@@ -58,8 +65,9 @@ def open_network(source: Source, device: torch.device, dtype: torch.dtype) -> An
     """
     from sentence_transformers import SentenceTransformer
 
+    weights = [file for kind in WEIGHTS for file in source.folder.rglob(kind)]
     try:
-        with quiet():
+        with quiet(), refuse_larger_networks(OWNER, weights):
             network = SentenceTransformer(
                 str(source.folder),
                 device=str(device),

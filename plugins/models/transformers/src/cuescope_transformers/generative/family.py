@@ -16,7 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch import quiet
+from cuescope_sdk.torch import quiet, refuse_larger_networks
 from cuescope_transformers.generative.modules import (
     arguments,
     fusion_shape,
@@ -174,7 +174,12 @@ def skeleton(files: Any) -> Any:
     # building writes into the configuration
     config = deepcopy(files.config)
     cls = files.network_class
-    with quiet(), torch.device("meta"):
+    source = files.source
+    with (
+        quiet(),
+        torch.device("meta"),
+        refuse_larger_networks(source.owner, source.weight_files()),
+    ):
         if issubclass(cls, PreTrainedModel):
             return cls._from_config(config)
         return cls.from_config(config, trust_remote_code=files.trust_remote_code)
