@@ -1,11 +1,13 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from PIL import Image
 from scipy import ndimage
 
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
@@ -805,6 +807,30 @@ def test_a_small_mark_anywhere_is_seen_in_whole_pictures() -> None:
     model = Linear.learn(rows, data, rng, Fitting.LOOKS)
     assert model.auroc is not None
     assert model.auroc > 0.95
+
+
+def test_a_picture_is_opened_once_for_all_that_look_at_it() -> None:
+    """To learn, and to be read: pictures of changes are made each time that they are opened."""
+    rng = np.random.default_rng(0)
+    opened: list[str] = []
+
+    def counted(frame: Frame) -> Frame:
+        def load() -> Image.Image:
+            opened.append(frame.key)
+            return frame.load()
+
+        return replace(frame, loader=load)
+
+    frames = [
+        counted(Frame.from_array(rng.integers(0, 256, (16, 16, 3), np.uint8)))
+        for _ in range(5)
+    ]
+    first = Look.learn(frames, rng)
+    first.read(frames)
+    # small to learn, and in their own pixels to tell detail
+    assert max(Counter(opened).values()) == 2
+    Look.learn(frames, rng).read(frames)
+    assert len(opened) == 10
 
 
 def test_equal_pictures_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,9 @@ def mislabelled_samples(
     if held:
         hold = count_of(held, "findings", "hold")
         have = "has" if held == 1 else "have"
-        words += f". {hold} without them, or {have} errors that wrong labels do not explain"
+        words += (
+            f". {hold} without them, or {have} errors that wrong labels do not explain"
+        )
     probability = noise.answered.probability
     if len(others) and probability is not None:
         of_label = probability[others, noise.answered.label[others]]

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from numpy.random import Generator
 from PIL import Image
 
@@ -26,8 +27,12 @@ DIRECTIONS = 3  # of detail: across the frame, aslant, down it
 SMALL = 1e-6  # of power: a flat picture has none
 MOST_KEPT = 20_000  # frames, of about 4 kB each
 MOST_READ = 4_000  # frames that one look remembers, of about 5 kB each
+MOST_SQUARES = 4_000  # frames, of 12 kB each
 Figures = Float[np.ndarray, " figure"]
-_KEPT: dict[str, Figures] = {}  # equal keys are equal pixels
+Square = UInt8[np.ndarray, "row col 3"]
+# equal keys are equal pixels
+_KEPT: dict[str, Figures] = {}
+_SQUARES: dict[str, Square] = {}
 
 
 @dataclass(frozen=True)
@@ -100,9 +105,8 @@ class Look:
         return row.astype(np.float64)
 
     def _read(self, frame: Frame) -> Figures:
-        image = frame.load()
-        # an edited frame is made once, and looked at three times
-        frame = replace(frame, loader=lambda: image)
+        # an edited frame is made once, and looked at up to three times
+        frame = replace(frame, loader=cache(frame.load))
         [grid] = PixelPatches.WIDE_APART.of([frame])
         nearness = self.vocabulary.nearness(grid)
         figures = [_kept_figures(frame), nearness.mean(axis=0), nearness.max(axis=0)]
@@ -169,9 +173,25 @@ def detail_of(frame: Frame) -> Figures:
 
 def square_pixels(frame: Frame, side: int) -> Float[np.ndarray, "row col 3"]:
     """The frame as a square of so many pixels a side, 0 to 1."""
+    square = _kept_square(frame) if side == SIDE else _square(frame, side)
+    return square.astype(np.float64) / 255
+
+
+def _kept_square(frame: Frame) -> Square:
+    """The small square of a frame, opened once: each cue and placebo looks at the same frames."""
+    square = _SQUARES.get(frame.key)
+    if square is None:
+        square = _square(frame, SIDE)
+        if len(_SQUARES) >= MOST_SQUARES:
+            _SQUARES.clear()
+        _SQUARES[frame.key] = square
+    return square
+
+
+def _square(frame: Frame, side: int) -> Square:
     # BOX: each pixel of the frame counts once
     image = frame.load().convert("RGB").resize((side, side), Image.Resampling.BOX)
-    return np.asarray(image, np.float64) / 255
+    return np.asarray(image)
 
 
 def opponents(pixels: Float[np.ndarray, "*pixel 3"]) -> Float[np.ndarray, "*pixel 3"]:
