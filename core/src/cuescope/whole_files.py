@@ -97,6 +97,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         ) from error
 
 
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """The path, `~/x` in the user's home: a shell leaves it after `--out=`, Python always."""
+    # not `~name`, which may be a file here, and is nobody's home
+    if os.fspath(path)[:2] in ("~", "~/"):
+        return Path(path).expanduser()
+    return Path(path)
+
+
 def require_path(name: str, path: str | Path) -> None:
     """Raise UserError for an empty path, and for what is none.
 
