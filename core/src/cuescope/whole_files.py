@@ -26,6 +26,8 @@ DRAFT = ".cuescope-draft-"
 ABANDONED_SECONDS = 3600.0
 # looking for drafts takes at most one part in so many of the time
 CLEANING_SHARE = 50.0
+# of a disk; Windows has no quota
+NO_ROOM = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 _next_cleaning: dict[Path, float] = {}
 
 
