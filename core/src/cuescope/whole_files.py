@@ -107,7 +107,7 @@ def at_home(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def require_path(name: str, path: str | Path) -> None:
+def require_path(name: str, path: str | os.PathLike[str]) -> None:
     """Raise UserError for an empty path, and for what is none.
 
     `name` is the option or argument that it is of.

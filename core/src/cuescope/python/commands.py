@@ -219,7 +219,7 @@ def _values(name: str, callback: Callable[..., Any], words: Words) -> dict[str, 
     values: dict[str, Any] = {}
     for word, value in words.items():
         key = _parameter_of(word, hints)
-        if key not in parameters:
+        if key is None or key not in parameters:
             raise UserError(
                 f"{name} has no option '{word}'",
                 remedy=nearest(word, parameters)
@@ -333,17 +333,17 @@ def _pairs(options: Words, before: str = "") -> list[str]:
     return pairs
 
 
-def _folder_of(run: RunOf) -> Path:
+def _folder_of(run: Any) -> Path:
     if isinstance(run, StoredReport):
         return run.folder
     if not isinstance(run, str | os.PathLike):
-        several = isinstance(run, (list, tuple))
+        remedy = None
+        if isinstance(run, (list, tuple)):
+            remedy = "Give several one by one: compare(first, second)"
         raise UserError(
             f"run is {with_article(type(run).__name__)}",
             expected="a report of `cuescope.audit`, or the folder of a run",
-            remedy="Give several one by one: compare(first, second)"
-            if several
-            else None,
+            remedy=remedy,
         )
     require_path("run", run)
     return at_home(run)
