@@ -1,6 +1,7 @@
 """`cuescope export`: tables that can be read back, and the samples that a cue hurts."""
 
 import csv
+import errno
 import io
 import json
 from collections.abc import Callable
@@ -77,6 +78,19 @@ def test_tables_are_what_the_report_says(line: Line) -> None:
         score.value for score in report.scores
     ]
     assert "rows" in line("export", "run", "--what", "answers", "--to", "parquet")
+
+
+def test_a_full_disk_is_one_line_about_the_folder(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line(*AUDIT, "fake")
+
+    def fill(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("cuescope_exporters.fiftyone.FiftyOne.export", fill)
+    told = line("export", "run", "--to", "fiftyone", "--out", "out", code=2)
+    assert "cannot write to out: got No space left on device" in told
 
 
 def test_the_affected_samples_are_a_folder_that_is_audited(line: Line) -> None:

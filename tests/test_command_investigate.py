@@ -357,6 +357,8 @@ def test_the_plan_says_what_would_run(
         (("-O", "samples=1"), "-O samples=1: expected method.key=value"),
         (("--tool", "judge=x"), "a role that one of the methods has use for"),
         (("--on", "val", "--methods", "halves"), "the run's own split 'val'"),
+        (("--on", "tset", "--methods", "halves"), "'tset'"),
+        (("--on", "tset", "--methods", "halves", "--plan"), "'tset'"),
         (("--on", "test", "--folds", "4"), "--folds and --on are two tests"),
         (("--folds", "100000"), "expected a whole number from 3 to 20, got 100000"),
     ],

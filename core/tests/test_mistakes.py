@@ -66,6 +66,16 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
             (*AUDIT, "--tool", "detektor=finder"),
             ("no tool role", "Did you mean 'detector'?"),
         ),
+        # the role first: what may have it depends on it
+        (
+            (*AUDIT, "--tool", "embeder=colour"),
+            ("no tool role", "Did you mean 'embedder'?"),
+        ),
+        ((*AUDIT, "--part", "1-3"), ("expected a part such as 1/3", "got '1-3'")),
+        (
+            replaced("colour", "mine.py"),
+            ("'mine.py' is no model", "cuescope.Classifier(FUNCTION)"),
+        ),
         ((*AUDIT, "-T", "score=1"), ("-T score=1", "expected role.key=value")),
         (
             (*AUDIT, "-T", "detector.score=1"),
@@ -105,6 +115,16 @@ def test_each_is_one_line(
     told = line(*words, code=2)
     for part in said:
         assert part in told
+
+
+def test_a_run_of_nearly_this_name_is_named(line: Line, tmp_path: Path) -> None:
+    (tmp_path / "runs/red-colour").mkdir(parents=True)
+    (tmp_path / "runs/red-colour/report.json").write_text("{}")
+    told = line("report", tmp_path / "runs/red-color", code=2)
+    assert "Did you mean 'red-colour'?" in told
+    assert f"`cuescope runs {tmp_path}/runs` lists them" in line(
+        "report", tmp_path / "runs", code=2
+    )
 
 
 def test_another_file_is_no_damaged_report(line: Line, tmp_path: Path) -> None:

@@ -256,6 +256,7 @@ def test_a_model_of_the_callers_own_class_is_taken_as_it_is() -> None:
     [
         (("bird", "boat", "bird"), "a name of its own for each column, got 'bird' 2"),
         ("bird", "expected a list of names, got 'bird'"),
+        ({"bird", "boat"}, "in the order of the columns, got a set, which has no"),
     ],
 )
 def test_columns_have_names_of_their_own(labels: Any, words: str) -> None:
@@ -333,7 +334,7 @@ def test_pictures_may_come_one_by_one() -> None:
 def test_what_is_no_folder_is_no_run(run: Any) -> None:
     with pytest.raises(UserError, match=r"run is .*: expected a file or folder"):
         cuescope.load(run)
-    with pytest.raises(UserError, match=r"run is .*: expected a file or folder"):
+    with pytest.raises(UserError, match=r"run is .*: expected a report of"):
         cuescope.confirm(run)
 
 

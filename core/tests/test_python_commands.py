@@ -1,10 +1,12 @@
 """Commands from Python: the caller's objects and words, the command's own work and report."""
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
+import typer
 from PIL import Image
 
 import cuescope
@@ -20,6 +22,7 @@ from cuescope.application import (
     show_plan,
     spread,
 )
+from cuescope.python.commands import _values
 from cuescope.python.request import PythonRequest
 from cuescope.typed import typed
 
@@ -87,6 +90,35 @@ def test_a_command_takes_objects_and_gives_its_report(
     with pytest.raises(UserError, match=r"cuescope\.confirm\('dossier', model=model"):
         cuescope.confirm(cuescope.load("dossier"), progress=False)
     assert cuescope.confirm("dossier", **given, out="given").hash == report.hash
+
+
+def test_words_are_those_of_the_options(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {}
+
+    def look(
+        own_pairs: Annotated[Path | None, typer.Option("--pairs")] = None,
+        interventions: Annotated[list[str] | None, typer.Option("--with")] = None,
+    ) -> None:
+        kept.update(own_pairs=own_pairs, interventions=interventions)
+
+    # one text is a list of one, and ~ is the home folder
+    words = {"pairs": "~/scenes", "interventions": "blank"}
+    assert _values("look", look, words) == {
+        "own_pairs": Path.home() / "scenes",
+        "interventions": ["blank"],
+    }
+    with pytest.raises(UserError, match="pairs is empty"):
+        _values("look", look, {"pairs": ""})
+
+
+def test_the_home_folder_is_no_folder_of_this_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    report = cuescope.audit("red", model="colour", data="clips", out="~/run")
+    assert report.folder == tmp_path / "home/run"
+    assert cuescope.load("~/run").hash == report.hash
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 import io
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from cuescope.cli import terminal
 from cuescope.conclusions import Evidence, Portrait, Report, with_doubts
+from cuescope.python.stored import StoredReport
 from cuescope.report.html import render
 from cuescope.report.steps import next_steps
 from cuescope.report.terminal import MAX_ROWS, copyable, show
@@ -307,3 +309,22 @@ def test_the_data_of_a_step_are_those_that_were_typed() -> None:
     made = report.model_copy(update={"notes": own, "provenance": origin})
     commands = [command for _, command in next_steps(made) if command]
     assert commands[0] == "cuescope blind 'a b' -D c=1 -O a=b"
+
+
+def test_what_is_held_back_is_told_behind_what_is_counted() -> None:
+    """`--affected 1` counts findings, so no sentence that it passes over stands before them."""
+    report = make_report()
+    first, second, *others = report.findings
+    held = first.model_copy(update={"finding": False, "doubt": "But it may be luck."})
+    open_one = second.model_copy(update={"doubt": "It may be the light."})
+    scores = (held, open_one, *others)
+    doubted = report.model_copy(update={"scores": scores})
+    assert set(doubted.told[:-1]) == set(doubted.findings)
+    assert doubted.told[-1] == held
+    lines = str(StoredReport.of(doubted, Path("runs/one"))).splitlines()
+    told = [line for line in lines if line.endswith("But it may be luck.")]
+    assert [line.startswith("- seen, but in doubt: ") for line in told] == [True]
+    assert sum("seen, but in doubt" in line for line in lines) == 1
+    told = doubted.doubts_in_words
+    assert told == "2 in doubt: it may be luck. It may be the light"
+    assert report.doubts_in_words is None

@@ -82,6 +82,12 @@ DOGS = [clip(number, "dog") for number in range(8)]
             "single frames",
         ),
         (DataNeeds(annotation=MASKS), CATS, "blind", "--tool segmenter=SPEC"),
+        (
+            DataNeeds(),
+            [*CATS, replace(clip(9), label="Cat ", choices=("Cat ", "cat"))],
+            "weak",
+            "got 'Cat ' and 'cat'. They count",
+        ),
     ],
 )
 def test_what_lacks_is_said(

@@ -103,28 +103,28 @@ class Choices:
     def of(cls, request: Request, context: Context) -> Self:
         """By SPEC; raises UserError for the first that cannot be."""
         # each is found before any is built: a typo in the last word costs nothing
+        method = context.resolve("method", request.method, request.method_options)
+        verifiers = tuple(
+            context.resolve("method", name) for name in request.verify_with
+        )
+        roles = _roles_of((method, *verifiers))
         tools = {}
         for role, spec in request.tools.items():
+            # before the tool: which plugins may be one depends on the role
+            find_role(role, roles)
             options = request.tool_options.get(role)
             tools[role] = resolve_tool(role, spec, options, context)
         executor = None
         if request.executor:
             executor = context.resolve("executor", request.executor)
-        method = context.resolve("method", request.method, request.method_options)
         model = context.resolve("model", request.model, request.model_options)
         data = context.resolve("dataset", request.data, request.data_options)
-        verifiers = tuple(
-            context.resolve("method", name) for name in request.verify_with
-        )
         return cls(method, model, data, tools, verifiers, executor)
 
     @property
     def roles(self) -> dict[str, ToolRole]:
         """The standard roles of tools, and those that the methods define, by name."""
-        roles = dict(ROLES)
-        for needs in self.requirements:
-            roles |= {role.name: role for role in needs.roles}
-        return roles
+        return _roles_of((self.method, *self.verifiers))
 
     @property
     def requirements(self) -> list[Requirements]:
@@ -134,6 +134,13 @@ class Choices:
     def seen(self, capabilities: Capabilities) -> Capabilities:
         """What a model with these can do, beside an outside eye where there is one."""
         return with_eye(capabilities) if EMBEDDER in self.tools else capabilities
+
+
+def _roles_of(methods: Sequence[Resolved]) -> dict[str, ToolRole]:
+    roles = dict(ROLES)
+    for method in methods:
+        roles |= {role.name: role for role in method.plugin.requires.roles}
+    return roles
 
 
 def choose(request: Request, context: Context) -> Choices:

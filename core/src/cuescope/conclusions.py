@@ -635,16 +635,24 @@ class Report(Value):
         return tuple(dict.fromkeys(filter(None, doubts)))
 
     @property
+    def doubts_in_words(self) -> str | None:
+        """How many are in doubt and why, as an error tells it; None where none is."""
+        count = sum(score.doubt is not None for score in self.headlines)
+        reasons = " ".join(doubt.removeprefix("But ") for doubt in self.doubts)
+        return f"{count} in doubt: {reasons}".rstrip(".") if count else None
+
+    @property
     def told(self) -> tuple[Score, ...]:
         """The headlines that are told in words, ranked: findings, and what is always reported.
 
-        What is in doubt comes behind what is not, and before what is told although it is none.
+        What is in doubt comes behind what is not, what is held back behind all findings, which are
+        counted from 1, and last what is told although it is none.
         """
 
         def rank(score: Score) -> int:
             if score.doubt is not None:
-                return 1
-            return 2 if score.always_reported and not score.finding else 0
+                return 1 if score.finding else 2
+            return 3 if score.always_reported and not score.finding else 0
 
         told = []
         for score in sorted(self.headlines, key=rank):

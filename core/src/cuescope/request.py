@@ -1,11 +1,12 @@
 """What is asked for: one audit."""
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from cuescope.digest import digest
 from cuescope.spec import Spec, fault
@@ -13,6 +14,21 @@ from cuescope.types import Value
 
 Given = Mapping[str, Any]
 Dtype = Literal["float32", "float16", "bfloat16"]
+PART = r"^\d{1,9}(\+\d{1,9})*/\d{1,9}$"  # int() refuses thousands of digits
+
+
+def _require_part(text: str) -> str:
+    # a pattern of pydantic would tell the pattern
+    if re.fullmatch(PART, text) is None:
+        raise ValueError("a part such as 1/3, or 2+3/3 for two of three")
+    return text
+
+
+Part = Annotated[
+    str,
+    AfterValidator(_require_part),
+    Field(json_schema_extra={"pattern": PART}),
+]
 
 
 class Settings(Value):
@@ -32,9 +48,8 @@ class Settings(Value):
     limit: PositiveInt | None = Field(
         default=None, lt=2**63, description="audit this many samples only"
     )
-    part: str | None = Field(
+    part: Part | None = Field(
         default=None,
-        pattern=r"^\d{1,9}(\+\d{1,9})*/\d{1,9}$",  # int() refuses thousands of digits
         description="part of the groups, dealt by the seed: 1/3 is the first third, 2+3/3 the rest",
     )
     device: str = "auto"

@@ -1,8 +1,10 @@
 """The folder of a run: its report, its page and the pictures that both show."""
 
 import json
+import shlex
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from pydantic import ValidationError
 from cuescope.conclusions import SCHEMA_VERSION, Occurrence, Report
 from cuescope.context import cache_folder
 from cuescope.digest import digest
-from cuescope.errors import UserError
+from cuescope.errors import UserError, nearest
 from cuescope.trust.maker import is_signed, sign
 from cuescope.trust.paths import inside, require_own_place
 from cuescope.trust.source import Source
@@ -246,7 +248,7 @@ def _read_report(path: Path, *, sealed: bool = False) -> Report:
         raise UserError(
             f"no report at {path}",
             expected="a run folder or a report.json",
-            remedy="`cuescope audit --out DIR` writes one",
+            remedy=_run_near(path),
         )
     try:
         report, seal = _parse(read_whole(file, most=MAX_REPORT_BYTES))
@@ -258,6 +260,19 @@ def _read_report(path: Path, *, sealed: bool = False) -> Report:
             remedy="Run the audit again for a true one",
         )
     return report
+
+
+def _run_near(path: Path) -> str:
+    """What to type where there is no report: a run of nearly this name, or the runs in a folder."""
+    # a name may be one that no file can have
+    with suppress(OSError, ValueError):
+        if any(path.glob("*/report.json")):
+            return f"It holds runs: `cuescope runs {shlex.quote(str(path))}` lists them"
+        beside = path.parent.glob("*/report.json")
+        close = nearest(path.name, [report.parent.name for report in beside])
+        if close is not None:
+            return close
+    return "`cuescope audit --out DIR` writes one"
 
 
 def refusal_of(file: Path, text: bytes) -> UserError | None:

@@ -26,6 +26,8 @@ DRAFT = ".cuescope-draft-"
 ABANDONED_SECONDS = 3600.0
 # looking for drafts takes at most one part in so many of the time
 CLEANING_SHARE = 50.0
+# of a disk; Windows has no quota
+NO_ROOM = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 _next_cleaning: dict[Path, float] = {}
 
 
@@ -97,7 +99,15 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         ) from error
 
 
-def require_path(name: str, path: str | Path) -> None:
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """The path, `~/x` in the user's home: a shell leaves it after `--out=`, Python always."""
+    # not `~name`, which may be a file here, and is nobody's home
+    if os.fspath(path)[:2] in ("~", "~/"):
+        return Path(path).expanduser()
+    return Path(path)
+
+
+def require_path(name: str, path: str | os.PathLike[str]) -> None:
     """Raise UserError for an empty path, and for what is none.
 
     `name` is the option or argument that it is of.

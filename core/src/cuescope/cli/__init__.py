@@ -1,6 +1,5 @@
 """The command line. Commands import what they need when they run: `--help` stays quick."""
 
-import errno
 import io
 import os
 import sys
@@ -31,13 +30,12 @@ from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
 from cuescope.cli.usage import usage_words
 from cuescope.errors import UserError
+from cuescope.whole_files import NO_ROOM
 
 STOPPED = 130  # what typer returns after Ctrl-C
 DEBUG = "--debug"
 LOG_JSON = "--log-json"
 MAX_LINE = 2000  # characters of an error
-# of a disk; Windows has no quota
-NO_ROOM = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 app = typer.Typer(
     cls=PluginCommands,

@@ -22,6 +22,7 @@ from cuescope.cli.printing import prints_lines
 from cuescope.counted import count_of
 from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
+from cuescope.whole_files import NO_ROOM
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,8 +131,19 @@ def _export_as(
         )
     exporter = run.context.build("exporter", name, options)
     folder = out or run.place(f"export-{name}")
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in exporter.export(run, folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = list(exporter.export(run, folder))
+    except OSError as error:
+        # what cannot be read is told by what reads it
+        if error.errno not in NO_ROOM:
+            raise
+        raise UserError(
+            f"cannot write to {folder}",
+            got=error.strerror,
+            remedy="Make room on the disk, or choose another folder with --out",
+        ) from error
+    for path in written:
         echo(f"wrote {path}")
 
 

@@ -71,6 +71,13 @@ def refuse_bare_arguments(given: Mapping[str, object], registry: Registry) -> No
 def _refuse_network(text: str) -> None:
     """Raise UserError for the file of a network, with or without a name before it."""
     suffix = Path(text).suffix.lower()
+    if suffix == ".py":
+        raise UserError(
+            f"'{text}' is no model",
+            expected="the SPEC of an installed model",
+            remedy="A function of that file, in Python: import it, and call "
+            "cuescope.audit(..., model=cuescope.Classifier(FUNCTION))",
+        )
     if suffix not in NETWORKS:
         return
     remedy = (

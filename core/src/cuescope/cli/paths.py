@@ -8,7 +8,7 @@ from typer.models import TyperPath
 
 from cuescope.errors import UserError
 from cuescope.trust.paths import require_own_place
-from cuescope.whole_files import require_path
+from cuescope.whole_files import at_home, require_path
 
 PAGES = (".html", ".htm")
 
@@ -20,6 +20,8 @@ class NamedPath(TyperPath):
         """The path; raises UserError for one that cannot be used."""
         name = str(param.human_readable_name if param is not None else "path")
         options = [word for word in getattr(param, "opts", ()) if word[0] == "-"]
+        if isinstance(value, str):
+            value = str(at_home(value))
         self.require(options[0] if options else name.strip("[]"), value)
         return super().convert(value, param, ctx)
 

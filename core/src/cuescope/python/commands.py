@@ -6,6 +6,7 @@ The words are those of the command line, and the work is the command's own: see
 
 import inspect
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from cuescope.cli.calling import Call, calling
 from cuescope.cli.hints import refuse_bare_arguments
 from cuescope.cli.paths import NamedPath
 from cuescope.context import Context
-from cuescope.errors import UserError, nearest
+from cuescope.errors import UserError, nearest, with_article
 from cuescope.objects import Held, HeldRegistry
 from cuescope.python.holding import hold_data, hold_model
 from cuescope.python.remembered import remembered
@@ -34,7 +35,7 @@ from cuescope.registry import Registry
 from cuescope.request import Request, option_text
 from cuescope.runner import Runner
 from cuescope.spec import in_words
-from cuescope.whole_files import require_path
+from cuescope.whole_files import at_home, require_path
 
 Words = Mapping[str, Any]
 RunOf = str | Path | StoredReport
@@ -85,7 +86,7 @@ def mitigate(
     return _call("mitigate", *_objects_of(run, model, data), given)
 
 
-def blind(*, data: Any, model: Any = None, **words: Any) -> Any:
+def blind(data: Any, *, model: Any = None, **words: Any) -> Any:
     """Find out what of a benchmark is answered without looking; no model is needed.
 
     `words` are the options of `cuescope blind` (`hardest`, `prune`, `manifest`, `limit` ...).
@@ -217,15 +218,14 @@ def _values(name: str, callback: Callable[..., Any], words: Words) -> dict[str, 
     hints = get_type_hints(callback, include_extras=True)
     values: dict[str, Any] = {}
     for word, value in words.items():
-        # several of an option are one parameter of the command, called after one of them
-        known = [key for key in (word, word.removesuffix("s")) if key in parameters]
-        if not known:
+        key = _parameter_of(word, hints)
+        if key is None or key not in parameters:
             raise UserError(
                 f"{name} has no option '{word}'",
                 remedy=nearest(word, parameters)
                 or f"`cuescope {name} --help` lists them",
             )
-        values[known[0]] = _value(name, word, value, hints[known[0]])
+        values[key] = _value(name, word, value, hints[key])
     if "as_json" in parameters:
         # of tables and plans alone: a report is handed over as it is
         values["as_json"] = True
@@ -236,6 +236,29 @@ def _values(name: str, callback: Callable[..., Any], words: Words) -> dict[str, 
             raise UserError(f"{name}: {key} is missing")
         values[key] = parameter.default
     return values
+
+
+def _parameter_of(word: str, hints: Words) -> str | None:
+    """The parameter of a command that a word means: by its name, or by that of its option."""
+    # several of an option are one parameter of the command, called after one of them
+    for key in (word, word.removesuffix("s")):
+        if key in hints:
+            return key
+    option = f"--{word.replace('_', '-')}"
+    for key, hint in hints.items():
+        if option in _option_names(hint):
+            return key
+    return None
+
+
+def _option_names(hint: Any) -> list[str]:
+    """What a parameter is called on the command line, where it is not called after itself."""
+    names: list[Any] = []
+    for option in _metadata(hint):
+        # in an annotation typer takes the first name for a default
+        names.append(getattr(option, "default", None))
+        names += getattr(option, "param_decls", None) or ()
+    return [name for name in names if isinstance(name, str)]
 
 
 def _value(name: str, word: str, value: Any, hint: Any) -> Any:
@@ -249,23 +272,36 @@ def _value(name: str, word: str, value: Any, hint: Any) -> Any:
             return TypeAdapter(hint).validate_python(list(value))
         value = ",".join(map(str, value))
     try:
-        valid = TypeAdapter(hint).validate_python(value)
+        valid = _validate(hint, value)
     except ValidationError as error:
         # the first is enough: the caller has given one value
         wanted = in_words(error.errors()[0])
         raise UserError(f"{name}: {word}", expected=wanted, got=repr(value)) from error
     _require_in_range(name, word, valid, hint)
-    _require_usable_path(word, value, valid, hint)
+    if isinstance(valid, Path):
+        # as it was given: a Path of nothing is the folder that one is in
+        require_path(word, value)
+        valid = at_home(valid)
+        _require_usable_path(word, valid, hint)
     return valid
 
 
-def _require_usable_path(word: str, value: Any, valid: Any, hint: Any) -> None:
+def _validate(hint: Any, value: Any) -> Any:
+    """A value of this type; one text stands for a list of one, as an option typed once."""
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError:
+        if isinstance(value, str):
+            with suppress(ValidationError):
+                return TypeAdapter(hint).validate_python([value])
+        raise
+
+
+def _require_usable_path(word: str, path: Path, hint: Any) -> None:
     """Raise UserError for a path that the command line would refuse."""
-    if not isinstance(valid, Path):
-        return
     kinds = [getattr(option, "click_type", None) for option in _metadata(hint)]
     for kind in [*filter(None, kinds), NamedPath()]:
-        kind.require(word, value)
+        kind.require(word, path)
 
 
 def _metadata(hint: Any) -> tuple[Any, ...]:
@@ -297,11 +333,20 @@ def _pairs(options: Words, before: str = "") -> list[str]:
     return pairs
 
 
-def _folder_of(run: RunOf) -> Path:
+def _folder_of(run: Any) -> Path:
     if isinstance(run, StoredReport):
         return run.folder
+    if not isinstance(run, str | os.PathLike):
+        remedy = None
+        if isinstance(run, (list, tuple)):
+            remedy = "Give several one by one: compare(first, second)"
+        raise UserError(
+            f"run is {with_article(type(run).__name__)}",
+            expected="a report of `cuescope.audit`, or the folder of a run",
+            remedy=remedy,
+        )
     require_path("run", run)
-    return Path(run)
+    return at_home(run)
 
 
 def _objects_of(run: RunOf, model: Any, data: Any) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Functions of the caller as models: images to probabilities, images and a question to words."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
@@ -417,6 +417,13 @@ def _names_of(labels: Sequence[str]) -> tuple[str, ...]:
     if isinstance(labels, str):
         raise UserError(
             "Classifier: labels", expected="a list of names", got=repr(labels)
+        )
+    # a set is in another order in each process, and columns would change places
+    if isinstance(labels, Set):
+        raise UserError(
+            "Classifier: labels",
+            expected="a list of names, in the order of the columns",
+            got=f"{with_article(type(labels).__name__)}, which has no order",
         )
     names = tuple(map(str, labels))
     # an answer is read from the first column of its name

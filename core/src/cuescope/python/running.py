@@ -26,7 +26,7 @@ from cuescope.request import Request, Settings, make_request
 from cuescope.runner import Runner
 from cuescope.runs import load_report
 from cuescope.spec import Spec
-from cuescope.whole_files import require_path
+from cuescope.whole_files import at_home, require_path
 
 Given = Mapping[str, Any]
 OWN = ("model", "data", "out", "runs", "cache", "progress")
@@ -172,9 +172,9 @@ def _open(
         context = replace(context, registry=HeldRegistry(registry, held))
     # a function has no content that could be digested (docs/adr/0015)
     kept = cache and may_be_kept(held, announce)
-    folder = None if out is None else Path(out)
+    folder = None if out is None else at_home(out)
     observers = [*remembered(held, announce), *([bars] if bars else [])]
-    runner = Runner(context, Path(runs), observers, kept, out=folder)
+    runner = Runner(context, at_home(runs), observers, kept, out=folder)
     # a notebook lives for days: the file must not stay open
     with closing(runner.cache):
         try:
@@ -207,7 +207,7 @@ for _function in _functions:
 def load(run: str | Path) -> StoredReport:
     """The report of a run folder; raises UserError where there is none, or where it was changed."""
     require_path("run", run)
-    path = Path(run)
+    path = at_home(run)
     return StoredReport.of(load_report(path), path if path.is_dir() else path.parent)
 
 

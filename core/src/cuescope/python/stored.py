@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 
-from cuescope.conclusions import Report
+from cuescope.conclusions import Report, Score
 from cuescope.errors import UserError
 from cuescope.installing import how_to_install
 from cuescope.printable import one_line, printable
@@ -124,7 +124,8 @@ class StoredReport(Report):
         asked = self.provenance
         lines = [f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}"]
         noted = [f"{key}: {text}" for key, text in self.notes.items()]
-        sentences = list(self.statements) or ["no cue found", *noted]
+        sentences = [self._line(score) for score in self.told]
+        sentences = sentences or ["no cue found", *noted]
         lines += [f"- {sentence}" for sentence in sentences[:SHOWN]]
         if (more := len(sentences) - SHOWN) > 0:
             lines.append(f"- and {more} more")
@@ -133,6 +134,11 @@ class StoredReport(Report):
 
     # a prompt shows what `print` does, and not every score
     __repr__ = __str__
+
+    def _line(self, score: Score) -> str:
+        """The sentence about a score; one that is held back is no finding."""
+        held_back = score.doubt is not None and not score.finding
+        return f"{'seen, but in doubt: ' if held_back else ''}{self.sentence(score)}"
 
 
 def require_pandas() -> Any:

@@ -368,6 +368,26 @@ def test_ids_that_are_no_keys_are_told(
     assert (note in told) if note else not told
 
 
+@pytest.mark.parametrize("column", ["path", "sample"])
+def test_rows_that_name_samples_may_stand_in_any_order(
+    column: str, tmp_path: Path
+) -> None:
+    data = Context().build(
+        "dataset", f"questions:{questions_file(tmp_path, WRITTEN[:9])}"
+    )
+    log = tmp_path / "mine.csv"
+    rows = [f"q{item.number},{item.choices[item.answer]}" for item in WRITTEN[:9]]
+    log.write_text("\n".join([f"{column},prediction", *reversed(rows)]))
+    model = Context().for_dataset(data).build("model", f"log:{log}")
+    chosen = [item.choices[item.answer] for item in WRITTEN[:9]]
+    assert predictions(data, model) == chosen
+    # of other samples: rows are not taken for those that stand at their places
+    strange = "\n".join([f"{column},prediction", *(f"x{row}" for row in rows)])
+    log.write_text(strange)
+    with pytest.raises(UserError, match="0 of 9 samples have an answer"):
+        Context().for_dataset(data).build("model", f"log:{log}")
+
+
 def test_a_right_answer_that_is_no_choice_is_named(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     lines = [f"q{n},seen {n}?,cat,dog,{right},A" for n, right in enumerate("ABEAE")]

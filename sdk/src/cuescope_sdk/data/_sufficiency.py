@@ -185,6 +185,24 @@ def warn_of_weak_data(audit: Audit, line: str) -> None:
     audit.note(NOTE, f"{before} {line}" if before else line)
 
 
+def _of_names(profile: DataProfile, method: str) -> Iterator[Shortage]:
+    """Labels that are one name, written in two ways: each would be a class of its own."""
+    # answers to questions are written in many ways, and are no classes
+    if profile.questions:
+        return
+    alike: dict[str, list[str]] = {}
+    for label in profile.counts["label"]:
+        alike.setdefault(" ".join(label.casefold().split()), []).append(label)
+    for names in alike.values():
+        if len(names) > 1:
+            yield Shortage(
+                f"{method}: labels differ in capitals or blanks alone",
+                expected="one name for each class",
+                got=" and ".join(map(repr, names)),
+                remedy="They count as classes of their own. Write them alike.",
+            )
+
+
 def find_shortages(
     needs: DataNeeds,
     profile: DataProfile,
@@ -209,6 +227,7 @@ def find_shortages(
             remedy="Add samples of another label, or name the labels (folder: -D choices=cat,dog).",
             gravity="fatal",
         )
+    yield from _of_names(profile, method)
     annotation = needs.annotation
     for key, (expected, got) in profile.faults.items():
         is_needed = annotation is not None and annotation.key == key

@@ -336,7 +336,7 @@ def _study_of_runs(audit: Audit, options: ConfirmOptions) -> Study:
             raise UserError(
                 f"{run.path} has no finding",
                 expected="a run that found a cue",
-                got=" ".join(report.doubts) or None,
+                got=report.doubts_in_words,
                 remedy="There is nothing to confirm; --feature KEY tests a feature that is no "
                 "finding",
             )

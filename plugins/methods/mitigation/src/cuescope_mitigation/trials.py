@@ -287,6 +287,7 @@ def cues_of(report: Report, options: MitigationOptions) -> list[Cue]:
         raise UserError(
             f"{options.run} has no finding",
             expected="a run that found a cue",
+            got=report.doubts_in_words,
             remedy="There is nothing to mitigate; audit more samples to find smaller effects",
         )
     check_names((score.feature for score in findings), given)

@@ -17,7 +17,9 @@ RIGHT = {"1": True, "true": True, "0": False, "false": False}
 OPTIONS = "options"
 KEY = "key"
 # where no column has these names, and none was named
-KEYS = ("id", "question_id", "index")
+KEYS = ("id", "question_id", "index", "path", "sample")
+# these name samples, and do not count them: rows in another order are not taken for each other
+NAMES = ("path", "sample")
 LETTERS = tuple("ABCDEFGHIJ")  # a column an option, as VLMEvalKit has them
 
 
@@ -40,8 +42,8 @@ class TableOptions(Options):
     )
     key: Annotated[str, Words()] = Field(
         KEY,
-        description="column of the key; without one id, question_id or index, where no two rows "
-        "have the same, else the number of the row",
+        description="column of the key; without one id, question_id, index, path or sample, "
+        "where no two rows have the same, else the number of the row",
     )
     group: Annotated[str, Words()] = Field(
         "group", description="column of what was drawn together: a video, a patient"
@@ -152,7 +154,7 @@ class TableLog(LogReader):
         used = {*vars(named).values(), *columns, key}
         return Record(
             key=text_at(row, key) or f"row-{number + 1}",
-            position=number,
+            position=None if key in NAMES else number,
             said=said,
             question=text_at(row, named.question) or None,
             choices=choices,

@@ -1,5 +1,6 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -201,10 +202,19 @@ def _require_cues(
 ) -> None:
     """Raise UserError where there is nothing to test, or a run is named twice."""
     if not (features or others or report.findings):
+        remedy = "There is nothing to confirm; --feature KEY tests what is no finding"
+        if held_back := [score for score in report.told if score.doubt]:
+            first = held_back[0]
+            key = first.feature + (f"@{first.label}" if first.label else "")
+            remedy = (
+                "Do what the checks of its report say, and audit again; --feature "
+                f"{shlex.quote(key)} tests what is in doubt as it stands"
+            )
         raise UserError(
             f"{run} has no finding",
             expected="a run that found a cue",
-            remedy="There is nothing to confirm; --feature KEY tests what is no finding",
+            got=report.doubts_in_words,
+            remedy=remedy,
         )
     if features and not others:
         # at once: what the run is made anew for costs an audit

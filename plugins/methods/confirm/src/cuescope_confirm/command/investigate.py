@@ -118,6 +118,7 @@ def investigate(
             work = work.on_model(tested, given)
         work.is_tested = testing is not None
         if asked.plan:
+            work.require_openable()
             show_plan(work, as_json=output.as_json)
             if testing is not None and testing is not finding and not output.as_json:
                 whole = testing.request("investigate", options)
@@ -395,7 +396,12 @@ class Investigation:
             refuse_another_audit(self.found / name, request)
         # the dossier is written last
         refuse_another_audit(self.found.parent, self.test)
-        require_openable(next(iter(self.requests.values())), context)
+        self.require_openable()
+
+    def require_openable(self) -> None:
+        """Raise UserError for data or a model that is not there, as a split that --on names."""
+        for request in (next(iter(self.requests.values())), self.test):
+            require_openable(request, self.runner.context)
 
     def find(self, step: Step, *, again: bool = False) -> None:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
