@@ -186,7 +186,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     assert evidence.verdict == "inconclusive"
     assert evidence.doubt == (
         "Not measured: the size of the labelled object and whether a wrong answer is on screen "
-        "too. It may be the reason."
+        "too. Any of them may be the reason."
     )
 
 

@@ -168,7 +168,7 @@ def test_what_the_embedding_does_not_keep_is_told_by_pictures() -> None:
     strip = [has_strip(int(place.sample)) for place in feature.occurrences]
     assert np.mean(strip) > 0.9
     said = str(report.findings[0].statement)
-    assert "it is what pictures share that are wrongly taken for 'cat'" in said
+    assert "those that are wrongly taken for 'cat' have it in common" in said
     assert "for 2 wrong answers what their pictures share" in report.notes["clusters"]
 
 

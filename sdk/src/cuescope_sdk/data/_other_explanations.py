@@ -297,7 +297,8 @@ def _not_known(
 
 
 def _not_measured(unknown: Collection[str]) -> str:
-    return f"Not measured: {_list_in_words(sorted(unknown))}. It may be the reason."
+    it = "It" if len(unknown) == 1 else "Any of them"
+    return f"Not measured: {_list_in_words(sorted(unknown))}. {it} may be the reason."
 
 
 def _list_in_words(names: Sequence[str]) -> str:

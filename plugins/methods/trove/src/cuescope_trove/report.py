@@ -231,13 +231,13 @@ def _starts_sentence(row: PairRow, starts: int) -> str:
         return ""
     if row.by_pictures and not row.starts:
         return (
-            f" None of {starts} repeats of the clustering found it: it is what pictures share that "
-            f"are wrongly taken for '{row.answer}'."
+            f" None of {starts} repeats of the clustering found it. It was learned from the pictures: "
+            f"those that are wrongly taken for '{row.answer}' have it in common."
         )
     if not row.starts:
         return (
-            f" None of {starts} repeats of the clustering found it, only a direction of the "
-            "embedding did."
+            f" None of {starts} repeats of the clustering found it. A direction of the embedding "
+            "did."
         )
     count = f"All {starts}" if row.starts == starts else f"{row.starts} of {starts}"
     return f" {count} repeats of the clustering found it."
