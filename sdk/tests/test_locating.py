@@ -259,6 +259,18 @@ def shaded_corners(pixels: np.ndarray) -> np.ndarray:
     return pixels * (1 - 0.6 * np.clip(distance - 0.5, 0, 1))[..., None]
 
 
+def lit_in_the_middle(pixels: np.ndarray) -> np.ndarray:
+    distance = np.hypot(*np.ogrid[-1 : 1 : SIDE * 1j, -1 : 1 : SIDE * 1j])
+    return pixels + 80 * np.clip(0.8 - distance, 0, 1)[..., None]
+
+
+def under_confetti(pixels: np.ndarray) -> np.ndarray:
+    rng = np.random.default_rng(int(pixels.sum()))
+    pieces = rng.integers(0, 256, (SIDE // 3, SIDE // 3, 3)).repeat(3, 0).repeat(3, 1)
+    is_covered = rng.random((SIDE // 3, SIDE // 3)).repeat(3, 0).repeat(3, 1) < 0.3
+    return np.where(is_covered[..., None], pieces, pixels)
+
+
 def in_blocks(pixels: np.ndarray) -> np.ndarray:
     small = pixels.reshape(SIDE // 8, 8, SIDE // 8, 8, 3).mean(axis=(1, 3))
     return small.repeat(8, axis=0).repeat(8, axis=1)
@@ -303,6 +315,8 @@ def fenced(pixels: np.ndarray) -> np.ndarray:
         (from_the_left, "brighter at the left"),
         (from_below, "brighter at the bottom"),
         (shaded_corners, "darker corners"),
+        (lit_in_the_middle, "brighter in the middle"),
+        (under_confetti, "many colours"),
         (lambda pixels: pixels * (1.2, 1.0, 0.6), "more orange"),
         (lambda pixels: pixels * 0.6, "darker"),
     ],

@@ -15,7 +15,7 @@ from cuescope_sdk.locating._pictures import opponents, square_pixels
 from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
-BEYOND = 2.6  # standard errors of a difference: fifteen figures are compared
+BEYOND = 2.6  # standard errors of a difference: sixteen figures are compared
 SEEN = 0.04  # of the range of a colour: a smaller change is not seen
 SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over
@@ -65,6 +65,7 @@ class Saying:
 
 COLOURFUL = "more colourful"  # of a place: no hue is in most pictures
 BLURRED = "blurred"
+IN_MIDDLE = ("darker in the middle", "brighter in the middle")
 LINES = {
     "upright": ("more upright lines", "more level lines"),
     "rising": ("more lines that rise", "more lines that fall"),
@@ -77,6 +78,7 @@ OF_WHOLE = {
     "top": Saying("brighter at the top", "brighter at the bottom", SEEN),
     "corners": Saying("brighter corners", "darker corners", 0.06),
     "saturation": Saying(COLOURFUL, "less colourful", 0.1),
+    "variety": Saying("many colours", None, 0.1),
     "blocks": Saying("blocky", None, 0.4),
     **{name: Saying(*words, 0.1) for name, words in LINES.items()},
     "regular": Saying("a regular pattern", None, 0.2),
@@ -178,6 +180,12 @@ def _sayings(wholes: Sequence[Whole], data: Training) -> Iterator[tuple[float, s
             fine, _ = compare([whole.fine for whole in wholes], saying.least)
             difference = difference if difference * fine > 0 else 0.0
         word = saying.more if difference > 0 else saying.less
+        if name == "corners" and difference:
+            middle = np.array([whole.middle for whole in wholes])
+            of_middle, _ = _difference(middle, data, weights)
+            # the part that changes more is told
+            if abs(of_middle) > abs(of_middle + difference):
+                word = IN_MIDDLE[of_middle > 0]
         if difference and word:
             yield clarity, word
     saturation = np.array([whole.saturation for whole in wholes])

@@ -18,6 +18,7 @@ from scipy import ndimage
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import PerFrame, Training
+from cuescope_sdk.locating._pictures import opponents
 from cuescope_sdk.statistics import Roc
 
 SMALLEST = 8  # pixels along a side
@@ -27,6 +28,7 @@ BLOCK = 8  # pixels along a block of JPEG, H.264 and most others
 PERCENTILES = (5, 95)
 CORNER = 1 / 4  # of a side
 LEVEL = 1 / 255
+PALE = 0.05  # of a mean of colours: next to none
 SHAPES = 4  # pixels: what is larger is of things, and no texture
 PERIOD = 32  # pixels: what repeats at larger steps is no texture
 DIRECTIONS = 24
@@ -41,12 +43,14 @@ class Whole:
     red: float
     blue: float
     saturation: float
+    variety: float
     contrast: float
     fine: float
     detail: float
     left: float
     top: float
     corners: float
+    middle: float
     blocks: float
     upright: float
     rising: float
@@ -66,18 +70,25 @@ class Whole:
         near = _apart(grey, 1)
         far = _apart(grey, min(FAR, min(grey.shape) // 2))
         upright, rising = _lines(grey)
+        corners, middle = _corners_and_middle(grey)
+        hues = opponents(pixels)[..., 1:]
+        red, blue = hues.mean(axis=(0, 1))
+        chroma = float(np.hypot(hues[..., 0], hues[..., 1]).mean())
         return cls(
             brightness=float(grey.mean()),
-            red=float((pixels[..., 0] - pixels[..., 1]).mean()),
-            blue=float((pixels[..., 2] - grey).mean()),
+            red=float(red),
+            blue=float(blue),
             # colour and contrast beside the light: a darker picture has less of both by itself
             saturation=float(np.ptp(pixels, axis=-1).mean() / (grey.mean() + LEVEL)),
+            # hues that are unlike cancel out; of next to no colour nothing is told
+            variety=(chroma - float(np.hypot(red, blue))) / (chroma + PALE),
             contrast=_contrast(grey),
             fine=near,
             detail=near - far,
             left=float(left.mean() - right.mean()),
             top=float(top.mean() - bottom.mean()),
-            corners=_corners(grey),
+            corners=corners - middle,
+            middle=middle,
             blocks=_steps_at_blocks(own) + _steps_at_blocks(own.T),
             upright=upright,
             rising=rising,
@@ -135,13 +146,13 @@ def _apart(grey: Grey, step: int) -> float:
     return float(np.log((down + across) / 2 + LEVEL))
 
 
-def _corners(grey: Grey) -> float:
-    """How much brighter the corners are than the middle."""
+def _corners_and_middle(grey: Grey) -> tuple[float, float]:
+    """How bright the corners are, and the middle."""
     rows, cols = (np.abs(np.linspace(-1, 1, length)) for length in grey.shape)
     is_outside = [places > 1 - 2 * CORNER for places in (rows, cols)]
     corners = np.logical_and.outer(*is_outside)
     middle = ~np.logical_or.outer(*is_outside)
-    return float(grey[corners].mean() - grey[middle].mean())
+    return float(grey[corners].mean()), float(grey[middle].mean())
 
 
 def _steps_at_blocks(grey: Grey) -> float:
