@@ -20,9 +20,12 @@ class NamedPath(TyperPath):
         """The path; raises UserError for one that cannot be used."""
         name = str(param.human_readable_name if param is not None else "path")
         options = [word for word in getattr(param, "opts", ()) if word[0] == "-"]
+        title = options[0] if options else name.strip("[]")
         if isinstance(value, str):
+            # as it was typed: a path of nothing is the folder that one is in
+            require_path(title, value)
             value = str(at_home(value))
-        self.require(options[0] if options else name.strip("[]"), value)
+        self.require(title, value)
         return super().convert(value, param, ctx)
 
     def require(self, name: str, value: Any) -> None:

@@ -43,10 +43,17 @@ class HeldPretrained(Pretrained):
         return ["held", network_digest(self.held)]
 
 
+class NoFolder(Source):
+    """The source of a network in memory, which has no files: none can lead out of a folder."""
+
+    def __post_init__(self) -> None:
+        """Nothing to look through."""
+
+
 def hold_pretrained(network: Any, title: str, context: Context) -> HeldPretrained:
     """A transformers model of the caller; raises UserError for one in training mode."""
     # no folder: what its files would have said comes with the network
-    source = Source(OWNER, Path(), title)
+    source = NoFolder(OWNER, Path(), title)
     device, dtype = place_of(OWNER, network)
     return HeldPretrained(
         source,

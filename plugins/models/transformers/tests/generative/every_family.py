@@ -158,7 +158,10 @@ def _check_plan(plugin: TransformersVLM) -> None:
     """The modules without weights say what those with weights do."""
     files = plugin._model.files
     bare = SimpleNamespace(
-        config=files.config, network_class=files.network_class, trust_remote_code=False
+        config=files.config,
+        network_class=files.network_class,
+        source=files.source,
+        trust_remote_code=False,
     )
     planned = family_of(bare, plugin._model.visual)
     require(planned == plugin._model.family, f"planned {planned}")
