@@ -297,6 +297,9 @@ def test_a_network_that_its_weights_cannot_fill_is_refused_as_it_is_built(
         torch.nn.Linear(10**6, 10**6)
     with torch.device("meta"), refuse_larger_networks("mine", [weights]):
         torch.nn.Linear(100, 100)
+    # a network in memory has no files, and is the caller's own
+    with torch.device("meta"), refuse_larger_networks("mine", []):
+        torch.nn.Linear(10**6, 10**6)
 
 
 @pytest.mark.parametrize("name", ["num_hidden_layers", "n_layer", "num_labels"])

@@ -231,7 +231,7 @@ def _starts_sentence(row: PairRow, starts: int) -> str:
         return ""
     if row.by_pictures and not row.starts:
         return (
-            f" None of {starts} repeats of the clustering found it. It was learned from the pictures: "
+            f" None of {starts} repeats of the clustering found it. It was learned from pictures: "
             f"those that are wrongly taken for '{row.answer}' have it in common."
         )
     if not row.starts:
