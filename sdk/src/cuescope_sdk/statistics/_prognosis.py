@@ -179,7 +179,9 @@ def _main_directions(rows: Rows) -> Float[np.ndarray, "sample kept"]:
     held = np.cumsum(variances[::-1]) / variances.sum()
     count = int(np.searchsorted(held, HELD)) + 1
     kept = axes[:, -count:]
-    return kept * np.sqrt(variances[-count:]) if is_wide else rows @ kept
+    if is_wide:
+        return np.asarray(kept * np.sqrt(variances[-count:]))
+    return np.asarray(rows @ kept)
 
 
 def _calibration_slope(scores: PerSample, values: PerSample) -> float:
