@@ -15,7 +15,7 @@ from cuescope_sdk.locating._pictures import opponents, square_pixels
 from cuescope_sdk.locating._whole_pictures import Whole
 
 CLEAR = 0.5  # standard deviations: a smaller change is not told
-BEYOND = 2.6  # standard errors of a difference: sixteen figures are compared
+BEYOND = 2.6  # standard errors of a difference: thirteen figures are compared
 SEEN = 0.04  # of the range of a colour: a smaller change is not seen
 SHARP = 0.25  # of the logarithm of a contrast
 ALIKE = 0.6  # of the spread of others: what is as alike as this is drawn over

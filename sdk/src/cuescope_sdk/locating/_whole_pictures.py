@@ -28,7 +28,7 @@ BLOCK = 8  # pixels along a block of JPEG, H.264 and most others
 PERCENTILES = (5, 95)
 CORNER = 1 / 4  # of a side
 LEVEL = 1 / 255
-PALE = 0.05  # of a mean of colours: next to none
+FAINT = 0.05  # of a mean of colours: next to none
 SHAPES = 4  # pixels: what is larger is of things, and no texture
 PERIOD = 32  # pixels: what repeats at larger steps is no texture
 DIRECTIONS = 24
@@ -81,7 +81,7 @@ class Whole:
             # colour and contrast beside the light: a darker picture has less of both by itself
             saturation=float(np.ptp(pixels, axis=-1).mean() / (grey.mean() + LEVEL)),
             # hues that are unlike cancel out; of next to no colour nothing is told
-            variety=(chroma - float(np.hypot(red, blue))) / (chroma + PALE),
+            variety=(chroma - float(np.hypot(red, blue))) / (chroma + FAINT),
             contrast=_contrast(grey),
             fine=near,
             detail=near - far,
