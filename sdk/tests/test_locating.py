@@ -30,16 +30,13 @@ from cuescope_sdk.locating import (
     shared_look,
     stretch,
 )
-from cuescope_sdk.locating._changes import (
-    _colours_of,
-    _names_of,
-    change_at,
-    change_of_whole,
-)
+from cuescope_sdk.locating._changes import _colours_of, change_at
+from cuescope_sdk.locating._colours import names_of
 from cuescope_sdk.locating._patch_models import likest_part
 from cuescope_sdk.locating._pictures import opponents
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
 from cuescope_sdk.locating._whitening import Whitening
+from cuescope_sdk.locating._whole_changes import change_of_whole
 from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import part_of
 from cuescope_sdk.statistics import Groups
@@ -403,7 +400,7 @@ def test_colours_are_called_as_people_do(
 ) -> None:
     """Some that most people call so, in the survey of xkcd.com (2010)."""
     shades = opponents(np.array([colours]) / 255)
-    assert _names_of(shades[0]).tolist() == [name] * len(colours)
+    assert names_of(shades[0]).tolist() == [name] * len(colours)
 
 
 VIVID = [

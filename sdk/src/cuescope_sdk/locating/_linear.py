@@ -87,6 +87,18 @@ class Training:
                 weights[of_label] = ONE_SIDED
         return np.asarray(weights / weights.mean())
 
+    def difference(self, values: PerFrame) -> tuple[float, float]:
+        """Of the means of both sides, with the spread within them (a standard deviation)."""
+        weights = self.weights()
+        means = []
+        variances = []
+        for side in (self.shows, ~self.shows):
+            mean = np.average(values[side], weights=weights[side])
+            means.append(mean)
+            squares = (values[side] - mean) ** 2
+            variances.append(np.average(squares, weights=weights[side]))
+        return float(means[0] - means[1]), float(np.sqrt(np.mean(variances)))
+
     def groups_of_sides(self) -> tuple[int, int]:
         """How many groups show the cue, and how many have frames that do not."""
         of_sides = (self.groups.codes[side] for side in (self.shows, ~self.shows))

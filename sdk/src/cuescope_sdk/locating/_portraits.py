@@ -12,7 +12,7 @@ from numpy.random import Generator
 from cuescope.auditing import Audit
 from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
 from cuescope.types import Frame, Sample
-from cuescope_sdk.locating._changes import Change, change_at, change_of_whole
+from cuescope_sdk.locating._changes import Change, change_at
 from cuescope_sdk.locating._hiding import (
     FEWEST as FEWEST_HIDDEN,
     TRIALS,
@@ -22,6 +22,7 @@ from cuescope_sdk.locating._linear import Training
 from cuescope_sdk.locating._location import Location, Pictures, least_telling
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
+from cuescope_sdk.locating._whole_changes import change_of_whole
 from cuescope_sdk.locating._whole_pictures import Whole, auroc_of_figures
 from cuescope_sdk.locating._words import name_for, words_for_place
 from cuescope_sdk.locating._written import Written, text_at
