@@ -114,7 +114,14 @@ def test_the_printed_command_runs_again_to_the_same_report(line: Line) -> None:
                 "60 s, at most 3:40 of",
             ],
         ),
-        (0, ["trials       40", "model calls  30", "time         60 s of the model"]),
+        (
+            0,
+            [
+                "trials       40",
+                "model calls  30",
+                "time         about 60 s of the model",
+            ],
+        ),
         (None, ["at least 40", "at least 30", "at least 60 s of the model"]),
     ],
 )
@@ -159,6 +166,7 @@ def test_a_measured_plan_asks_a_few_and_keeps_their_answers(
         None,
     )
     assert told["estimate"]
+    assert told["model_inputs"] == 60
     assert told["conditions"] == {"baseline": 20, "static": 20}
     assert 40 / 4 * 0.02 < told["seconds"] < 40 / 2 * 0.2
     assert not any("left" in note for note in told["notes"].values())

@@ -1,5 +1,6 @@
 """Commands from Python: the caller's objects and words, the command's own work and report."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,7 +79,9 @@ def test_a_command_takes_objects_and_gives_its_report(
     model = cuescope.Classifier(red_is_right, name="red-v1")
     given: dict[str, Any] = {"model": model, "data": clips(), "progress": False}
     plan = cuescope.investigate(**given, plan=True)
-    assert plan["trials"] == cuescope.plan("red", model=model, data=clips()).trials > 0
+    of_red = cuescope.plan("red", model=model, data=clips())
+    assert plan["trials"] == of_red.trials > 0
+    assert re.match(rf"trials +(at least )?{of_red.trials}", str(of_red))
     report = cuescope.investigate(**given, methods=["red"], out="dossier")
     audited = cuescope.audit("red", **given)
     assert (report.hash, report.folder.name) == (audited.hash, "dossier")

@@ -67,13 +67,14 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.outputs import JsonOutput
 from cuescope.cli.paths import OutputFile, output_file, output_folder, page_file
-from cuescope.cli.planning import model_time, show_plan
+from cuescope.cli.planning import show_plan
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.said_once import say_once
 from cuescope.cli.terminal import stdout
-from cuescope.cli.whole import Step, duration, following, plan_each
+from cuescope.cli.whole import Step, following, plan_each
 from cuescope.context import cache_folder
+from cuescope.counted import duration
 from cuescope.course import Stage
 from cuescope.errors import reason_of, with_article
 from cuescope.given_names import give_names, read_names, renamed
@@ -186,7 +187,6 @@ __all__ = [
     "known_roles",
     "list_run",
     "load_report",
-    "model_time",
     "next_steps",
     "open_registry",
     "open_runner",

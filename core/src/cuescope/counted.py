@@ -1,4 +1,6 @@
-"""Numbers of things in sentences: one sample, two samples."""
+"""Numbers in sentences: one sample, two samples; trials by their conditions; a time."""
+
+from collections.abc import Mapping
 
 # a plural that is no singular with an s
 SINGULARS = {
@@ -29,3 +31,26 @@ def count_of(number: int, nouns: str, verb: str = "") -> str:
         nouns = " ".join([*before, SINGULARS.get(last, last.removesuffix("s"))])
         verb = verb and SINGULARS.get(verb, f"{verb}s")
     return f"{number:,} {nouns} {verb}".rstrip()
+
+
+def by_condition(conditions: Mapping[str, int]) -> str:
+    """How many trials each condition has, in brackets; nothing where there is one only.
+
+    >>> by_condition({"baseline": 400, "static": 2400})
+    ' (baseline 400, static 2,400)'
+    """
+    if len(conditions) < 2:
+        return ""
+    parts = ", ".join(f"{name} {count:,}" for name, count in conditions.items())
+    return f" ({parts})"
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds.
+
+    >>> duration(83), duration(7384)
+    ('1:23', '2:03:04')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

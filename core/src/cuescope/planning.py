@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from cuescope.context import Context
+from cuescope.counted import by_condition, duration
 from cuescope.engine import Session
 from cuescope.errors import PlanStopped
 from cuescope.request import Request
@@ -23,6 +24,7 @@ class Plan:
     far, `notes` is what the method says of the rest. `model_inputs` are the pictures of the calls,
     each counted once a call. `samples` are those looked at, with so
     many `frames`, of which the first has so many `pixels`, and so many different `questions`.
+    An `estimate` was counted with the answers of a few trials in the place of all others.
     """
 
     trials: int = 0
@@ -40,6 +42,58 @@ class Plan:
     frames: int = 0
     pixels: int = 0
     questions: int = 0
+    estimate: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no trial can follow."""
+        return self.until is None or self.more == 0
+
+    @property
+    def model_time(self) -> str:
+        """How long the model takes at the pace that it had here: `at least 1:40, at most 12:05`."""
+        if self.seconds is None:
+            return "unknown"
+        if self.is_whole:
+            return f"about {_time(self.seconds)}"
+        least = f"at least {_time(self.seconds)}"
+        if not self.more or not self.model_calls:
+            return least
+        most = self.seconds * (self.model_calls + self.more) / self.model_calls
+        return f"{least}, at most {_time(most)}"
+
+    def __str__(self) -> str:
+        lines = {
+            "trials": f"{self._between(self.trials)}{by_condition(self.conditions)}",
+            "cache hits": f"{self.cached:,}",
+            "model calls": self._between(self.model_calls),
+            "inputs": f"{self._between(self.model_inputs)} frames that the model sees; one that "
+            "two calls share counts twice",
+            "time": "unknown until this model has answered once here"
+            if self.seconds is None
+            else f"{self.model_time} of the model",
+            **{work: f"{times:,}" for work, times in self.tool_calls.items()},
+        }
+        width = max(map(len, lines))
+        told = [f"{name:<{width}}  {words}" for name, words in lines.items()]
+        if not self.is_whole:
+            told.append(f"What follows depends on {self.until}.")
+        if self.estimate:
+            told.append(
+                "Counted with the answers of a few trials in the place of all others."
+            )
+        told += [f"{key}: {text}" for key, text in self.notes.items()]
+        return "\n".join(told)
+
+    # a prompt shows what `print` does
+    __repr__ = __str__
+
+    def _between(self, known: int) -> str:
+        """What is known so far, and what it is at most."""
+        if self.is_whole:
+            return f"{'about ' if self.estimate else ''}{known:,}"
+        most = f", at most {known + self.more:,}" if self.more else ""
+        return f"at least {known:,}{most}"
 
     @property
     def pace(self) -> float | None:
@@ -111,3 +165,7 @@ def pixels_of(samples: Sequence[Sample]) -> int:
 def count_questions(samples: Sequence[Sample]) -> int:
     """How many different questions they ask."""
     return len({sample.question for sample in samples if sample.question})
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else duration(seconds)

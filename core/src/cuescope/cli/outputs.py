@@ -51,9 +51,9 @@ class AuditPlan(JsonOutput):
     estimate: bool
 
     @classmethod
-    def of(cls, plan: Plan, *, estimate: bool = False) -> "AuditPlan":
+    def of(cls, plan: Plan) -> "AuditPlan":
         """Of a plan."""
-        return cls(**vars(plan), estimate=estimate)
+        return cls(**vars(plan))
 
 
 class RunRow(Value):

@@ -2,12 +2,11 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cuescope.cli.echo import echo
-from cuescope.cli.whole import duration
 from cuescope.engine import Session
 from cuescope.errors import PlanStopped
 from cuescope.planning import Plan
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 ModelCall = tuple[object, ...]
 SURPRISE = "what the method makes of real answers"
+MEASURE = "--measure asks a few trials of each kind, keeps their answers, and counts the rest."
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Pace:
     seconds: float = 0.0
     timed: int = 0
     missing: int = 0
+    inputs: int = 0
 
 
 class Rehearsal:
@@ -85,6 +86,7 @@ class Rehearsal:
     ) -> None:
         """The answers to trials of one kind, of which none is kept."""
         pace.missing += len(keys)
+        pace.inputs += sum(inputs_of(trials[key]) for key in keys)
         asked = 0
         if not pace.timed:
             # trials of a kind show alike many frames, so that a batch has so many of them
@@ -131,8 +133,8 @@ def _kind(trial: Trial) -> ModelCall:
     )
 
 
-def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
-    """The plan of an audit of which a few answers are asked; and whether it is an estimate."""
+def measure_plan(runner: "Runner", request: "Request") -> Plan:
+    """The plan of an audit of which a few answers are asked."""
     real = runner.session(request)
     rehearsal = Rehearsal(real)
     # the second session: it counts and opens nothing, the first one answers
@@ -155,18 +157,19 @@ def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
         if not rehearsal.alike:
             raise
         until = SURPRISE
-    calls = sum(pace.missing for pace in rehearsal.paces.values())
-    plan = Plan(
+    paces = rehearsal.paces.values()
+    return Plan(
         trials=sum(rehearsal.conditions.values()),
         cached=rehearsal.cached,
-        model_calls=calls,
+        model_calls=sum(pace.missing for pace in paces),
+        model_inputs=sum(pace.inputs for pace in paces),
         seconds=rehearsal.seconds,
         until=until,
         conditions=dict(rehearsal.conditions),
         tool_calls=dict(planned.audit.context.tool_calls),
         notes=notes if rehearsal.alike else planned.audit.notes,
+        estimate=bool(rehearsal.alike),
     )
-    return plan, bool(rehearsal.alike)
 
 
 def show_plan(
@@ -178,69 +181,12 @@ def show_plan(
 ) -> None:
     """Print what a request would cost."""
     from cuescope.cli.outputs import AuditPlan
-    from cuescope.report.terminal import by_condition
 
-    plan, estimate = (
-        measure_plan(runner, request) if measure else (runner.plan(request), False)
-    )
+    plan = measure_plan(runner, request) if measure else runner.plan(request)
     if as_json:
-        AuditPlan.of(plan, estimate=estimate).show()
+        AuditPlan.of(plan).show()
         return
-    more = plan.more
-    whole = plan.until is None or more == 0
-
-    def between(
-        known: float,
-        each: float = 1.0,
-        text: Callable[[float], str] = "{:,.0f}".format,
-    ) -> str:
-        """What is known so far, and what it is at most."""
-        if whole:
-            return ("about " if estimate else "") + text(known)
-        return f"at least {text(known)}" + (
-            f", at most {text(known + each * more)}" if more else ""
-        )
-
-    pace = "unknown until this model has answered once here; --measure asks two batches"
-    if plan.seconds is not None:
-        # all of it may be in the cache
-        each = plan.seconds / max(plan.model_calls, 1)
-        pace = f"{between(plan.seconds, each, _time)} of the model"
-    lines = {
-        "trials": f"{between(plan.trials)}{by_condition(plan.conditions)}",
-        "cache hits": f"{plan.cached:,}",
-        "model calls": between(plan.model_calls),
-        "inputs": f"{between(plan.model_inputs)} frames that the model sees; one that two calls "
-        "share counts twice",
-        "time": pace,
-        **{work: f"{times:,}" for work, times in plan.tool_calls.items()},
-    }
-    for name, words in lines.items():
-        echo(f"{name:<{max(map(len, lines))}}  {words}")
-    if not whole:
-        echo(f"What follows depends on {plan.until}.")
-    if not whole and not measure:
-        echo(
-            "--measure asks a few trials of each kind, keeps their answers, and counts the rest."
-        )
-    if estimate:
-        echo("Counted with the answers of a few trials in the place of all others.")
-    for key, text in plan.notes.items():
-        echo(f"{key}: {text}")
-
-
-def model_time(plan: Plan) -> str:
-    """How long the model takes at the pace that it had here: `at least 1:40, at most 12:05`."""
-    if plan.seconds is None:
-        return "unknown"
-    if plan.until is None or plan.more == 0:
-        return f"about {_time(plan.seconds)}"
-    least = f"at least {_time(plan.seconds)}"
-    if not plan.more or not plan.model_calls:
-        return least
-    most = plan.seconds * (plan.model_calls + plan.more) / plan.model_calls
-    return f"{least}, at most {_time(most)}"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else duration(seconds)
+    for line in str(plan).splitlines():
+        echo(line)
+    if not measure and (plan.seconds is None or not plan.is_whole):
+        echo(MEASURE)

@@ -16,9 +16,9 @@ from rich.text import Text
 
 from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
-from cuescope.cli.whole import Whole, duration
+from cuescope.cli.whole import Whole
 from cuescope.context import Advance, ignore, silent
-from cuescope.counted import count_of
+from cuescope.counted import count_of, duration
 from cuescope.course import LONGER, Course
 from cuescope.hookspecs import hookimpl
 from cuescope.printable import printable

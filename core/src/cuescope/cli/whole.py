@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cuescope.context import ignore, silent
+from cuescope.counted import duration
 from cuescope.course import Course, Stage
 from cuescope.seen_keys import SeenKeys
 
@@ -27,17 +28,6 @@ class Step(Protocol):
 
 
 STEPS = 1000  # of the bar
-
-
-def duration(seconds: float) -> str:
-    """Hours, minutes and seconds.
-
-    >>> duration(83), duration(7384)
-    ('1:23', '2:03:04')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 class Whole:

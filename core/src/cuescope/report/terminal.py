@@ -20,7 +20,7 @@ from cuescope.conclusions import (
     Score,
     short_name,
 )
-from cuescope.counted import count_of
+from cuescope.counted import by_condition, count_of
 from cuescope.report.bars import FINE, figure, short_p_value, with_ends
 from cuescope.report.steps import OWN_STEP, Step, next_steps
 from cuescope.report.tables import render_table
@@ -386,18 +386,6 @@ def _legend(report: Report) -> RenderableType:
         ("q", "p-value corrected for all that was tried"),
     ]
     return _grid(rows)
-
-
-def by_condition(conditions: Mapping[str, int]) -> str:
-    """How many trials each condition has, in brackets; nothing where there is one only.
-
-    >>> by_condition({"baseline": 400, "static": 2400})
-    ' (baseline 400, static 2,400)'
-    """
-    if len(conditions) < 2:
-        return ""
-    parts = ", ".join(f"{name} {count:,}" for name, count in conditions.items())
-    return f" ({parts})"
 
 
 def _cost(cost: Cost) -> str:

@@ -26,7 +26,6 @@ from cuescope.application import (
     echo,
     following,
     in_folds,
-    model_time,
     open_registry,
     pairs,
     prints,
@@ -492,7 +491,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
             continue
         calls = f"{plan.model_calls:,}"
         until = ""
-        if plan.until is not None and plan.more != 0:
+        if not plan.is_whole:
             calls = f"at least {calls}"
             until = plan.until
             if plan.more:
@@ -503,7 +502,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
             f"{plan.cached:,}",
             calls,
             inputs,
-            model_time(plan),
+            plan.model_time,
             until,
         )
         table.add_row(*map(Text, cells))
