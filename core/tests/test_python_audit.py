@@ -157,7 +157,7 @@ def test_answers_that_another_function_gave_are_told(
 ) -> None:
     """A function that was trained on under the same name would get the old answers in silence."""
     old, new = Counting(), Counting(lambda images: 1 - red_is_right(images))
-    said = "answers that 'v1' gave before are used"
+    said = "answers that 'v1' gave in an earlier call are used again"
     audit(old, model_name="v1", progress=True)
     assert said not in capsys.readouterr().err
     # its own answers are nothing to tell

@@ -42,11 +42,11 @@ def test_a_sample_with_the_cue_of_a_finding_is_not_to_be_relabelled() -> None:
         ).detail
 
     assert "2 of them show the cue of a finding" in words("cow")
-    assert "Of the others look at s2 (" in words("cow")
+    assert "Look at these of the others first: s2 (" in words("cow")
     assert "1 finding holds without them, or has errors" in words("cow")
     assert "s0" not in words("cow")
     # of another label the cue is no reason
-    assert "Look at s0 (" in words("horse")
+    assert "Look at these first: s0 (" in words("horse")
 
 
 @pytest.mark.parametrize("shared", ["black bars, along the top edge", None])

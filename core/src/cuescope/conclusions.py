@@ -4,13 +4,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from operator import is_
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from cuescope.digest import digest
-from cuescope.errors import nearest
+from cuescope.errors import UserError, nearest
 from cuescope.types import Value
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -633,6 +634,15 @@ class Report(Value):
         """What speaks against what passes the method's rule, each reason once; mostly none."""
         doubts = (score.doubt for score in self.headlines)
         return tuple(dict.fromkeys(filter(None, doubts)))
+
+    def no_finding(self, run: Path, remedy: str) -> UserError:
+        """What a command says that was given a run without a finding."""
+        return UserError(
+            f"{run} has no finding",
+            expected="a run that found a cue",
+            got=self.doubts_in_words,
+            remedy=remedy,
+        )
 
     @property
     def doubts_in_words(self) -> str | None:

@@ -30,8 +30,9 @@ class Remembered:
         self._is_asked = True
         if not _is_met(self._held.function) and cached:
             self._announce(
-                f"answers that '{self._held.name}' gave before are used: a function is known by "
-                "its name alone. With other weights, give it another (model_name=...)"
+                f"answers that '{self._held.name}' gave in an earlier call are used again, for "
+                "only its name tells one function from another. If its weights have changed, "
+                "give it another name (model_name=...)"
             )
 
 

@@ -111,8 +111,8 @@ def test_what_is_not_decided_says_why_and_what_would_decide(missing: Any) -> Non
     assert statement(told, OPTIONS) == (
         "{feature} on 'cow': cannot tell whether it is a cause, because "
         f"{missing.because}{count}. Measured: without it the right answer gains +8 points of "
-        "probability (−10 to +18), so perhaps it has no effect. By each change, beyond its "
-        "placebo: swap +20 (+10 to +30). "
+        "probability (−10 to +18). This range holds 0, so it may have no effect at all. By each "
+        "change, beyond its placebo: swap +20 (+10 to +30). "
         f"{missing.decides_next(folds=False)}"
     )
 

@@ -84,8 +84,8 @@ def mislabelled_samples(
             sample = samples[number]
             answer = labels[noise.looks_like[number]]
             names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
-        whose = "Of the others look at" if with_cue else "Look at"
-        words += f". {whose} {', '.join(names)}"
+        whose = "these of the others" if with_cue else "these"
+        words += f". Look at {whose} first: {', '.join(names)}"
     if len(others) and share is not None:
         words += _words_of_shared(samples, labels, noise, others, share)
     return Evidence(

@@ -255,7 +255,7 @@ def find_shortages(
         and annotation.tool not in tools
     ):
         tool = f", or add --tool {annotation.tool}=SPEC" if annotation.tool else ""
-        without = "The audit runs, and cannot have a finding."
+        without = "Without it the audit runs, but cannot find anything."
         if annotation.unless is not None:
             without = f"-O {annotation.unless}=true goes on without findings."
         yield Shortage(

@@ -30,6 +30,9 @@ from cuescope_sdk.tools import NameGuess
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
+NOTHING_TO_CONFIRM = (
+    "There is nothing to confirm; --feature KEY tests what is no finding"
+)
 MOST = 0.4  # share of all frames; a finding that lists more ranks them, and names none
 LASTING = 0.9  # of the frames of clips: a cue that more of them show lasts
 OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
@@ -333,13 +336,7 @@ def _study_of_runs(audit: Audit, options: ConfirmOptions) -> Study:
         names = report.names
         wanted = _requests(run, runs, options)
         if not wanted and not may_be_empty:
-            raise UserError(
-                f"{run.path} has no finding",
-                expected="a run that found a cue",
-                got=report.doubts_in_words,
-                remedy="There is nothing to confirm; --feature KEY tests a feature that is no "
-                "finding",
-            )
+            raise report.no_finding(run.path, NOTHING_TO_CONFIRM)
         # all runs are on the same data: its samples are opened once
         data = data or run.samples
         shown = run.part if options.folds else _samples_of_run(run, data)

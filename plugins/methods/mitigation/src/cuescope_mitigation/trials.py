@@ -284,11 +284,9 @@ def cues_of(report: Report, options: MitigationOptions) -> list[Cue]:
         word = word_of(report, feature, given)
         cues.append(Cue(feature, score.label, name, word))
     if not cues:
-        raise UserError(
-            f"{options.run} has no finding",
-            expected="a run that found a cue",
-            got=report.doubts_in_words,
-            remedy="There is nothing to mitigate; audit more samples to find smaller effects",
+        raise report.no_finding(
+            options.run,
+            "There is nothing to mitigate; audit more samples to find smaller effects",
         )
     check_names((score.feature for score in findings), given)
     for cue in cues:

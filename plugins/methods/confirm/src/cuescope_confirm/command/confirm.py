@@ -40,7 +40,7 @@ from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.foresight import stage_after_run
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.study import no_feature
+from cuescope_confirm.study import NOTHING_TO_CONFIRM, no_feature
 from cuescope_sdk import Context, Report, Request, StoredRun, UserError, nearest
 from cuescope_sdk.report import count_of
 
@@ -202,7 +202,7 @@ def _require_cues(
 ) -> None:
     """Raise UserError where there is nothing to test, or a run is named twice."""
     if not (features or others or report.findings):
-        remedy = "There is nothing to confirm; --feature KEY tests what is no finding"
+        remedy = NOTHING_TO_CONFIRM
         if held_back := [score for score in report.told if score.doubt]:
             first = held_back[0]
             key = first.feature + (f"@{first.label}" if first.label else "")
@@ -210,12 +210,7 @@ def _require_cues(
                 "Do what the checks of its report say, and audit again; --feature "
                 f"{shlex.quote(key)} tests what is in doubt as it stands"
             )
-        raise UserError(
-            f"{run} has no finding",
-            expected="a run that found a cue",
-            got=report.doubts_in_words,
-            remedy=remedy,
-        )
+        raise report.no_finding(run, remedy)
     if features and not others:
         # at once: what the run is made anew for costs an audit
         _require_features(run, report, features)

@@ -96,7 +96,8 @@ def _of_undecided(row: Row, where: str, options: ConfirmOptions) -> Iterator[str
     if row.stated is not None:
         yield (
             f"Measured: without it {_moved(row)} {points(row.stated.value)} points of probability "
-            f"({points(row.stated.low)} to {points(row.stated.high)}), so perhaps it has no effect."
+            f"({points(row.stated.low)} to {points(row.stated.high)}). "
+            "This range holds 0, so it may have no effect at all."
         )
     effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
     if effects:
