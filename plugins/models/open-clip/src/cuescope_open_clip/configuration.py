@@ -90,7 +90,8 @@ def text_tower_folder(source: Source, name: Any) -> Path:
             name,
             "a folder in that of the model, with the config.json of its text tower",
             remedy="If you trust it, copy the model's folder and put that file into a folder "
-            f'"text" in it. Then write "{TEXT_TOWER}": "text".',
+            f'"text" in it. Then write "{TEXT_TOWER}": "text". Or open it by open_clip in Python, '
+            "and audit that: model=(model, preprocess, tokenizer).",
         )
     return tower
 
