@@ -20,8 +20,8 @@ from cuescope_sdk.models._zero_shot.heads import read_table
 from cuescope_sdk.torch import (
     named_values,
     quiet,
-    refuse_kernels,
     refuse_larger_networks,
+    require_plain_config,
 )
 from cuescope_sdk.torch._strangers import read_weights
 
@@ -222,7 +222,7 @@ def test_weights_that_run_code(tmp_path: Path, kind: str) -> None:
 def test_compiled_code_of_the_hub(tmp_path: Path, config: dict[str, Any]) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(UserError, match="compiled code of the hub"):
-        refuse_kernels("x", tmp_path / "config.json")
+        require_plain_config("x", tmp_path / "config.json")
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_networks_and_weights_that_lie_elsewhere(
     with pytest.raises(
         UserError, match=r"x: config\.json names (a network|other weights)"
     ):
-        refuse_kernels("x", tmp_path / "config.json")
+        require_plain_config("x", tmp_path / "config.json")
 
 
 def test_plain_configurations_pass(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_plain_configurations_pass(tmp_path: Path) -> None:
         "7",
     ):
         file.write_text(text)
-        refuse_kernels("x", file)
+        require_plain_config("x", file)
     assert [*named_values(tmp_path / "none.json")] == []
 
 
@@ -311,6 +311,6 @@ def test_a_configuration_of_layers_without_an_end_is_refused(
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"text_config": {name: count}}))
     with pytest.raises(UserError, match=f"more parts than any network has.*{name}"):
-        refuse_kernels("mine", config)
+        require_plain_config("mine", config)
     config.write_text(json.dumps({"text_config": {name: 21_843}}))
-    refuse_kernels("mine", config)
+    require_plain_config("mine", config)

@@ -35,8 +35,8 @@ from cuescope_sdk.torch._pretrained import (
 from cuescope_sdk.torch._strangers import (
     fault_of,
     named_values,
-    refuse_kernels,
     refuse_larger_networks,
+    require_plain_config,
 )
 from cuescope_sdk.torch._templates import render_chat
 
@@ -63,10 +63,10 @@ __all__ = [
     "network_digest",
     "place_of",
     "quiet",
-    "refuse_kernels",
     "refuse_larger_networks",
     "render_chat",
     "require_beside",
+    "require_plain_config",
     "resolve_device",
     "resolve_dtype",
     "shard_files",

@@ -28,8 +28,8 @@ from cuescope_sdk.torch._devices import (
 from cuescope_sdk.torch._strangers import (
     asks_for_code,
     fault_of,
-    refuse_kernels,
     refuse_larger_networks,
+    require_plain_config,
 )
 
 CONFIG = "config.json"
@@ -346,7 +346,7 @@ class Pretrained:
         source = Source.find(owner, model, revision, context, bool(trust_remote_code))
         # transformers fetches and runs kernels that a configuration names
         if not trust_remote_code:
-            refuse_kernels(owner, source.folder / CONFIG)
+            require_plain_config(owner, source.folder / CONFIG)
         require_family(source)
         config = source.read(
             "configuration", transformers.AutoConfig, trust_remote_code

@@ -88,7 +88,7 @@ def named_values(file: Path) -> Iterator[tuple[str, Any]]:
             parts += part
 
 
-def refuse_kernels(owner: str, config: Path) -> None:
+def require_plain_config(owner: str, config: Path) -> None:
     """Raises UserError for a configuration that names what lies elsewhere, or is without an end.
 
     transformers fetches and runs that where `kernels` is installed: `attn_implementation` may be

@@ -26,7 +26,7 @@ from cuescope_sdk.torch import (
     Source,
     files_digest,
     quiet,
-    refuse_kernels,
+    require_plain_config,
     resolve_device,
     resolve_dtype,
     to_array,
@@ -174,7 +174,7 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
     shape = measure(Checkpoint.read(f"{OWNER}: {title}", folder / IMAGE_WEIGHTS))
-    refuse_kernels(OWNER, folder / "config.json")
+    require_plain_config(OWNER, folder / "config.json")
     source = Source(OWNER, folder, title)
     # by its own class: nothing of the folder's Python is looked at
     config = source.read("configuration", transformers.BertConfig)

@@ -12,7 +12,7 @@ from typing import Any
 
 from cuescope_open_clip.sources import CONFIG_NAME, Source
 from cuescope_sdk import UserError, inside
-from cuescope_sdk.torch import named_values, refuse_kernels
+from cuescope_sdk.torch import named_values, require_plain_config
 
 OWNER = "open-clip"
 TEXT_TOWER = "hf_model_name"
@@ -54,7 +54,7 @@ def require_plain_configuration(source: Source) -> None:
     """Raises UserError for a folder's configuration that asks for code, and names the key."""
     if source.folder is None:  # open_clip's own
         return
-    refuse_kernels(OWNER, source.folder / CONFIG_NAME)
+    require_plain_config(OWNER, source.folder / CONFIG_NAME)
     for key, value in named_values(source.folder / CONFIG_NAME):
         # also false: nobody writes it who does not mean to
         if key in CODE_KEYS:
@@ -70,7 +70,9 @@ def require_plain_configuration(source: Source) -> None:
                 )
         elif key == TEXT_TOWER and value:
             # its own configuration may name kernels, which are code
-            refuse_kernels(OWNER, text_tower_folder(source, value) / "config.json")
+            require_plain_config(
+                OWNER, text_tower_folder(source, value) / "config.json"
+            )
 
 
 def text_tower_folder(source: Source, name: Any) -> Path:

@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, UserError
 from cuescope_sdk.models import FrameMemory, require_small_archive
-from cuescope_sdk.torch import Source, fault_of, refuse_kernels
+from cuescope_sdk.torch import Source, fault_of, require_plain_config
 from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.loading import feature_files, weights_file
 from cuescope_videoqa.network import ENCODER_BATCH, Prompt
@@ -178,7 +178,7 @@ class CLIPFeatures:
         import transformers
 
         library: Any = transformers
-        refuse_kernels(owner, folder / "config.json")
+        require_plain_config(owner, folder / "config.json")
         weights = weights_file(folder)
         if weights:
             require_small_archive(owner, weights)

@@ -18,8 +18,8 @@ from cuescope_sdk.torch import (
     Checkpoint,
     Source,
     files_digest,
-    refuse_kernels,
     require_beside,
+    require_plain_config,
     shard_files,
 )
 
@@ -223,7 +223,7 @@ def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
             remedy=TRUST,
         )
     for config in source.folder.glob(f"*/{CONFIG}"):
-        refuse_kernels(source.owner, config)
+        require_plain_config(source.owner, config)
 
 
 def _own_classes(index: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cuescope_sdk import UserError, inside
 from cuescope_sdk.models import require_small_archive
-from cuescope_sdk.torch import named_values, refuse_kernels
+from cuescope_sdk.torch import named_values, require_plain_config
 
 OWN_CLASS = re.compile(r"sentence_transformers(\.[a-z_0-9]+)*\.[A-Z]\w*")
 TYPE_KEYS = frozenset({"type", "types"})
@@ -52,7 +52,7 @@ def require_plain_modules(owner: str, folder: Path) -> None:
             if key in ARGUMENT_KEYS:
                 _require_plain_arguments(owner, file, key, value)
     for file in (*folder.rglob("modules.json"), *folder.rglob("config.json")):
-        refuse_kernels(owner, file)
+        require_plain_config(owner, file)
         for key, value in named_values(file):
             # where the library reads a module, or the vectors of words
             if key == "path":
