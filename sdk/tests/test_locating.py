@@ -635,6 +635,10 @@ class Cut(NamedTuple):
     area: float
     is_everywhere: bool
     of_likest: bool = False
+    common: np.ndarray | None = None
+
+    def common_place(self, shown: Sequence[np.ndarray]) -> np.ndarray | None:
+        return self.common
 
     def mask(self, grid: np.ndarray) -> np.ndarray:
         rows = round(self.area * len(grid))
@@ -677,7 +681,6 @@ def test_what_the_rest_of_the_frames_tells_as_well_is_everywhere(
         "clear_cells": lambda *given: mask,
         "auroc_of_rest": auroc_of_rest,
         "auroc_of_place": lambda *given: 0.6 if region else 0.97,
-        "common_place": lambda *given: None,
     }.items():
         monkeypatch.setattr(_location, name, value)
     monkeypatch.setattr(_location.Region, "learn", lambda *given: region)
@@ -702,13 +705,51 @@ def test_what_stands_all_over_the_frame_needs_no_cell_that_tells_it(
         "chance_bound": lambda *given: 1.0,
         "clear_cells": lambda *given: no_cell,
         "auroc_of_rest": lambda *given: 0.6,
-        "common_place": lambda *given: common,
     }.items():
         monkeypatch.setattr(_location, name, value)
-    learned = Cut(0.9, area, False)
+    learned = Cut(0.9, area, False, common=common)
     monkeypatch.setattr(_location.Region, "learn", lambda *given: learned)
     found = _location.Pictures(frames).locate(data, np.random.default_rng(0))
     assert (found.spread, found.auroc) == (spread, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("is_everywhere", "parts", "rows", "is_placed"),
+    [
+        # stripes of a band have another phase in each frame: no kind of patch, and one place
+        (True, 0.87, np.s_[15:18], True),
+        (True, 0.80, np.s_[15:18], False),
+        (True, 0.87, np.s_[5:18], False),
+        (True, 0.87, None, False),
+        (False, 0.87, np.s_[15:18], False),
+    ],
+)
+def test_parts_that_stand_in_one_place_tell_one_that_words_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+    is_everywhere: bool,
+    parts: float,
+    rows: slice | None,
+    is_placed: bool,
+) -> None:
+    drawn = np.random.default_rng(1)
+
+    def mask(self: Region, grid: np.ndarray) -> np.ndarray:
+        first = int(drawn.integers(17))
+        place = np.zeros((20, 20), bool)
+        place[rows or slice(first, first + 3)] = True
+        return place
+
+    model: Any = None
+    by_words = Region(model, 0.0, 0.5, 0.92, 0.25, is_everywhere)
+    by_parts = Region(model, 0.0, 0.5, parts, 0.15, False, of_likest=True)
+    monkeypatch.setattr(Region, "mask", mask)
+    monkeypatch.setattr(_regions, "_by_words", lambda *given: by_words)
+    monkeypatch.setattr(_regions, "learn_parts", lambda *given: by_parts)
+    monkeypatch.setattr(_regions, "_region_of", lambda learned, rng: learned)
+    grids = [np.zeros((20, 20, 3))] * 80
+    data = Training(np.arange(80) < 40, np.array(["cow"] * 80), Groups.single(80))
+    learned = Region.learn(grids, data, np.random.default_rng(0))
+    assert (learned is by_parts) == is_placed
 
 
 def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:

@@ -25,7 +25,7 @@ from cuescope_sdk.locating._cells import (
 from cuescope_sdk.locating._linear import Grid, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask, pieces_of, stretch
 from cuescope_sdk.locating._pictures import PixelPatches
-from cuescope_sdk.locating._regions import PLACED, Region
+from cuescope_sdk.locating._regions import LARGE, PLACED, Region
 from cuescope_sdk.statistics import Roc
 
 # AUROC on groups held out: what tells frames worse has no place and no name
@@ -34,12 +34,10 @@ TELLS = 0.7
 RARE = 3.2e-5
 SURE = 0.9  # from here on nothing else is tried
 TIE = 0.05  # of AUROC
-STANDS = 0.25  # of the patches of moving things: so many stand in one place by chance
 INSIDE = 0.75  # of the cells that differ, in a place that patches tell as well,
 SPREAD = 2  # cells, by which patches tell a place larger than it is
 BESIDE = 0.25  # of the place, that lies beyond
 SMALL = 0.03  # of the frame: cells that are no more may be a part of a larger thing
-LARGE = 0.2  # of the frame: so much is no place where words tell frames without it
 WIDE = 2 / 3  # of the frame: more is everywhere
 Spread = Literal["one place", "changing places", "everywhere", "unknown"]
 
@@ -192,7 +190,7 @@ class _Clues:
     @cached_property
     def common(self) -> Mask | None:
         """Where most frames with the cue have the patches that tell it."""
-        return None if self.region is None else common_place(self.region, self.shown)
+        return None if self.region is None else self.region.common_place(self.shown)
 
     @property
     def by_patches(self) -> Region | None:
@@ -249,14 +247,6 @@ class _Clues:
 def least_telling(data: Training) -> float:
     """The AUROC from which on frames are told: of few groups more is needed."""
     return max(TELLS, Roc.least_beyond(RARE, *data.groups_of_sides()))
-
-
-def common_place(region: Region, shown: Sequence[Grid]) -> Mask | None:
-    """Where most frames have the kinds of patches that tell a cue; None where that changes."""
-    places = np.array([region.mask(grid) for grid in shown])
-    common = places.mean(axis=0) >= HALF
-    stays = float(places[:, common].sum() / places.sum()) >= STANDS
-    return common if stays else None
 
 
 def is_a_part(mask: Mask, common: Mask) -> bool:

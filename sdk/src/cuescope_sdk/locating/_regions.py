@@ -29,6 +29,10 @@ APART = 0.02  # of it, by which frames may be told worse without company
 PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
 PLACED_OF_LIKEST = 0.45  # the same where its likest patches alone tell a frame
 PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
+STANDS = 0.25  # of the patches of moving things: so many stand in one place by chance
+LARGE = 0.2  # of the frame: so much is no place where words tell frames without it
+HALF = 0.5  # of the frames: most of them
+NEARLY = 0.85  # of what words tell of frames: parts that stand in one place tell them as well
 MAIN = 0.5  # of what the clearest piece says: less is not drawn
 SMALL = 1 / 3  # share of the patches: so many and more hang together anyway
 # of a frame's highest score: smaller ones, larger places
@@ -63,7 +67,8 @@ class Region:
     ) -> "Region | None":
         """By visual words, or by parts where these tell frames better, as they do a small thing.
 
-        Of parts that tell them as well a place has to be smaller.
+        Of parts that tell them as well a place has to be smaller. Where words have no place, and
+        parts tell frames nearly as well, their place has to be one.
 
         `overlap` is how many patches along a side share pixels: these are judged together. None
         where a half of the frames has one side.
@@ -73,11 +78,23 @@ class Region:
         if by_words is None or by_words.is_clear():
             return by_words
         learned = learn_parts(grids, data, of_parts, overlap)
-        if learned is None or learned.auroc < by_words.auroc:
+        if learned is None:
+            return by_words
+        if learned.auroc < by_words.auroc and not by_words.is_everywhere:
             return by_words
         by_parts = _region_of(learned, of_parts)
-        is_clearer = by_parts.auroc >= by_words.auroc + MORE
-        return by_parts if is_clearer or by_parts.is_narrower(by_words) else by_words
+        shown = list(compress(grids, data.shows))
+        return by_parts if by_parts.tells_better(by_words, shown) else by_words
+
+    def tells_better(self, other: "Region", shown: Sequence[Grid]) -> bool:
+        """Whether a place by parts is better than what words tell."""
+        if self.auroc >= other.auroc + MORE:
+            return True
+        if self.auroc >= other.auroc:
+            return self.is_narrower(other)
+        # what is all over the picture has its likest patches anywhere
+        nearly = self.auroc - 0.5 >= NEARLY * (other.auroc - 0.5)
+        return nearly and self.is_narrower(other) and self.stands_in(shown)
 
     def is_clear(self) -> bool:
         """Whether it tells frames well, and by a small place."""
@@ -89,6 +106,18 @@ class Region:
         if self.is_everywhere:
             return False
         return other.is_everywhere or self.area < other.area / 2
+
+    def common_place(self, shown: Sequence[Grid]) -> Mask | None:
+        """Where most of these frames have the cue's patches; None where that changes."""
+        places = np.array(list(map(self.mask, shown)))
+        common = places.mean(axis=0) >= HALF
+        stays = float(places[:, common].sum() / places.sum()) >= STANDS
+        return common if stays else None
+
+    def stands_in(self, shown: Sequence[Grid]) -> bool:
+        """Whether it has one small place in these frames."""
+        common = self.common_place(shown)
+        return common is not None and bool(common.mean() <= LARGE)
 
     @property
     def rates(self) -> Rates:
