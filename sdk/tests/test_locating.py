@@ -714,20 +714,25 @@ def test_what_stands_all_over_the_frame_needs_no_cell_that_tells_it(
 
 
 @pytest.mark.parametrize(
-    ("is_everywhere", "parts", "rows", "is_placed"),
+    # whether words tell all of the picture, and parts, the AUROC of these, and their place
+    ("words", "parts", "auroc", "rows", "is_placed"),
     [
         # stripes of a band have another phase in each frame: no kind of patch, and one place
-        (True, 0.87, np.s_[15:18], True),
-        (True, 0.80, np.s_[15:18], False),
-        (True, 0.87, np.s_[5:18], False),
-        (True, 0.87, None, False),
-        (False, 0.87, np.s_[15:18], False),
+        (True, False, 0.87, np.s_[15:18], True),
+        (True, False, 0.80, np.s_[15:18], False),
+        (True, False, 0.87, np.s_[5:18], False),
+        (True, False, 0.87, None, False),
+        (False, False, 0.87, np.s_[15:18], False),
+        # a drawn frame is told by any of its sides
+        (True, True, 0.93, np.s_[15:18], True),
+        (True, True, 0.93, None, False),
     ],
 )
 def test_parts_that_stand_in_one_place_tell_one_that_words_do_not(
     monkeypatch: pytest.MonkeyPatch,
-    is_everywhere: bool,
-    parts: float,
+    words: bool,
+    parts: bool,
+    auroc: float,
     rows: slice | None,
     is_placed: bool,
 ) -> None:
@@ -740,8 +745,8 @@ def test_parts_that_stand_in_one_place_tell_one_that_words_do_not(
         return place
 
     model: Any = None
-    by_words = Region(model, 0.0, 0.5, 0.92, 0.25, is_everywhere)
-    by_parts = Region(model, 0.0, 0.5, parts, 0.15, False, of_likest=True)
+    by_words = Region(model, 0.0, 0.5, 0.92, 0.25, words)
+    by_parts = Region(model, 0.0, 0.5, auroc, 0.15, parts, of_likest=True)
     monkeypatch.setattr(Region, "mask", mask)
     monkeypatch.setattr(_regions, "_by_words", lambda *given: by_words)
     monkeypatch.setattr(_regions, "learn_parts", lambda *given: by_parts)
@@ -749,7 +754,8 @@ def test_parts_that_stand_in_one_place_tell_one_that_words_do_not(
     grids = [np.zeros((20, 20, 3))] * 80
     data = Training(np.arange(80) < 40, np.array(["cow"] * 80), Groups.single(80))
     learned = Region.learn(grids, data, np.random.default_rng(0))
-    assert (learned is by_parts) == is_placed
+    assert learned is not None
+    assert (learned.of_likest and not learned.is_everywhere) == is_placed
 
 
 def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:

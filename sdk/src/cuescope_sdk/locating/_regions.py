@@ -1,7 +1,7 @@
 """Where a cue is in a frame, and how large its places are: told by its patches."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -84,6 +84,9 @@ class Region:
             return by_words
         by_parts = _region_of(learned, of_parts)
         shown = list(compress(grids, data.shows))
+        if by_parts.stands_in(shown):
+            # of a thing with many parts any that is left tells it as well
+            by_parts = replace(by_parts, is_everywhere=False)
         return by_parts if by_parts.tells_better(by_words, shown) else by_words
 
     def tells_better(self, other: "Region", shown: Sequence[Grid]) -> bool:
