@@ -1,7 +1,7 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from PIL import Image
 from scipy import ndimage
 
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
-from cuescope_sdk import Audit, Context, Frame, Sample
+from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial
 from cuescope_sdk.locating import (
     Fitting,
     Linear,
@@ -40,8 +40,10 @@ from cuescope_sdk.locating._whole_changes import change_of_whole
 from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import part_of
 from cuescope_sdk.statistics import Groups
+from cuescope_sdk.stills import Answers
 
 SIDE = 48
+LABELS = ("cow", "horse")
 LISTED = 40  # samples that a finding lists, if no other `count` is given,
 OTHERS = 40  # and those that it does not
 WRONG = 4  # of either side, that the list has wrongly
@@ -96,12 +98,22 @@ def _mask(where: tuple[slice, slice]) -> np.ndarray:
 
 def audit_of(samples: Sequence[Sample], seed: int = 0) -> Audit:
     return Audit(
-        labels=("cow", "horse"),
+        labels=LABELS,
         options=None,
         respond=pytest.fail,
         context=Context(seed=seed),
         samples=tuple(samples),
     )
+
+
+def answers_of(samples: Sequence[Sample], errs_at: Container[str]) -> Answers:
+    outcomes = []
+    for sample in samples:
+        is_right = sample.key not in errs_at
+        logits = np.array([is_right == (sample.label == label) for label in LABELS])
+        outcomes.append(Outcome(Trial(sample=sample), Response(logits=logits)))
+    nothing = np.empty((0, 0))
+    return Answers(outcomes, (), {}, nothing, nothing)
 
 
 def describe(
@@ -113,11 +125,12 @@ def describe(
     count: int = LISTED,
     wrong: int = WRONG,
     beside: Draw | None = None,
+    is_asked: bool = False,
 ) -> tuple[Portrait | None, dict[str, np.ndarray]]:
     """What the report says of the finding, and where it was drawn in which sample.
 
     What is `beside` it is in frames without it. Of a ranking the method says which samples show it;
-    its own first ones are those without.
+    its own first ones are those without. A model that `is_asked` errs where the cue is.
     """
     rng = np.random.default_rng(seed)
     samples = []
@@ -139,8 +152,10 @@ def describe(
             beside(pixels, rng)
         if is_listed:
             listed.append(Occurrence(sample=key, frame=0))
-        label = ("cow", "horse")[number % 2]
-        samples.append(Sample(key=key, frames=(Frame.from_array(pixels),), label=label))
+        label = LABELS[number % 2]
+        frames = (Frame.from_array(pixels),)
+        sample = Sample(key=key, frames=frames, label=label, choices=LABELS)
+        samples.append(sample)
     sides = None
     if is_ranking:
         keys = [sample.key for sample in samples]
@@ -155,7 +170,8 @@ def describe(
         feature="cluster-00", label="cow", metric="m", value=1.0, finding=True
     )
     audit = audit_of(samples, seed)
-    attach_portraits(audit, [feature], [score], sides, sights=sights)
+    answers = answers_of(samples, errs_at=places) if is_asked else None
+    attach_portraits(audit, [feature], [score], sides, sights=sights, answers=answers)
     assert not audit.failures
     portraits = [item for item in audit.attachments if isinstance(item, Portrait)]
     return (portraits[0] if portraits else None), places
@@ -213,6 +229,21 @@ def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> No
     # what is seen now is clearer
     blurred = Sight(unlike, location, is_told=False)
     assert describe(corner, sights={"cluster-00": blurred})[0] == before
+
+
+def test_errors_show_a_cue_that_half_of_a_list_has() -> None:
+    """Among all that are listed it is next to nothing; those without it are answered right."""
+    of_list, _ = describe(corner, wrong=16)
+    of_errors, places = describe(corner, wrong=16, is_asked=True)
+    assert of_list is None
+    assert of_errors is not None
+    assert of_errors.where == "top right"
+    assert overlap(of_errors, places) >= 0.5
+
+
+def test_a_look_at_errors_that_is_no_clearer_is_not_taken() -> None:
+    portrait, _ = describe(corner)
+    assert describe(corner, is_asked=True)[0] == portrait
 
 
 def test_of_a_ranking_the_method_says_who_shows_it() -> None:

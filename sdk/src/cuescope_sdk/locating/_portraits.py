@@ -35,6 +35,7 @@ FRAMES = 120  # on each side
 OF_SAMPLE = 2  # frames of a clip
 FEWEST = 6  # samples on each side: of fewer nothing is learned
 DRAWN = 12  # pictures of a feature that a page shows
+CLEARER = 0.05  # of AUROC, by which a look at fewer samples has to be clearer
 HIDDEN = 3  # findings of which the model is asked where they are
 
 
@@ -103,6 +104,17 @@ class Sight:
         return self.is_told, self.portrait.auroc
 
     @property
+    def can_be_outshone(self) -> bool:
+        """Whether another look may be clearer by more than chance."""
+        return not self.is_told or self.portrait.auroc + CLEARER <= 1
+
+    def outshines(self, other: "Sight | None") -> bool:
+        """Whether this look is clearer than another one, of more samples, by more than chance."""
+        if other is None:
+            return True
+        return (self.is_told, self.portrait.auroc - CLEARER) > other.clarity()
+
+    @property
     def name(self) -> str | None:
         """A few words, which are a guess; None where a namer has named it already."""
         return self.portrait.name
@@ -125,9 +137,10 @@ def attach_portraits(
     groups that it was not learned from. Of a feature that only ranks, the method may name the
     `sides` itself, by the feature's key. Without `guess` features keep their names. Of what was
     seen of them before (`sights`, by the feature's key) and what is seen now the clearer one is
-    attached. The model is asked where its `answers` to all frames as stills are given: of the first
-    findings that pictures give no place it says where hiding a part of them mends its answers, in
-    no more than `most_hidden` questions.
+    attached. Where the model's `answers` to all frames are given, samples that are listed and
+    answered wrongly are looked at by themselves too; and the model is asked: of the first findings
+    that pictures give no place it says where hiding a part of them mends its answers, in no more
+    than `most_hidden` questions.
     """
     sides = sides or {}
     sights = sights or {}
@@ -146,12 +159,15 @@ def attach_portraits(
             # a picture that cannot be read costs its portrait
             with audit.spare(f"the portrait of {score.feature}"):
                 feature = by_key[score.feature]
-                of_feature = sides.get(feature.key)
-                looks = [
-                    look_at(audit, views, feature, score.label, of_feature),
+                sight = _clearest_look(
+                    audit,
+                    views,
+                    feature,
+                    score.label,
+                    sides.get(feature.key),
                     sights.get(feature.key),
-                ]
-                sight = max(filter(None, looks), key=Sight.clarity, default=None)
+                    answers,
+                )
                 if answers and left and not (sight and sight.location.has_place):
                     left -= 1
                     with audit.spare(f"hiding parts of the pictures of {feature.key}"):
@@ -168,6 +184,29 @@ def attach_portraits(
                         changed["name"] = None
                     audit.attach(sight.portrait.model_copy(update=changed))
             advance(1)
+
+
+def _clearest_look(
+    audit: Audit,
+    views: Views,
+    feature: Feature,
+    label: str | None,
+    sides: Sides | None,
+    before: Sight | None,
+    answers: Answers | None,
+) -> Sight | None:
+    """At the frames that a feature lists, at its errors alone, or what was seen `before`."""
+    looks = [look_at(audit, views, feature, label, sides), before]
+    clearest = max(filter(None, looks), key=Sight.clarity, default=None)
+    if answers is None or (clearest is not None and not clearest.can_be_outshone):
+        return clearest
+    errors = _errors_of(views, feature, answers)
+    # without enough of them it would be the same look again
+    if not errors.are_enough:
+        return clearest
+    of_errors = look_at(audit, views, feature, label, errors)
+    is_clearer = of_errors is not None and of_errors.outshines(clearest)
+    return of_errors if is_clearer else clearest
 
 
 def look_at_features(
@@ -391,6 +430,21 @@ def _by_list(views: Views, feature: Feature) -> tuple[list[FrameId], list[str]]:
         upper = feature.occurrences[: len(feature.occurrences) // 2]
         without = _samples_without(views, upper, labels)
     return listed, without
+
+
+def _errors_of(views: Views, feature: Feature, answers: Answers) -> Sides:
+    """The listed samples that are answered wrongly, and those without the feature.
+
+    A list holds samples without the cue too. Most of these are answered right.
+    """
+    wrong = {
+        outcome.trial.sample.key
+        for outcome in answers.outcomes
+        if not outcome.correct()
+    }
+    listed, without = _by_list(views, feature)
+    keys = dict.fromkeys(key for key, _ in listed)
+    return Sides([key for key in keys if key in wrong], without)
 
 
 def _samples_without(
