@@ -493,7 +493,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         until = ""
         if not plan.is_whole:
             calls = f"at least {calls}"
-            until = plan.until
+            until = plan.until or ""
             if plan.more:
                 calls += f", at most {plan.model_calls + plan.more:,}"
         inputs = f"{plan.model_inputs:,}"
