@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -92,6 +92,15 @@ class Answers:
         ]
         rows = cls.stack_embeddings(audit.respond(trials)).astype(np.float64)
         return rows.reshape(len(frames), CROPS, CROPS, -1)
+
+    @cached_property
+    def wrong(self) -> frozenset[str]:
+        """The keys of sequences that are answered wrongly."""
+        return frozenset(
+            outcome.trial.sample.key
+            for outcome in self.outcomes
+            if not outcome.correct()
+        )
 
     @staticmethod
     def trials(

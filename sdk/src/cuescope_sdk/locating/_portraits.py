@@ -106,7 +106,7 @@ class Sight:
     @property
     def can_be_outshone(self) -> bool:
         """Whether another look may be clearer by more than chance."""
-        return not self.is_told or self.portrait.auroc + CLEARER <= 1
+        return not self.is_told or self.portrait.auroc + CLEARER < 1
 
     def outshines(self, other: "Sight | None") -> bool:
         """Whether this look is clearer than another one, of more samples, by more than chance."""
@@ -437,14 +437,9 @@ def _errors_of(views: Views, feature: Feature, answers: Answers) -> Sides:
 
     A list holds samples without the cue too. Most of these are answered right.
     """
-    wrong = {
-        outcome.trial.sample.key
-        for outcome in answers.outcomes
-        if not outcome.correct()
-    }
     listed, without = _by_list(views, feature)
     keys = dict.fromkeys(key for key, _ in listed)
-    return Sides([key for key in keys if key in wrong], without)
+    return Sides([key for key in keys if key in answers.wrong], without)
 
 
 def _samples_without(

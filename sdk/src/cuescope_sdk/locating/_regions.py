@@ -80,24 +80,26 @@ class Region:
         learned = learn_parts(grids, data, of_parts, overlap)
         if learned is None:
             return by_words
-        if learned.auroc < by_words.auroc and not by_words.is_everywhere:
+        least = by_words.auroc
+        if by_words.is_everywhere:
+            least = 0.5 + NEARLY * (least - 0.5)
+        if learned.auroc < least:
             return by_words
         by_parts = _region_of(learned, of_parts)
-        shown = list(compress(grids, data.shows))
-        if by_parts.stands_in(shown):
+        stands = by_parts.stands_in(list(compress(grids, data.shows)))
+        if stands:
             # of a thing with many parts any that is left tells it as well
             by_parts = replace(by_parts, is_everywhere=False)
-        return by_parts if by_parts.tells_better(by_words, shown) else by_words
+        return by_parts if by_parts.tells_better(by_words, stands) else by_words
 
-    def tells_better(self, other: "Region", shown: Sequence[Grid]) -> bool:
-        """Whether a place by parts is better than what words tell."""
+    def tells_better(self, other: "Region", stands: bool) -> bool:
+        """Whether a place by parts, which `stands` where it is, is better than what words tell."""
         if self.auroc >= other.auroc + MORE:
             return True
-        if self.auroc >= other.auroc:
-            return self.is_narrower(other)
         # what is all over the picture has its likest patches anywhere
-        nearly = self.auroc - 0.5 >= NEARLY * (other.auroc - 0.5)
-        return nearly and self.is_narrower(other) and self.stands_in(shown)
+        if self.auroc < other.auroc and not stands:
+            return False
+        return self.is_narrower(other)
 
     def is_clear(self) -> bool:
         """Whether it tells frames well, and by a small place."""
