@@ -537,7 +537,7 @@ def test_a_strangers_name_is_no_command() -> None:
 
 
 def test_what_ours_needs_of_others_is_named() -> None:
-    remedy = how_to_install_what_it_needs("cuescope-trove", "faiss-cpu")
-    assert remedy == "`pip install faiss-cpu` brings it"
+    remedy = how_to_install_what_it_needs("cuescope-trove", "scikit-learn")
+    assert remedy == "`pip install scikit-learn` brings it"
     remedy = how_to_install_what_it_needs("their-plugin", "Cuescope_SDK")
     assert remedy == how_to_install("cuescope-sdk")

@@ -118,7 +118,7 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
             versions.range_of(VERSION),
             ">=0.0.9",
         ),
-        "plugins/methods/cci: needs cuescope-sdk[clustering,figures]>=0.0.9, expected",
+        "plugins/methods/cci: needs cuescope-sdk[figures]>=0.0.9, expected",
     ),
     "a classifier": (
         lambda at: replace(at / "sdk/pyproject.toml", '    "Typing :: Typed",\n', ""),
@@ -410,11 +410,11 @@ def test_the_readme_has_commands_for_a_first_audit() -> None:
 
 def test_the_lowest_versions_of_a_package_are_those_of_all_that_comes_with_it() -> None:
     dists = {dist.name: dist for dist in DISTS}
-    lines = proving.declared(dists, ["cuescope-trove"])
-    assert f"cuescope-trove=={VERSION}" in lines
+    lines = proving.declared(dists, ["cuescope-cci"])
+    assert f"cuescope-cci=={VERSION}" in lines
     assert f"cuescope=={VERSION}" in lines
-    [faiss] = [line for line in lines if line.startswith("faiss-cpu")]
-    assert faiss == "faiss-cpu>=1.15", "an extra of the sdk that trove names"
+    [figures] = [line for line in lines if line.startswith("matplotlib")]
+    assert figures == "matplotlib>=3.10.8", "an extra of the sdk that cci names"
     assert not [line for line in lines if line.startswith("torch")]
 
 

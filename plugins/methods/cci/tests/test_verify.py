@@ -295,8 +295,9 @@ def test_each_trial_passes_respond_once(starts: int) -> None:
 
 @pytest.fixture(scope="module")
 def report() -> Any:
-    chosen = {"steps": 4, "faithfulness": 40}
-    return Setup(CCI, options=chosen, data_options={"frames": 1}).report()
+    chosen = {"steps": 4, "faithfulness": 80}
+    many = {"frames": 1, "samples": 160}
+    return Setup(CCI, options=chosen, data_options=many).report()
 
 
 def test_faithful_on_a_model_that_uses_two_places(report: Any) -> None:

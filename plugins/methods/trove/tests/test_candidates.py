@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import FamilyTest, Groups, Roc
-from cuescope_trove.candidates.directions import apart_from_labels, directions_of
+from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import ALIKE, Distinct, weighed
 from cuescope_trove.candidates.foretold import AnswerTest, Foreteller
 from cuescope_trove.candidates.frames import by_candidate, by_cue
@@ -169,7 +169,7 @@ def test_a_principal_component_holds_a_cue_in_a_quarter_of_the_frames() -> None:
     looks, cue = rng.normal(size=(LABELS, 16)), rng.normal(size=16)
     points = looks[label] + 0.8 * shows[:, None] * cue
     points = (points + 0.5 * rng.normal(size=points.shape)).astype(np.float32)
-    principal = principal_components(apart_from_labels(points, label), 4)
+    principal = principal_components(points, label, 4)
     assert len(principal) == 8
     # one tail shows it, the other its lack, and none shows a label
     assert best_match(principal, shows) > 0.8
@@ -177,8 +177,31 @@ def test_a_principal_component_holds_a_cue_in_a_quarter_of_the_frames() -> None:
         assert best_match(principal, label == code) < 0.5
 
 
+def test_a_tail_holds_what_has_the_wrong_label_and_would_hold_its_class() -> None:
+    rng = np.random.default_rng(0)
+    label = np.repeat([0, 1], 200)
+    looks_like = np.where(np.arange(len(label)) < 40, 1, label)
+    points = rng.normal(size=(2, 16))[looks_like]
+    points = (points + 0.1 * rng.normal(size=points.shape)).astype(np.float32)
+    principal = principal_components(points, label, 4)
+    shows = looks_like != label
+    [number] = [
+        number
+        for number, members in enumerate(principal.members)
+        if shows[members].mean() > 0.9
+    ]
+    assert principal.member[:, [number]].toarray()[label == 1].mean() == 0
+    tail = principal.tails[number]
+    assert tail.with_label(label == 0)[label == 1].mean() == 1
+    assert tail.with_label(label == 1)[label == 1].mean() == 0
+    assert tail.take(label == 1).with_label(np.zeros(200, dtype=bool)).all()
+    again = Candidates.join([principal.take([0]), principal.take([number, 0])])
+    assert np.array_equal(again.tails[1].beside, tail.beside)
+
+
 def test_points_that_are_their_labels_mean_have_no_principal_component() -> None:
-    assert len(principal_components(np.zeros((9, 4)), 4)) == 0
+    points, label = np.ones((9, 4)), np.repeat([0, 1, 2], 3)
+    assert len(principal_components(points, label, 4)) == 0
 
 
 @pytest.mark.parametrize("points", [np.ones((9, 4)), np.eye(4)[:1], np.eye(4)[[0, 1]]])

@@ -1,12 +1,7 @@
-"""Clusters of embeddings: on the unit sphere (needs the extra [clustering])."""
-
-from types import ModuleType
+"""Clusters of embeddings on the unit sphere."""
 
 import numpy as np
 from jaxtyping import Float, Int
-
-from cuescope.errors import UserError
-from cuescope.installing import how_to_install
 
 Points = Float[np.ndarray, "point dim"]
 Labels = Int[np.ndarray, " point"]
@@ -16,8 +11,8 @@ PerPoint = Float[np.ndarray, " point"]
 NOISE = 1e-6
 # as many as TRoVe's published code makes
 ITERATIONS = 20
-LEAST_GAIN = 1e-3  # of the objective, below which k-means stops
-BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
+LEAST_GAIN = 1e-3  # of the sum of cosines, below which k-means stops
+BLOCK = 1024  # rows at a time: the working set stays in the processor's cache
 
 
 def normalise(points: Points) -> Points:
@@ -49,8 +44,9 @@ def spherical_kmeans(
     if np.ptp(unit, axis=0).max() <= NOISE:
         alone = np.zeros(len(unit), dtype=np.int64)
         return unit[:1], alone, np.ones(len(unit))
-    centroid = _train(unit, min(k, len(unit)), seed, restarts)
-    cluster, strength = _assign(unit, centroid)
+    rng = np.random.default_rng(seed)
+    starts = [_lloyd(unit, min(k, len(unit)), rng) for _ in range(restarts)]
+    centroid, cluster, strength = max(starts, key=lambda found: found[2].sum())
     # without empty clusters, the largest first, ties by first point
     used, first, cluster, size = np.unique(
         cluster,
@@ -63,34 +59,33 @@ def spherical_kmeans(
     return centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64)
 
 
-def _train(unit: Points, k: int, seed: int, restarts: int) -> Centres:
-    kmeans = _faiss().Kmeans(
-        unit.shape[1],
-        k,
-        niter=ITERATIONS,
-        nredo=restarts,
-        early_stop_threshold=LEAST_GAIN,
-        # of unit rows: TRoVe's published code takes rows of any length
-        spherical=True,
-        # faiss takes 32 bits with a sign
-        seed=seed % 2**31,
-        min_points_per_centroid=1,
-        # all of them: faiss would draw 256 points a centroid
-        max_points_per_centroid=len(unit),
-    )
-    kmeans.train(unit)
-    return normalise(kmeans.centroids)
+def _lloyd(
+    unit: Points, k: int, rng: np.random.Generator
+) -> tuple[Centres, Labels, PerPoint]:
+    """Lloyd's iterations (1982) from `k` of the points."""
+    centroid = unit[rng.choice(len(unit), k, replace=False)]
+    cluster, strength = _assign(unit, centroid)
+    for _ in range(ITERATIONS):
+        before = strength.sum()
+        total = _sums(unit, cluster, k)
+        empty = np.flatnonzero(np.bincount(cluster, minlength=k) == 0)
+        # where points are alike a centroid may be nearest to none: it begins again
+        total[empty] = unit[rng.integers(len(unit), size=len(empty))]
+        centroid = normalise(total)
+        cluster, strength = _assign(unit, centroid)
+        if strength.sum() - before < LEAST_GAIN * abs(before):
+            break
+    return centroid, cluster, strength
 
 
-def _faiss() -> ModuleType:
-    try:
-        import faiss
-    except ImportError as error:
-        raise UserError(
-            "clustering needs faiss", remedy=how_to_install("cuescope-sdk[clustering]")
-        ) from error
-    module: ModuleType = faiss
-    return module
+def _sums(unit: Points, cluster: Labels, k: int) -> Centres:
+    # a third of a second, which not all who import us need
+    from scipy import sparse
+
+    rows = len(unit)
+    entries = np.ones(rows, dtype=np.float32), cluster, np.arange(rows + 1)
+    member = sparse.csr_array(entries, shape=(rows, k))
+    return np.asarray(member.T @ unit)
 
 
 def _assign(unit: Points, centroid: Centres) -> tuple[Labels, PerPoint]:
@@ -99,6 +94,7 @@ def _assign(unit: Points, centroid: Centres) -> tuple[Labels, PerPoint]:
     strength = []
     for start in range(0, len(unit), BLOCK):
         cosine = unit[start : start + BLOCK] @ centroid.T
-        nearest.append(cosine.argmax(axis=1))
-        strength.append(cosine.max(axis=1))
+        highest = cosine.argmax(axis=1)
+        nearest.append(highest)
+        strength.append(cosine[np.arange(len(highest)), highest])
     return np.concatenate(nearest), np.concatenate(strength)

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from threadpoolctl import ThreadpoolController
 
 # packages that bring a library of their own
-WITH_BLAS = ("faiss", "sklearn", "torch")
+WITH_BLAS = ("sklearn", "torch")
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -45,7 +45,7 @@ def patch_clusters(
 class PatchClusters(Readout):
     """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
 
-    name = "cci-patch-clusters-2"
+    name = "cci-patch-clusters-3"
     gives: ClassVar[Any] = Int16[np.ndarray, "row col"]
     k: int
     layer: int
@@ -198,7 +198,7 @@ def _cluster_images(
         k=options.k,
         layer=options.layer,
         metric=options.metric,
-        seed=audit.derive_seed(*names) % 2**31,  # faiss takes a C int
+        seed=audit.derive_seed(*names),
         restarts=options.restarts,
     )
     # all maps before any hiding: a trial needs the clusters that it hides

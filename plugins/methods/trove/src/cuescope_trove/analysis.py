@@ -111,10 +111,13 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
             choice = replace(
                 choice, candidates=Candidates.join([choice.candidates, learned])
             )
-    observations = replace(observations, member=choice.candidates.member)
+    candidates = choice.candidates
+    observations = replace(
+        observations, member=candidates.member, tails=candidates.tails
+    )
     table = score(observations, options, audit.rng("permutation"), part, tests)
     directions = directions_of(observations, answers.embedding)
-    distinct = Distinct(choice.candidates, table, directions)
+    distinct = Distinct(candidates, table, directions)
     # few samples tell no looks, and what two parts agree on seldom is one
     if not options.paper and part is None and len(observations.label) > SEEN:
         table = weighed(table, foreteller)

@@ -4,8 +4,8 @@ A *pair* is a (label, cluster) whose label has sequences both with and without t
 those can be compared. Arrays over pairs hold what is defined; the others do not appear.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
 from cuescope_sdk.statistics import Answered, Groups, gap_intervals, mean_interval
+from cuescope_trove.maths.tails import Tail
 
 SELDOM = 3  # samples that are added where so few show a cluster that they say little
 
@@ -36,6 +37,7 @@ class Observations:
     (frame, cluster) of the clusters that it is in, one or several. `groups` says which sequences
     were drawn together.
     `probability` (sample, class) are those of the sequences, where label errors are looked for.
+    `tails` are clusters that are told beside the mean of a label.
     """
 
     label: np.ndarray
@@ -46,6 +48,7 @@ class Observations:
     member: sparse.csr_array
     groups: Groups
     probability: np.ndarray | None = None
+    tails: Mapping[int, Tail] = field(default_factory=dict)
 
     @property
     def classes(self) -> int:
@@ -100,6 +103,15 @@ class Observations:
         shows[self.frame_sample[self.frames_of(cluster)]] = True
         return shows
 
+    def would_show(self, cluster: int, label: int) -> SampleMask:
+        """Which sequences would have the cluster in any frame if that were their label."""
+        if cluster not in self.tails:
+            return self.shows(cluster)
+        inside = self.tails[cluster].with_label(self.frame_label == label)
+        shows = np.zeros(len(self.label), dtype=bool)
+        shows[self.frame_sample[inside]] = True
+        return shows
+
     def frames_of(self, cluster: int) -> IntPerFrame:
         """The frames of a cluster."""
         return np.asarray(self.member_frame[self.member_cluster == cluster])
@@ -119,6 +131,7 @@ class Observations:
             member=self.member[frames],
             groups=self.groups.take(chosen),
             probability=None if self.probability is None else self.probability[chosen],
+            tails={number: tail.take(frames) for number, tail in self.tails.items()},
         )
 
 

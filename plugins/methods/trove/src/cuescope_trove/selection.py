@@ -446,7 +446,10 @@ class _Suspicion:
         suspected = int(self.noise.suspects(label, shows, 1.0).sum())
         if suspected > share * (pair.n_with + pair.n_without).item():
             return Retest(suspected, 0.0)
-        retest = partial(self.noise.retest, label, shows, most=share)
+        would_show = self.measured.would_show(pair.cluster.item(), label)
+        retest = partial(
+            self.noise.retest, label, shows, most=share, would_show=would_show
+        )
         limit = Answered.UNLIKE / losses
         p_values: list[float] = []
 

@@ -9,7 +9,6 @@ from jaxtyping import Float
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.stills import FrameId
 from cuescope_sdk.tools import NameGuess
-from cuescope_trove.candidates.directions import apart_from_labels
 from cuescope_trove.candidates.groups import (
     Candidates,
     independent_components,
@@ -74,8 +73,7 @@ def choose_candidates(
         clusterings = several_clusterings(points, counts, seeds, advance)
     seed = audit.derive_seed("components")
     independent = independent_components(points, options.components, seed)
-    apart = apart_from_labels(points, label)
-    principal = principal_components(apart, options.principal_components)
+    principal = principal_components(points, label, options.principal_components)
     candidates = Candidates.join([clusterings, independent, principal])
     return Choice(candidates, wanted, counts)
 

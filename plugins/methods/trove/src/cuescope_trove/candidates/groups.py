@@ -7,15 +7,18 @@ first principal components, for what sets many frames of a label apart from its 
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import sparse
 
 from cuescope_sdk.maths import normalise, on_one_thread, spherical_kmeans
+from cuescope_trove.candidates.directions import apart_from_labels
 from cuescope_trove.maths.clustering import Clusters
+from cuescope_trove.maths.tails import Tail
 
 Points = Float[np.ndarray, "point dim"]
 
@@ -37,13 +40,15 @@ SAME = 0.5
 class Candidates:
     """The `members` of each candidate, strongest first, how strongly they show it, and its `start`.
 
-    Members and strengths are arrays of equal length. `points` are all that there are.
+    Members and strengths are arrays of equal length. `points` are all that there are. `tails` are
+    of those that are told beside the mean of a label, by their number.
     """
 
     points: int
     members: Sequence[np.ndarray]
     strength: Sequence[np.ndarray]
     start: np.ndarray
+    tails: Mapping[int, Tail] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.members)
@@ -61,18 +66,27 @@ class Candidates:
         """Those of several clusterings of the same points."""
         members: list[np.ndarray] = []
         strength: list[np.ndarray] = []
+        tails: dict[int, Tail] = {}
         for part in parts:
+            tails |= {
+                len(members) + number: tail for number, tail in part.tails.items()
+            }
             members += part.members
             strength += part.strength
         start = np.concatenate([part.start for part in parts])
-        return cls(parts[0].points, members, strength, start)
+        return cls(parts[0].points, members, strength, start, tails)
 
     def take(self, chosen: Iterable[int]) -> "Candidates":
         """Some of them, in this order."""
         numbers = list(chosen)
         members = [self.members[number] for number in numbers]
         strength = [self.strength[number] for number in numbers]
-        return Candidates(self.points, members, strength, self.start[numbers])
+        tails = {
+            place: self.tails[number]
+            for place, number in enumerate(numbers)
+            if number in self.tails
+        }
+        return Candidates(self.points, members, strength, self.start[numbers], tails)
 
     @property
     def clusterings(self) -> set[int]:
@@ -142,18 +156,24 @@ def independent_components(points: Points, count: int, seed: int) -> Candidates:
     return _tails(source, INDEPENDENT_TAIL)
 
 
-def principal_components(apart: Points, count: int) -> Candidates:
+def principal_components(
+    points: Points, label: Int[np.ndarray, " point"], count: int
+) -> Candidates:
     """The tails of at most `count` principal components of unit points less their label's mean.
 
     The means are taken away because what tells labels apart would be the first of all components.
     """
     from sklearn.decomposition import PCA
 
+    apart = apart_from_labels(points, label)
     count = _count_of_directions(apart, count)
     if count < 1:
         return _tails(np.zeros((len(apart), 0)), PRINCIPAL_TAIL)
     analysis = PCA(count, whiten=True, svd_solver="covariance_eigh")
-    return _tails(analysis.fit_transform(apart), PRINCIPAL_TAIL)
+    beside = analysis.fit_transform(apart)
+    return _tails(
+        beside, PRINCIPAL_TAIL, analysis.transform(normalise(points)) - beside
+    )
 
 
 def _count_of_directions(centred: Points, most: int) -> int:
@@ -162,18 +182,30 @@ def _count_of_directions(centred: Points, most: int) -> int:
     return min(most, rank, len(centred) - 1)
 
 
-def _tails(source: Float[np.ndarray, "point component"], start: float) -> Candidates:
-    """Both tails of each component, from so many standard deviations on; none is empty."""
+def _tails(
+    source: Float[np.ndarray, "point component"],
+    start: float,
+    mean: Float[np.ndarray, "point component"] | None = None,
+) -> Candidates:
+    """Both tails of each component, from so many standard deviations on; none is empty.
+
+    `mean` is that of each point's label, where the `source` is beside it.
+    """
     members = []
     strength = []
-    for tail in np.hstack([source, -source]).T:
-        order = np.argsort(-tail, kind="stable")
-        tail_members = order[: int((tail > start).sum())]
-        if len(tail_members):
-            members.append(tail_members)
-            strength.append(tail[tail_members])
+    tails = {}
+    for sign, column in product((1, -1), range(source.shape[1])):
+        along = sign * source[:, column]
+        order = np.argsort(-along, kind="stable")
+        tail_members = order[: int((along > start).sum())]
+        if not len(tail_members):
+            continue
+        if mean is not None:
+            tails[len(members)] = Tail(along, sign * mean[:, column], start)
+        members.append(tail_members)
+        strength.append(along[tail_members])
     starts = np.full(len(members), COMPONENT)
-    return Candidates(len(source), members, strength, starts)
+    return Candidates(len(source), members, strength, starts, tails)
 
 
 def alike(member: sparse.csr_array) -> sparse.csr_array:
