@@ -20,7 +20,6 @@ from scipy import sparse, special
 
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups
-from cuescope_trove.candidates.directions import apart_from_labels
 from cuescope_trove.candidates.groups import (
     Candidates,
     independent_components,
@@ -112,10 +111,9 @@ def candidates(
     seeds = [100 * seed + start for start in range(options.starts)]
     clusterings = several_clusterings(points, counts, seeds)
     label = np.repeat(world.label, world.frames)
-    apart = apart_from_labels(points, label)
     directions = [
         independent_components(points, options.components, seed),
-        principal_components(apart, options.principal_components),
+        principal_components(points, label, options.principal_components),
     ]
     return Candidates.join([clusterings, *directions])
 

@@ -127,7 +127,11 @@ def test_a_function_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
         "cuescope.audit('red', model=<red_is_right>, data=<images>)"
         "  # Python, <...>: objects of the caller"
     )
-    assert capsys.readouterr().err == ""
+    # no bars, and what has to be known
+    assert capsys.readouterr().err == (
+        "cuescope: answers of 'red_is_right' are not kept: "
+        "model_name=... names it for the cache\n"
+    )
     report = audit(
         data="clips", data_options={"size": 30}, sizes=(2, 3), seed=4, limit=20
     )

@@ -149,15 +149,24 @@ class TestMaker:
         # a hole, which takes no place on the disk
         os.truncate(key, 2**40)
         monkeypatch.setenv("CUESCOPE_KEY", str(key))
-        signature = maker.sign("seal", tmp_path)
-        maker._key.cache_clear()  # as in the next process
-        assert not maker.is_signed("seal", signature, tmp_path)
+        with pytest.raises(UserError, match="expected a file with a key of 32 bytes"):
+            maker.sign("seal", tmp_path)
+
+    @pytest.mark.parametrize("named", [".", "short", "short/key"])
+    def test_a_named_key_that_is_none_is_refused(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+    ) -> None:
+        """A key of this process alone would make each of its runs a stranger's in the next."""
+        (tmp_path / "short").write_bytes(b"16 bytes or less")
+        monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / named))
+        with pytest.raises(UserError, match="CUESCOPE_KEY: expected a file"):
+            maker.sign("seal", tmp_path)
 
     def test_where_no_key_can_be_kept_a_process_knows_its_own(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "file").write_text("")
-        monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / "file" / "key"))
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
         signature = maker.sign("seal", tmp_path)
         assert maker.is_signed("seal", signature, tmp_path)
         maker._key.cache_clear()  # as in the next process

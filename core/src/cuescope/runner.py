@@ -24,6 +24,7 @@ from cuescope.runs import RunFolder, load_report, require_undamaged, source_of
 from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 from cuescope.total_cost import TotalCost
+from cuescope.trust.maker import require_key
 from cuescope.trust.paths import require_own_cache
 from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Sample
@@ -80,6 +81,7 @@ class Runner:
         tally = Tally()
         answers = AnswersFile(folder.answers_file)
         self._require_own_folder(request)
+        require_key()  # told before hours of answers
         session = self.session(request, answers, ModelNames(), tally)
         if resume and (stored := self._recall(request, session)) is not None:
             made = stored.provenance.started.replace("T", " ")

@@ -12,7 +12,7 @@ import numpy as np
 
 from cuescope.building import context_for
 from cuescope.cli.hints import refuse_bare_arguments
-from cuescope.context import Context, ignore, silent
+from cuescope.context import Context, silent
 from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
 from cuescope.planning import Plan
@@ -152,8 +152,10 @@ def _open(
         **settings,
     )
     bars = make_bars() if progress else None
-    announce = announce_on_stderr if progress else ignore
-    context = Context(registry=registry, progress=bars or silent, announce=announce)
+    # what has to be known (weak data, say) is no progress
+    context = Context(
+        registry=registry, progress=bars or silent, announce=announce_on_stderr
+    )
     context = context_for(draft, context)
     held: dict[str, Held] = {}
     refuse_bare_arguments({"dataset": asked.data, "model": asked.model}, registry)
@@ -171,9 +173,9 @@ def _open(
         # a name stands for the object: the engine knows SPECs alone (docs/adr/0015)
         context = replace(context, registry=HeldRegistry(registry, held))
     # a function has no content that could be digested (docs/adr/0015)
-    kept = cache and may_be_kept(held, announce)
+    kept = cache and may_be_kept(held, context.announce)
     folder = None if out is None else at_home(out)
-    observers = [*remembered(held, announce), *([bars] if bars else [])]
+    observers = [*remembered(held, context.announce), *([bars] if bars else [])]
     runner = Runner(context, at_home(runs), observers, kept, out=folder)
     # a notebook lives for days: the file must not stay open
     with closing(runner.cache):

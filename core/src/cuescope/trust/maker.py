@@ -10,6 +10,8 @@ from pathlib import Path
 
 import platformdirs
 
+from cuescope.errors import UserError
+
 KEY_BYTES = 32
 _VARIABLE = "CUESCOPE_KEY"
 
@@ -24,6 +26,11 @@ def sign(seal: str, answers: Path) -> str:
     home = "" if os.environ.get(_VARIABLE) else str(answers.expanduser().resolve())
     key = _key(_key_file())
     return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
+
+
+def require_key() -> None:
+    """Raise UserError where `CUESCOPE_KEY` names what is no key: a run could not be signed."""
+    _key(_key_file())
 
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
@@ -50,6 +57,7 @@ def _key(file: Path) -> bytes:
     """The key in a file, which is made where it is missing.
 
     Where no file can be kept it is one of this process, so that its commands know its own runs.
+    Raises UserError for a file that was named and holds no key.
     """
     try:
         if not file.exists():
@@ -60,7 +68,15 @@ def _key(file: Path) -> bytes:
     except OSError:
         content = b""
     # an empty or cut file would be a key that anybody can guess
-    return content if len(content) == KEY_BYTES else secrets.token_bytes(KEY_BYTES)
+    if len(content) == KEY_BYTES:
+        return content
+    if os.environ.get(_VARIABLE):
+        raise UserError(
+            f"{_VARIABLE}: expected a file with a key of {KEY_BYTES} bytes, got {file}",
+            remedy="Name the file of another machine's key, or one that does not exist yet: "
+            "it is made",
+        )
+    return secrets.token_bytes(KEY_BYTES)
 
 
 def _make_key(file: Path) -> None:

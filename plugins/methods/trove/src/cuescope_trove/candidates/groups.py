@@ -171,9 +171,8 @@ def principal_components(
         return _tails(np.zeros((len(apart), 0)), PRINCIPAL_TAIL)
     analysis = PCA(count, whiten=True, svd_solver="covariance_eigh")
     beside = analysis.fit_transform(apart)
-    return _tails(
-        beside, PRINCIPAL_TAIL, analysis.transform(normalise(points)) - beside
-    )
+    means = analysis.transform(normalise(points)) - beside
+    return _tails(beside, PRINCIPAL_TAIL, means)
 
 
 def _count_of_directions(centred: Points, most: int) -> int:
@@ -191,7 +190,7 @@ def _tails(
 
     `mean` is that of each point's label, where the `source` is beside it.
     """
-    members = []
+    members: list[np.ndarray] = []
     strength = []
     tails = {}
     for sign, column in product((1, -1), range(source.shape[1])):

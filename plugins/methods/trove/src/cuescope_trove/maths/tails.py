@@ -26,4 +26,5 @@ class Tail(NamedTuple):
         """Which points would be in the tail if they had the label of those that have the `same`."""
         if not same.any():
             return np.ones(len(same), dtype=bool)
-        return self.beside + self.mean - self.mean[same][0] > self.start
+        apart = self.mean - self.mean[same][0]
+        return np.asarray(self.beside + apart > self.start)
