@@ -226,6 +226,10 @@ def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> No
     assert portrait.what == "brighter, as it was seen before"
     assert portrait.feature == "cluster-00"
     assert (portrait.outlines[0].mask == outline.mask).all()
+    # what is seen now is hardly clearer
+    kept, _ = describe(corner, sights={"cluster-00": sight})
+    assert kept is not None
+    assert kept.what == "brighter, as it was seen before"
     # what is seen now is clearer
     blurred = Sight(unlike, location, is_told=False)
     assert describe(corner, sights={"cluster-00": blurred})[0] == before

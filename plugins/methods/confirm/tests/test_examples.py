@@ -11,9 +11,9 @@ import pytest
 from cuescope_confirm import merging
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.companions.difficulty import Drawn
-from cuescope_confirm.merging import examples, guesses
+from cuescope_confirm.merging import examples, sights
 from cuescope_confirm.merging.examples import without_own_label
-from cuescope_confirm.merging.guesses import with_guesses
+from cuescope_confirm.merging.sights import with_sights
 from cuescope_confirm.reasoning import names_of
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
@@ -157,7 +157,7 @@ def test_a_numbered_cue_is_named_by_what_its_pictures_show(
     told: tuple[Study, Cue, set[str]],
 ) -> None:
     study, cue, _ = told
-    [named] = with_guesses(study, [cue])
+    [named] = with_sights(study, [cue])
     assert named.name.startswith("blue ")
     assert named.name.endswith("(a guess)")
 
@@ -169,8 +169,8 @@ def test_two_cues_of_the_same_words_are_told_apart(
     study, cue, _ = told
     feature = cue.feature.model_copy(update={"key": "slice-1"})
     other = Cue(feature, "slice 1", ("cup",), "domino")
-    monkeypatch.setattr(guesses, "look_at_features", lambda *_: [SEEN, SEEN])
-    both = with_guesses(study, [cue, other])
+    monkeypatch.setattr(sights, "look_at_features", lambda *_: [SEEN, SEEN])
+    both = with_sights(study, [cue, other])
     assert [named.sight for named in both] == [SEEN, SEEN]
     assert [named.name for named in both] == [
         "blue mark (a guess, 1 of 2)",
@@ -183,7 +183,10 @@ def test_a_name_that_somebody_gave_stays(checked: str | None) -> None:
     """By a check, or by the method itself."""
     study, cue, _ = study_of(goes_with_label=False)
     named = Cue(cue.feature, "tree", ("cup",), "trove", checked=checked)
-    assert with_guesses(study, [named]) == [named]
+    [kept] = with_sights(study, [named])
+    assert kept == named
+    # a page shows where it was found
+    assert kept.sight is not None
 
 
 def test_what_one_method_has_guessed_stays_until_others_find_it_too(
@@ -193,9 +196,9 @@ def test_what_one_method_has_guessed_stays_until_others_find_it_too(
     study, cue, _ = told
     alone = Cue(cue.feature, "failures of cup (a guess: area)", ("cup",), "domino")
     both = Cue(cue.feature, alone.name, ("cup",), "domino", members=(alone, cue))
-    monkeypatch.setattr(guesses, "look_at_features", lambda *_: [SEEN])
-    assert with_guesses(study, [alone])[0].name == "area (a guess)"
-    assert with_guesses(study, [both])[0].name == "blue mark (a guess)"
+    monkeypatch.setattr(sights, "look_at_features", lambda *_: [SEEN])
+    assert with_sights(study, [alone])[0].name == "area (a guess)"
+    assert with_sights(study, [both])[0].name == "blue mark (a guess)"
 
 
 def test_a_plan_looks_at_no_picture_for_a_name(
@@ -204,8 +207,8 @@ def test_a_plan_looks_at_no_picture_for_a_name(
 ) -> None:
     study, cue, _ = told
     monkeypatch.setattr(study.audit.context, "planning", True)
-    monkeypatch.setattr(guesses, "look_at_features", lambda *_: [SEEN])
-    assert with_guesses(study, [cue]) == [cue]
+    monkeypatch.setattr(sights, "look_at_features", lambda *_: [SEEN])
+    assert with_sights(study, [cue]) == [cue]
 
 
 def test_a_guess_by_pictures_is_not_looked_for_in_reasoning() -> None:

@@ -135,12 +135,12 @@ def attach_portraits(
     Every method with findings about frames calls it in `verify`. Frames that a feature lists are
     held against others of the same labels, by their pixels alone. What is learned is judged on
     groups that it was not learned from. Of a feature that only ranks, the method may name the
-    `sides` itself, by the feature's key. Without `guess` features keep their names. Of what was
-    seen of them before (`sights`, by the feature's key) and what is seen now the clearer one is
-    attached. Where the model's `answers` to all frames are given, samples that are listed and
-    answered wrongly are looked at by themselves too; and the model is asked: of the first findings
-    that pictures give no place it says where hiding a part of them mends its answers, in no more
-    than `most_hidden` questions.
+    `sides` itself, by the feature's key. Without `guess` features keep their names. What was seen
+    of them before (`sights`, by the feature's key) is attached, unless what is seen now is clearer
+    by more than chance. Where the model's `answers` to all frames are given, samples that are
+    listed and answered wrongly are looked at by themselves too; and the model is asked: of the
+    first findings that pictures give no place it says where hiding a part of them mends its
+    answers, in no more than `most_hidden` questions.
     """
     sides = sides or {}
     sights = sights or {}
@@ -195,9 +195,12 @@ def _clearest_look(
     before: Sight | None,
     answers: Answers | None,
 ) -> Sight | None:
-    """At the frames that a feature lists, at its errors alone, or what was seen `before`."""
-    looks = [look_at(audit, views, feature, label, sides), before]
-    clearest = max(filter(None, looks), key=Sight.clarity, default=None)
+    """What was seen `before`, at the frames that a feature lists, or at its errors alone."""
+    clearest = before
+    if before is None or before.can_be_outshone:
+        now = look_at(audit, views, feature, label, sides)
+        if now is not None and now.outshines(before):
+            clearest = now
     if answers is None or (clearest is not None and not clearest.can_be_outshone):
         return clearest
     errors = _errors_of(views, feature, answers)

@@ -165,7 +165,7 @@ class Confirm(Plugin):
         yield from independent_samples(audit)
         results = audit.once(_results, audit, self.options, audit.outcomes)
         cues = [row.target.cue for row in results.rows]
-        # a page may show what a guessed name was told by
+        # where it was found all samples with it are listed, and here those that are surely with it
         sights = {cue.feature.key: cue.sight for cue in cues if cue.sight is not None}
         attach_portraits(audit, features, scores, guess=False, sights=sights)
         with audit.spare("checks of the witnesses"):

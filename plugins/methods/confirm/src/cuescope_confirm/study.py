@@ -71,8 +71,8 @@ class Cue:
     `labels` are () where it is about all, and several only where several findings are one cue (see
     merging): its `members`. `run` is the method that found it, `checked` the name that one of its
     checks gave. A `foreign` label answers no sample. `folds` are the numbers of the folds outside
-    of which it was found, with what was found there (see `Study.folds`). `sight` is what it got its
-    name from, where that is a guess.
+    of which it was found, with what was found there (see `Study.folds`). `sight` is what its
+    pictures show where it was found.
     """
 
     feature: Feature

@@ -23,7 +23,6 @@ import numpy as np
 from cuescope_confirm.asking import Direction, Toward, direction_of, run_answers
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.examples import stands_for, without_own_label
-from cuescope_confirm.merging.guesses import with_guesses
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
     PLACES,
@@ -33,6 +32,7 @@ from cuescope_confirm.merging.modalities import (
 )
 from cuescope_confirm.merging.nests import wholes_of
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
+from cuescope_confirm.merging.sights import with_sights
 from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 from cuescope_sdk import Occurrence
 from cuescope_sdk.statistics import Overlap
@@ -80,7 +80,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
 
     tested = sorted(merged, key=rank)[: study.options.top]
-    return tuple(with_guesses(study, tested))
+    return tuple(with_sights(study, tested))
 
 
 def _groups(study: Study, findings: Sequence[Cues]) -> list[Group]:
