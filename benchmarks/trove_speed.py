@@ -48,9 +48,8 @@ from cuescope_trove.scores import Observations, gap_limits
 from cuescope_trove.selection import score
 
 SILHOUETTE_SAMPLE = 10_000
-LEAST_TIGHT = (
-    0.995  # of the peer's mean cosine, which differs as much from seed to seed
-)
+# of the peer's mean cosine, which differs as much from seed to seed
+LEAST_TIGHT = 0.995
 PART = 8  # clusters that the published way is timed on, at the size of Kinetics
 
 

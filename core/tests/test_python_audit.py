@@ -118,6 +118,17 @@ def test_the_door_names_what_it_has() -> None:
 # --------------------------------------------------------------------------------- functions
 
 
+def test_a_key_that_is_none_is_told_before_the_model_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(images: Any) -> Any:
+        raise AssertionError("asked for answers that no run can hold")
+
+    monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path))
+    with pytest.raises(UserError, match="CUESCOPE_KEY: expected a file"):
+        audit(never)
+
+
 def test_a_function_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
     report = audit()
     # what the fake model, which is the same function, gives on the same pictures

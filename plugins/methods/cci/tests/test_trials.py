@@ -33,7 +33,7 @@ def blobs(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("metric", METRICS)
 def test_blobs_are_found_and_numbered_by_size(metric: Metric) -> None:
     features, truth = blobs()
-    # one start in two begins with two patches of one blob
+    # most starts begin with two patches of one blob
     clusters = patch_clusters(features, 3, metric, seed=4, restarts=8)
     assert np.array_equal(clusters, truth)
     assert clusters.dtype == np.int16

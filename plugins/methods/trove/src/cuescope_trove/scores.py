@@ -99,18 +99,20 @@ class Observations:
 
     def shows(self, cluster: int) -> SampleMask:
         """Which sequences have the cluster in any frame."""
-        shows = np.zeros(len(self.label), dtype=bool)
-        shows[self.frame_sample[self.frames_of(cluster)]] = True
-        return shows
+        return self._any_of(self.frames_of(cluster))
 
     def would_show(self, cluster: int, label: int) -> SampleMask:
         """Which sequences would have the cluster in any frame if that were their label."""
         if cluster not in self.tails:
             return self.shows(cluster)
-        inside = self.tails[cluster].with_label(self.frame_label == label)
-        shows = np.zeros(len(self.label), dtype=bool)
-        shows[self.frame_sample[inside]] = True
-        return shows
+        tail = self.tails[cluster]
+        return self._any_of(np.flatnonzero(tail.with_label(self.frame_label == label)))
+
+    def _any_of(self, frames: IntPerFrame) -> SampleMask:
+        """The sequences of some frames."""
+        has_any = np.zeros(len(self.label), dtype=bool)
+        has_any[self.frame_sample[frames]] = True
+        return has_any
 
     def frames_of(self, cluster: int) -> IntPerFrame:
         """The frames of a cluster."""

@@ -23,7 +23,10 @@ class Tail(NamedTuple):
     def with_label(
         self, same: Bool[np.ndarray, " point"]
     ) -> Bool[np.ndarray, " point"]:
-        """Which points would be in the tail if they had the label of those that have the `same`."""
+        """Which points would be in the tail if they had the label of those that have the `same`.
+
+        All may be where none has it, for nothing tells the mean.
+        """
         if not same.any():
             return np.ones(len(same), dtype=bool)
         apart = self.mean - self.mean[same][0]
