@@ -22,13 +22,12 @@ from cuescope_sdk.stills import Answers
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import observe
-from cuescope_trove.candidates import foretold
-from cuescope_trove.candidates.groups import COMPONENT, Candidates
+from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.checks.annotated_cues import sequences
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
-from cuescope_trove.report import candidates_words
+from cuescope_trove.report import clusters_words
 from cuescope_trove.scores import among_top
-from cuescope_trove.trials import Choice, feasible, sweep
+from cuescope_trove.trials import Clustering, feasible, sweep
 
 LABELS = ("a", "b", "c")
 
@@ -49,7 +48,7 @@ def test_each_trial_passes_respond_once() -> None:
                 (trial.sample.key, trial.outputs)
                 for trial in asked
                 # findings may share a picture, and its parts with it
-                if trial.condition not in ("hidden", "crop")
+                if trial.condition != "hidden"
             )
             return respond(asked)
 
@@ -59,8 +58,8 @@ def test_each_trial_passes_respond_once() -> None:
     assert set(passed.values()) == {1}
     assert len(passed) == len(session.samples) + frames
     # frames of equal pixels are one trial to the model
-    of_parts = report.cost.conditions["hidden"] + report.cost.conditions["crop"]
-    assert report.cost.trials - of_parts <= len(passed)
+    hidden = report.cost.conditions.get("hidden", 0)
+    assert report.cost.trials - hidden <= len(passed)
     assert len(report.evidence) >= 4
 
 
@@ -68,23 +67,13 @@ def test_a_plan_counts_the_sequences_and_their_still_clips() -> None:
     setup = Setup(TRoVe)
     plan = setup.plan()
     cost = setup.report().cost
-    # the method says so: the crops of samples, and what it hides where pictures give no place
-    hidden, crops = cost.conditions.pop("hidden"), cost.conditions.pop("crop")
-    assert plan.trials == plan.model_calls == cost.trials - hidden - crops
-    assert plan.more >= hidden + crops
-    assert min(hidden, crops) > 0
-    assert Setup(TRoVe, options={"hide": False}).plan().more == crops
-    assert Setup(TRoVe, options={"hide": False, "crops": False}).plan().more == 0
+    # the method says so: what it hides where pictures give no place
+    hidden = cost.conditions.pop("hidden", 0)
+    assert plan.trials == plan.model_calls == cost.trials - hidden
+    assert plan.more >= hidden
+    assert plan.more > 0
+    assert Setup(TRoVe, options={"hide": False}).plan().more == 0
     assert plan.conditions == cost.conditions
-
-
-def test_of_many_samples_no_parts_of_frames_are_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    setup = Setup(TRoVe, options={"hide": False})
-    assert setup.plan().more
-    monkeypatch.setattr(foretold, "SEEN", 100)
-    assert setup.plan().more == 0
 
 
 def clip(index: int) -> Sample:
@@ -155,19 +144,12 @@ def test_sweep_of_clusters() -> None:
     assert feasible([8], 1) == [1]
 
 
-def test_what_is_said_of_the_candidates() -> None:
+def test_what_is_said_of_the_clusters() -> None:
     members = np.array_split(np.arange(99), 7)
     strength = [np.ones(len(part)) for part in members]
-    alone = Candidates(99, members, strength, np.zeros(7, dtype=int))
-    chosen = Choice(alone, [8], [8], {8: 0.25})
-    assert candidates_words(chosen, 7) == (
+    candidates = Candidates(99, members, strength)
+    assert clusters_words(Clustering(candidates, [8], [8], {8: 0.25})) == (
         "7; of 8 it has the best cosine silhouette (0.250) over 99 frames"
-    )
-    direction = replace(alone.take([0]), start=np.array([COMPONENT]))
-    several = Choice(Candidates.join([alone, direction]), [7], [7])
-    assert candidates_words(several, 5) == (
-        "8 candidates over 99 frames: the clusters of 1 starts with 7 clusters, and 1 directions "
-        "of the embedding. They overlap; 5 of them are shown"
     )
 
 

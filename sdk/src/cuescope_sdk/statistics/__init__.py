@@ -16,6 +16,7 @@ from cuescope_sdk.statistics._intervals import (
     student_interval,
 )
 from cuescope_sdk.statistics._inversion import excluded_by_test
+from cuescope_sdk.statistics._label_effects import LabelEffects
 from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
 from cuescope_sdk.statistics._levels import multiplicity
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
@@ -25,6 +26,7 @@ from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
 from cuescope_sdk.statistics._prognosis import PrognosticGap, prognostic_gap
 from cuescope_sdk.statistics._ranked_gaps import GapTest
 from cuescope_sdk.statistics._ranks import Roc
+from cuescope_sdk.statistics._recogniser import Recognised, Recogniser, recognise
 from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
 from cuescope_sdk.statistics._tests import (
     Overlap,
@@ -33,6 +35,7 @@ from cuescope_sdk.statistics._tests import (
     exceeds_rate_p_value,
     holm,
 )
+from cuescope_sdk.statistics._two_groups import TwoGroups
 from cuescope_sdk.statistics._unseen import most_unseen
 from cuescope_sdk.statistics._weighted_means import WeightedMeans
 
@@ -51,6 +54,7 @@ __all__ = [
     "GapTest",
     "GroupedFeatures",
     "Groups",
+    "LabelEffects",
     "LabelNoise",
     "MeanAboveZero",
     "Overlap",
@@ -58,7 +62,10 @@ __all__ = [
     "Permutation",
     "Placement",
     "PrognosticGap",
+    "Recognised",
+    "Recogniser",
     "Roc",
+    "TwoGroups",
     "WeightedMeans",
     "always_valid_bounds",
     "benjamini_hochberg",
@@ -77,6 +84,7 @@ __all__ = [
     "multiplicity",
     "paired_flips",
     "prognostic_gap",
+    "recognise",
     "share_beyond_chance",
     "student_interval",
 ]

@@ -29,7 +29,7 @@ METRICS = (
         name="error_contribution",
         title="Error contribution",
         meaning="accuracy on this label when the cue is never on screen, minus accuracy when it "
-        "is (-1 to 1)",
+        "is (-1 to 1); of a cue as the model of its effects estimates it",
         unit="proportion",
         accuracy_cost=True,
     ),
@@ -44,7 +44,7 @@ METRICS = (
 
 
 class TRoVe(Plugin):
-    """Groups still clips that look alike, and asks which groups cost a label its accuracy."""
+    """Recognises what samples with a wrong answer share, and asks what it costs each label."""
 
     title = "TRoVe: static cues that go with errors"
     requires = Requirements(
@@ -67,13 +67,12 @@ class TRoVe(Plugin):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """Groups of still clips, each of which is one frame repeated."""
+        """Cues that draw an answer, or in the paper's way groups of still clips that look alike."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_sdk.data import require_data
         from cuescope_sdk.locating import most_hidden
         from cuescope_sdk.stills import Answers
         from cuescope_trove.analysis import analyse
-        from cuescope_trove.candidates.foretold import most_crops
         from cuescope_trove.naming import candidate_guesses
         from cuescope_trove.power import note_plan
         from cuescope_trove.report import note_candidates
@@ -85,9 +84,7 @@ class TRoVe(Plugin):
         if audit.context.planning:
             note_plan(audit, self.options)
         # for a finding that pictures give no place; most have one
-        hidden = most_hidden(audit) if self.options.hide else 0
-        crops = most_crops(audit, self.options)
-        audit.expect_more(hidden + crops, likely=crops)
+        audit.expect_more(most_hidden(audit) if self.options.hide else 0, likely=0)
         answers = audit.once(Answers.ask, audit)
         analysis = audit.once(analyse, audit, self.options)
         note_candidates(audit, analysis)
@@ -113,7 +110,7 @@ class TRoVe(Plugin):
         from cuescope_trove.report import scores
 
         rows = list(scores(audit, self.options, features))
-        for shown in contrasts(audit, self.options, features, rows):
+        for shown in contrasts(audit, features, rows):
             audit.attach(shown)
         return rows
 

@@ -1,7 +1,7 @@
 """The audit's numbers: answers as arrays, the pairs with their tests, and their intervals."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -11,58 +11,38 @@ from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers
-from cuescope_trove.candidates.correction import two_sided
-from cuescope_trove.candidates.directions import directions_of
-from cuescope_trove.candidates.distinct import Distinct, weighed
-from cuescope_trove.candidates.foretold import SEEN, AnswerTest, Foreteller, foretell
-from cuescope_trove.candidates.groups import FORETOLD, Candidates
+from cuescope_trove.candidates.groups import Candidates
+from cuescope_trove.cues import Cue, candidates_of, recognise_cues
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, PerSample, among_top, bias_limits
-from cuescope_trove.selection import (
-    ScoredPairs,
-    Verdict,
-    discovery_part,
-    ranking,
-    score,
-)
-from cuescope_trove.trials import Choice, choose_candidates
+from cuescope_trove.selection import ScoredPairs, ranking, score_clusters, score_cues
+from cuescope_trove.trials import Clustering, choose_clusters
 
 CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """All sequences, the part in which cues were looked for, and what the pairs came to.
+    """The candidates that are shown, and what their pairs came to; so many `tests` were made.
 
-    `choice` are the candidates that were tried, `table` all their pairs. `chosen` are the numbers
-    of those shown, `shown` their pairs, in the order of the report's features. `foretold` are the
-    tests of candidates that were learned from answers.
+    `cues` are the candidates, in this order; in the paper's way there are none, and a `clustering`.
     """
 
-    choice: Choice
+    candidates: Candidates
     observations: Observations
-    part: np.ndarray | None
     table: ScoredPairs
-    distinct: Distinct
-    chosen: Sequence[int]
-    shown: ScoredPairs
-    foretold: Sequence[AnswerTest] = ()
-
-    @property
-    def candidates(self) -> Candidates:
-        """Those shown."""
-        return self.choice.candidates.take(self.chosen)
+    tests: int
+    cues: Sequence[Cue] = field(default_factory=list)
+    clustering: Clustering | None = None
 
 
 @dataclass(frozen=True)
 class PairRow:
-    """What a report says of a cluster (`feature`) and a label.
+    """What a report says of a candidate (`feature`) and a label.
 
-    `gap` is the error contribution, `bias` the static bias over `n_frames`, `score` their sum; both
-    None where no frame tells of the bias. The p-values are None where the pair was not tested.
-    `starts` counts the starts of the clustering in which the same thing is reported for the label,
-    and `by_pictures` is what was learned from the pictures of wrong answers.
+    `gap` is the accuracy lost, `bias` the static bias over `n_frames`, `score` their sum; both
+    None where no frame tells of the bias. `n` sequences of the label show it.
     `answer` is the most common wrong answer, of `share` of the errors, which `taken_with` and
     `taken_without` of the label's sequences get; `confidence` is how sure a still frame is of it.
     The others are as in `ScoredPairs`.
@@ -77,13 +57,9 @@ class PairRow:
     score: Estimate[float] | None
     accuracy_with: float
     accuracy_without: float
-    p_value: float | None
-    q_value: float | None
-    verdict: Verdict
-    retest: float
-    suspects: int
-    first_gap: float | None
-    starts: int
+    p_value: float
+    q_value: float
+    is_finding: bool
     by_pictures: bool
     answer: str
     share: float
@@ -96,46 +72,24 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     """The audit's numbers; for `audit.once`, so that each hook finds what another worked out."""
     answers = audit.once(Answers.ask, audit)
     observations, _ = audit.once(observe, audit, options.top_k, CALIBRATION)
-    part = discovery_part(observations, options.discover, audit.rng("discover"))
-    choice = choose_candidates(
-        audit, options, answers.embedding, observations.frame_label
-    )
-    tests: Sequence[AnswerTest] = ()
-    foreteller: Foreteller | None = None
-    # of so many samples that they are two parts, clusters tell
-    if options.by_pictures and not options.paper and part is None:
-        with audit.spare("what pictures share that get one wrong answer"):
-            learned, tests, foreteller = foretell(
-                audit, options, observations, len(choice.candidates)
-            )
-            choice = replace(
-                choice, candidates=Candidates.join([choice.candidates, learned])
-            )
-    candidates = choice.candidates
-    observations = replace(
-        observations, member=candidates.member, tails=candidates.tails
-    )
-    table = score(observations, options, audit.rng("permutation"), part, tests)
-    directions = directions_of(observations, answers.embedding)
-    distinct = Distinct(candidates, table, directions)
-    # few samples tell no looks, and what two parts agree on seldom is one
-    if not options.paper and part is None and len(observations.label) > SEEN:
-        table = weighed(table, foreteller)
-        distinct = replace(distinct, table=table).led_by_pictures()
-        table = distinct.table
-    most = options.k_max * len(audit.labels)
-    chosen = distinct.every() if options.paper else distinct.choose(most)
-    shown = table.of_clusters(chosen) if options.paper else distinct.told_once(chosen)
-    return Analysis(
-        choice,
-        observations,
-        part,
-        table,
-        distinct,
-        chosen,
-        shown,
-        tests,
-    )
+    if options.paper:
+        clustering = choose_clusters(audit, options, answers.embedding)
+        candidates = largest_first(clustering.candidates)
+        observations = replace(observations, member=candidates.member)
+        table = score_clusters(observations, options, audit.rng("permutation"))
+        return Analysis(
+            candidates, observations, table, len(table.pairs), clustering=clustering
+        )
+    cues, tests = recognise_cues(audit, observations)
+    candidates = candidates_of(cues, observations)
+    observations = replace(observations, member=candidates.member)
+    table = score_cues(observations, cues, options)
+    return Analysis(candidates, observations, table, tests, cues)
+
+
+def largest_first(candidates: Candidates) -> Candidates:
+    """The candidates by the number of their points."""
+    return candidates.take(np.argsort(-candidates.sizes, kind="stable").tolist())
 
 
 def observe(
@@ -165,7 +119,6 @@ def observe(
         frame_static=softmax(answers.static_logits, temperature[frame_sample]),
         member=sparse.csr_array((len(frame_sample), 0), dtype=bool),
         groups=Groups.of(samples),
-        probability=softmax(logits, temperature),
     )
     return observations, temperature
 
@@ -176,43 +129,34 @@ def pair_rows(
     features: Sequence[Feature],
     analysis: Analysis,
 ) -> Iterator[PairRow]:
-    """The pairs that are shown, as they are ranked, with all that is said of each."""
-    table = analysis.shown
+    """The pairs, as they are ranked, with all that is said of each."""
+    table = analysis.table
     pairs = table.pairs
-    bounds = pair_intervals(table, options)
     mistake = table.mistake
-    values = np.array([pairs.error_contribution, table.bias.value, table.score])
+    bounds = pair_intervals(table, options)
+    values = np.array([table.gap, table.bias.value, table.score])
     estimates = np.concatenate([values[:, None], bounds], axis=1)
-    p_value = two_sided(table.p_value)
     for pair in ranking(table):
         gap, bias, score = (
             Estimate(*figures) for figures in estimates[..., pair].tolist()
         )
         scored = table.scored[pair]
-        tried = table.tried[pair]
+        cluster = int(pairs.cluster[pair])
         yield PairRow(
-            feature=features[pairs.cluster[pair]].key,
+            feature=features[cluster].key,
             label=audit.labels[pairs.label[pair]],
             n=int(pairs.n_with[pair]),
             n_frames=int(table.bias.n_frames[pair]),
             gap=gap,
             bias=bias if scored else None,
             score=score if scored else None,
-            accuracy_with=float(pairs.accuracy_with[pair]),
-            accuracy_without=float(pairs.accuracy_without[pair]),
-            p_value=float(p_value[pair]) if tried else None,
-            q_value=float(table.q_value[pair]) if tried else None,
-            verdict=Verdict(table.verdict[pair]),
-            retest=float(two_sided(table.retest)[pair]),
-            suspects=int(table.suspects[pair]),
-            first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
-            starts=analysis.distinct.starts_of(
-                pairs.label[pair],
-                analysis.chosen[pairs.cluster[pair]],
-            ),
-            by_pictures=bool(
-                analysis.candidates.start[pairs.cluster[pair]] == FORETOLD
-            ),
+            accuracy_with=float(table.accuracy_with[pair]),
+            accuracy_without=float(table.accuracy_without[pair]),
+            p_value=float(table.p_value[pair]),
+            q_value=float(table.q_value[pair]),
+            is_finding=bool(table.finding[pair]),
+            by_pictures=bool(analysis.cues)
+            and analysis.cues[cluster].view == "pictures",
             # -1, where nothing is wrong, names the last label: no finding has such a pair
             answer=audit.labels[mistake.prediction[pair]],
             share=float(mistake.share[pair]),
@@ -225,14 +169,15 @@ def pair_rows(
 def pair_intervals(
     table: ScoredPairs, options: TRoVeOptions
 ) -> Float[np.ndarray, "3 2 pair"]:
-    """Low and high end of each pair's error contribution, static bias and TRoVe score."""
-    measured = table.observations
-    across_labels = options.static_bias == "cluster"
+    """Low and high end of each pair's accuracy lost, static bias and TRoVe score."""
     gap = table.gap_low, table.gap_high
     bias = bias_limits(
-        measured, table.pairs, table.confidence, across_labels=across_labels
+        table.observations,
+        table.pairs,
+        options.confidence,
+        across_labels=options.static_bias == "cluster",
     )
     # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
     static_bias = Estimate(table.bias.value, *bias)
-    both = Estimate(table.pairs.error_contribution, *gap).plus(static_bias)
+    both = Estimate(table.gap, *gap).plus(static_bias)
     return np.array([gap, bias, (both.low, both.high)])

@@ -2,34 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import compress
 
 from cuescope_sdk import Audit, Contrast, Feature, Occurrence, Outcome, Score
 from cuescope_sdk.report import contrast
 from cuescope_sdk.stills import Answers
-from cuescope_trove.analysis import analyse
-from cuescope_trove.options import TRoVeOptions
 
 
 def contrasts(
     audit: Audit,
-    options: TRoVeOptions,
     features: Sequence[Feature],
     scores: Sequence[Score],
 ) -> Iterator[Contrast]:
-    """One for each finding, with what the model says of the frame with the cue held still.
-
-    They are of the sequences that the figures are of.
-    """
+    """One for each finding, with what the model says of the frame with the cue held still."""
     findings = [score for score in scores if score.finding]
     if not findings:
         return
     answers = audit.once(Answers.ask, audit)
-    measured = list(answers.outcomes)
-    part = audit.once(analyse, audit, options).part
-    if part is not None:
-        # pictures of the part where a cue was looked for would show it too clearly
-        measured = list(compress(measured, ~part))
     by_key = {feature.key: feature for feature in features}
     for score in findings:
         # reversed: occurrences come strongest first, and of a sample the last one stays
@@ -38,7 +26,7 @@ def contrasts(
         }
         shown: list[Outcome] = []
         others: list[Outcome] = []
-        for outcome in measured:
+        for outcome in answers.outcomes:
             sample = outcome.trial.sample
             if sample.label == score.label:
                 (shown if sample.key in where else others).append(outcome)

@@ -14,36 +14,10 @@ MOST_CLUSTERS = (
 class TRoVeOptions(Options):
     """docs/trove.md argues the defaults."""
 
-    # a cue was found over 8 seeds in 80% and 21% of audits with one clustering (docs/trove.md)
     paper: bool = Field(
         False,
-        description="the paper's candidates and ranking: the clusters of one start, their number "
-        "chosen by silhouette, and frames ranked by their clusters",
-    )
-    starts: PositiveInt = Field(
-        3,
-        description="k-means is started so many times for each number of clusters; every cluster "
-        "is a candidate",
-    )
-    components: NonNegativeInt = Field(
-        32,
-        description="both tails of so many independent components of the embedding are candidates "
-        "too; 0: none",
-    )
-    principal_components: NonNegativeInt = Field(
-        4,
-        description="and both tails of so many principal components of the embedding less the mean "
-        "of each label; 0: none",
-    )
-    by_pictures: bool = Field(
-        True,
-        description="and what pictures share that wrongly get one answer, as a model tells that "
-        "learns it from other pictures; where cues are looked for and measured in one part",
-    )
-    crops: bool = Field(
-        True,
-        description="and of 256 samples at most what the model makes of parts of their frames, "
-        "each shown alone: 16 questions a sample, where an answer is often wrong",
+        description="the paper's candidates and ranking: clusters, their number chosen by "
+        "silhouette, each measured as it was counted, and frames ranked by their clusters",
     )
     hide: bool = Field(
         True,
@@ -97,27 +71,7 @@ class TRoVeOptions(Options):
         0.05,
         gt=0,
         le=1,
-        description="false discovery rate over all pairs tried",
-    )
-    discover: float | None = Field(
-        None,
-        ge=0,
-        lt=1,
-        description="share of the groups in which cues are looked for; the other groups measure "
-        "them; 0: one part does both; none: 0.3 if each label has 400 groups, else 0",
-    )
-    pool_labels: bool = Field(
-        True,
-        description="test a candidate less strictly if it also costs other labels: more cues that "
-        "harm several labels are found",
-    )
-    # labels of test sets are wrong in 3% on average, in up to 10% (docs/trove.md)
-    label_noise: float = Field(
-        0.1,
-        ge=0,
-        le=1,
-        description="share of a label's samples that may be mislabelled. A loss is label noise "
-        "if so few samples that look mislabelled explain it; 0: not tried",
+        description="false discovery rate over all that is tested",
     )
     control: Annotated[str | None, Words()] = Field(
         None,

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from cuescope_sdk import Audit, Cell, Feature, Score, Table
-from cuescope_sdk.data import label_noise_words
+from cuescope_sdk import Audit, Feature, Score
 from cuescope_sdk.report import count_of, percent
 from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
@@ -16,13 +15,11 @@ from cuescope_trove.analysis import (
     observe,
     pair_rows,
 )
-from cuescope_trove.candidates.groups import COMPONENT, FORETOLD
+from cuescope_trove.cues import FEWEST
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
-from cuescope_trove.selection import Verdict
-from cuescope_trove.trials import Choice
+from cuescope_trove.trials import Clustering
 
-MOST_SHOWN = 20  # pairs in the table of both parts
 STATIC_BIAS_WORDS = {
     "label": "over the cluster's misclassified frames of the label (as the published code)",
     "cluster": "over all misclassified frames of the cluster (as eq. 2 is printed)",
@@ -78,20 +75,9 @@ def scores(
     analysis = audit.once(analyse, audit, options)
     _note_selection(audit, options, analysis)
     rows = list(pair_rows(audit, options, features, analysis))
-    tried = [
-        row for row in rows if row.first_gap is not None and row.p_value is not None
-    ]
-    # one part has no second loss that could be put beside the first
-    if tried:
-        audit.attach(losses_table(tried[:MOST_SHOWN]))
-    say = partial(
-        statement,
-        labels=len(audit.labels),
-        starts=analysis.distinct.starts,
-        stills=_are_stills(audit),
-    )
+    say = partial(statement, labels=len(audit.labels), stills=_are_stills(audit))
     for row in rows:
-        yield from _pair_scores(row, say(row))
+        yield from _pair_scores(row, say(row) if row.is_finding else None)
 
 
 def _are_stills(audit: Audit) -> bool:
@@ -99,51 +85,28 @@ def _are_stills(audit: Audit) -> bool:
     return all(len(sample.frames) == 1 for sample in audit.samples)
 
 
-def losses_table(tried: Sequence[PairRow]) -> Table:
-    """Each candidate's loss where it was looked for, and in the other sequences."""
-    rows = []
-    for pair in tried:
-        row: dict[str, Cell] = {
-            "cue": f"{pair.feature}, {pair.label}",
-            "looked for": 100 * (pair.first_gap or 0.0),
-            "measured": 100 * pair.gap.value,
-            "low": 100 * pair.gap.low,
-            "high": 100 * pair.gap.high,
-            "q": pair.q_value,
-            "finding": "yes" if pair.verdict == Verdict.FINDING else "no",
-        }
-        rows.append(row)
-    return Table(
-        title="Points of accuracy lost, where a cue was looked for and where it was measured",
-        columns=tuple(rows[0]),
-        rows=tuple(rows),
-        notes=(
-            "A loss that was chosen because it is large is likely smaller in other data. A loss "
-            "that is measured in other sequences is not exaggerated by the choice.",
-        ),
-    )
-
-
 def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> None:
-    """What was tried, on which sequences, and what that could have missed."""
-    table = analysis.table
-    words = "none: no label has sequences both with and without a cluster"
-    if len(table.pairs):  # how much was tried, which the q-values correct for
-        words = f"{count_of(len(table.pairs), 'pairs')} of candidate and label were compared, "
-        words += f"{table.tried.sum()} of them tested, which overlap and count as "
-        words += (
-            f"{table.correction.count:.0f}; findings: {analysis.shown.finding.sum()}"
-        )
-    audit.note("pairs", words)
-    if analysis.part is not None:
-        first = int(analysis.part.sum())
-        audit.note(
-            "two parts",
-            f"cues were looked for in {first} sequences; all figures are of the other "
-            f"{len(analysis.part) - first}",
-        )
-    missed = limit_words(analysis.observations, table, options, audit.rng("limit"))
+    """What was tested, what it explains, and what could have been missed."""
+    audit.note(
+        "tests",
+        f"{analysis.tests}, corrected for together; findings: {analysis.table.finding.sum()}",
+    )
+    if analysis.cues:
+        audit.note("errors explained", _impact_words(analysis))
+    missed = limit_words(
+        analysis.observations, analysis.tests, options, audit.rng("limit")
+    )
     audit.note("could have been missed", missed)
+
+
+def _impact_words(analysis: Analysis) -> str:
+    """How many errors there are beyond what labels have without the cues that were found."""
+    table = analysis.table
+    errors = int((~analysis.observations.correct).sum())
+    found = table.finding
+    explained = (table.mistake.surplus * table.pairs.n_with)[found].sum()
+    # cues of several answers may share sequences
+    return f"about {min(round(explained), errors)} of {errors}"
 
 
 def _pair_scores(row: PairRow, words: str | None) -> Iterator[Score]:
@@ -165,9 +128,7 @@ def _pair_scores(row: PairRow, words: str | None) -> Iterator[Score]:
         "trove_score",
         row.score,
         **tested,
-        finding=row.verdict == Verdict.FINDING,
-        # a large loss that is not shown would look overlooked, not explained
-        always_reported=row.verdict == Verdict.LABEL_NOISE,
+        finding=row.is_finding,
         statement=words,
     )
     yield score_of("error_contribution", row.gap, **tested)
@@ -175,35 +136,20 @@ def _pair_scores(row: PairRow, words: str | None) -> Iterator[Score]:
     yield score_of("static_bias", row.bias, n=row.n_frames)
 
 
-def statement(
-    row: PairRow,
-    *,
-    labels: int,
-    starts: int = 1,
-    stills: bool = False,
-) -> str | None:
-    """A pair in a few sentences: what is lost, and what a still frame is taken for, or why not.
+def statement(row: PairRow, *, labels: int, stills: bool = False) -> str:
+    """A finding in a few sentences: what is lost, and what a still frame is taken for.
 
-    None for a pair that is nothing. There are so many `labels`, and `starts` of the clustering.
-    Of samples that are `stills` a frame is the sample.
+    There are so many `labels`. Of samples that are `stills` a frame is the sample.
     """
-    if row.verdict == Verdict.NOTHING:
-        return None
-    label = f"'{row.label}'"
     words = (
-        f"Where {{feature}} is on screen, {label} is right {round(100 * row.gap.value)} points "
-        f"less often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
+        f"Where {{feature}} is on screen, '{row.label}' is right {round(100 * row.gap.value)} "
+        f"points less often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
         f"{percent(row.gap.low, unit='')} to {percent(row.gap.high, unit='')} points)."
     )
-    if row.first_gap is not None:
-        first = round(100 * row.first_gap)
-        words += f" In the part of the data used for the search: {first} points."
-    if row.verdict == Verdict.LABEL_NOISE:
-        return label_noise_words(words, row.label, row.suspects, row.retest)
     sentences = _mistake_sentence(row) + _still_frame_sentence(
         row, labels, stills=stills
     )
-    return f"{words} {sentences}{_starts_sentence(row, starts)}"
+    return f"{words} {sentences}"
 
 
 def _mistake_sentence(row: PairRow) -> str:
@@ -225,73 +171,55 @@ def _still_frame_sentence(row: PairRow, labels: int, *, stills: bool) -> str:
     )
 
 
-def _starts_sentence(row: PairRow, starts: int) -> str:
-    """How far it depends on where the clustering starts; nothing of a single start."""
-    if starts < 2:
-        return ""
-    if row.by_pictures and not row.starts:
-        return (
-            f" None of {starts} repeats of the clustering found it. It was learned from pictures: "
-            f"those that are wrongly taken for '{row.answer}' have it in common."
-        )
-    if not row.starts:
-        return (
-            f" None of {starts} repeats of the clustering found it. A direction of the embedding "
-            "did."
-        )
-    count = f"All {starts}" if row.starts == starts else f"{row.starts} of {starts}"
-    return f" {count} repeats of the clustering found it."
-
-
 # --------------------------------------------------------------------- facts at the report's head
 
 
 def note_candidates(audit: Audit, analysis: Analysis) -> None:
     """How many candidates there are, and why."""
-    choice = analysis.choice
-    frames = choice.candidates.points
-    audit.note("clusters", candidates_words(choice, len(analysis.chosen)))
-    # few frames shorten the sweep: then the data chose the number, not the options
-    if choice.counts != choice.wanted:
-        wanted = _list_words(choice.wanted)
-        audit.note(
-            "cluster sweep",
-            f"shorter than {wanted}: there are only {count_of(frames, 'frames')}",
-        )
+    frames = analysis.candidates.points
+    clustering = analysis.clustering
+    if clustering is None:
+        audit.note("candidates", cues_words(audit, analysis))
+    else:
+        audit.note("clusters", clusters_words(clustering))
+        # few frames shorten the sweep: then the data chose the number, not the options
+        if clustering.counts != clustering.wanted:
+            wanted = _list_words(clustering.wanted)
+            audit.note(
+                "cluster sweep",
+                f"shorter than {wanted}: there are only {count_of(frames, 'frames')}",
+            )
     # then the static bias is of the answer itself, and time tells nothing
     if _are_stills(audit):
         audit.note("frames", "one a sample: its still clip is the sample itself")
 
 
-def candidates_words(choice: Choice, shown: int) -> str:
-    """How many candidates there are, and where they come from."""
-    candidates = choice.candidates
+def cues_words(audit: Audit, analysis: Analysis) -> str:
+    """Which wrong answers are common enough for a cue to be looked for."""
+    if not analysis.cues:
+        return f"none: no wrong answer is given to {FEWEST} samples or more"
+    answers = ", ".join(f"'{audit.labels[cue.answer]}'" for cue in analysis.cues[:6])
+    return (
+        f"what samples share that wrongly get an answer, in "
+        f"{count_of(len(analysis.cues), 'answers')}: {answers}"
+    )
+
+
+def clusters_words(clustering: Clustering) -> str:
+    """How many clusters there are, and why so many."""
+    candidates = clustering.candidates
     frames = candidates.points
-    if len(candidates.members[0]) == frames and shown == 1:
+    if len(candidates.members[0]) == frames:
         if frames <= 2:
             return f"1: {count_of(frames, 'frames', 'are')} too few to group"
         return (
             f"1: the model's embedding is the same for all {frames} frames, so nothing in them "
             "can be told apart"
         )
-    counts = _list_words(list(choice.counts))
-    if choice.silhouettes:
-        return (
-            f"{len(candidates)}; of {counts} it has the best cosine silhouette "
-            f"({max(choice.silhouettes.values()):.3f}) over {count_of(frames, 'frames')}"
-        )
-    directions = int((candidates.start == COMPONENT).sum())
-    learned = int((candidates.start == FORETOLD).sum())
-    by_pictures = (
-        f", and for {count_of(learned, 'wrong answers')} what their pictures share"
-        if learned
-        else ""
-    )
     return (
-        f"{count_of(len(candidates), 'candidates')} over {count_of(frames, 'frames')}: the "
-        "clusters of "
-        f"{len(candidates.clusterings)} starts with {counts} clusters, and {directions} directions "
-        f"of the embedding{by_pictures}. They overlap; {shown} of them are shown"
+        f"{len(candidates)}; of {_list_words(clustering.counts)} it has the best cosine "
+        f"silhouette ({max(clustering.silhouettes.values()):.3f}) over "
+        f"{count_of(frames, 'frames')}"
     )
 
 

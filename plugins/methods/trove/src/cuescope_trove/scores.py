@@ -4,8 +4,8 @@ A *pair* is a (label, cluster) whose label has sequences both with and without t
 those can be compared. Arrays over pairs hold what is defined; the others do not appear.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -13,10 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from cuescope_sdk.statistics import Answered, Groups, gap_intervals, mean_interval
-from cuescope_trove.maths.tails import Tail
-
-SELDOM = 3  # samples that are added where so few show a cluster that they say little
+from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
 
 Codes = Int[np.ndarray, " sample"]
 SampleMask = Bool[np.ndarray, " sample"]
@@ -36,8 +33,6 @@ class Observations:
     frame_static (frame, class): calibrated probabilities of its still clip; `member`: a sparse
     (frame, cluster) of the clusters that it is in, one or several. `groups` says which sequences
     were drawn together.
-    `probability` (sample, class) are those of the sequences, where label errors are looked for.
-    `tails` are clusters that are told beside the mean of a label.
     """
 
     label: np.ndarray
@@ -47,8 +42,6 @@ class Observations:
     frame_static: np.ndarray
     member: sparse.csr_array
     groups: Groups
-    probability: np.ndarray | None = None
-    tails: Mapping[int, Tail] = field(default_factory=dict)
 
     @property
     def classes(self) -> int:
@@ -82,59 +75,9 @@ class Observations:
         return np.asarray(self.frame_static[frames, self.prediction[self.frame_sample]])
 
     @property
-    def answered(self) -> Answered:
-        """What label noise is looked for in."""
-        return Answered(
-            label=self.label,
-            prediction=self.prediction,
-            correct=self.correct,
-            groups=self.groups,
-            probability=self.probability,
-        )
-
-    @property
     def values(self) -> PerSample:
         """1 for a right answer, 0 for a wrong one."""
         return np.asarray(self.correct.astype(float))
-
-    def shows(self, cluster: int) -> SampleMask:
-        """Which sequences have the cluster in any frame."""
-        return self._any_of(self.frames_of(cluster))
-
-    def would_show(self, cluster: int, label: int) -> SampleMask:
-        """Which sequences would have the cluster in any frame if that were their label."""
-        if cluster not in self.tails:
-            return self.shows(cluster)
-        tail = self.tails[cluster]
-        return self._any_of(np.flatnonzero(tail.with_label(self.frame_label == label)))
-
-    def _any_of(self, frames: IntPerFrame) -> SampleMask:
-        """The sequences of some frames."""
-        has_any = np.zeros(len(self.label), dtype=bool)
-        has_any[self.frame_sample[frames]] = True
-        return has_any
-
-    def frames_of(self, cluster: int) -> IntPerFrame:
-        """The frames of a cluster."""
-        return np.asarray(self.member_frame[self.member_cluster == cluster])
-
-    def take(self, chosen: SampleMask) -> "Observations":
-        """Those of some of the sequences, with their frames."""
-        # frames name their sequence by its number, which shifts when others leave
-        number = np.cumsum(chosen) - 1
-        frames = chosen[self.frame_sample]
-        return replace(
-            self,
-            label=self.label[chosen],
-            prediction=self.prediction[chosen],
-            correct=self.correct[chosen],
-            frame_sample=number[self.frame_sample[frames]],
-            frame_static=self.frame_static[frames],
-            member=self.member[frames],
-            groups=self.groups.take(chosen),
-            probability=None if self.probability is None else self.probability[chosen],
-            tails={number: tail.take(frames) for number, tail in self.tails.items()},
-        )
 
 
 def partition(frame_cluster: IntPerFrame, clusters: int) -> sparse.csr_array:
@@ -366,52 +309,6 @@ def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     )
 
 
-def lead(observations: Observations, pairs: Pairs, answer: IntPerPair) -> PerPair:
-    """How much more often other labels get an answer with each pair's cluster than without it.
-
-    On average over these labels, where it is seldom seen or leads elsewhere too: `SELDOM` samples
-    more show it and are not so mistaken, and no label counts for less than nothing.
-    """
-    clusters, column = np.unique(pairs.cluster, return_inverse=True)
-    shows = meets(observations)[:, clusters]
-    samples = len(observations.label)
-    place = observations.label, np.arange(samples)
-    shape = observations.classes, samples
-    of_label = sparse.csr_array((np.ones(samples), place), shape=shape)
-    total = of_label.sum(axis=1)[:, None]
-    with_it = (of_label @ shows).toarray()
-    leads = np.zeros(len(pairs))
-    for wrong in np.unique(answer):
-        is_taken = ~observations.correct & (observations.prediction == wrong)
-        taken = (of_label[:, is_taken] @ shows[is_taken]).toarray()
-        taken_without = of_label[:, is_taken].sum(axis=1)[:, None] - taken
-        usual = taken_without / np.maximum(total - with_it, 1)
-        surplus = (taken - with_it * usual) / (with_it + SELDOM)
-        is_other = (total[:, 0] > 0) & (np.arange(observations.classes) != wrong)
-        of_others = surplus[is_other].clip(min=0).sum(axis=0) / max(is_other.sum(), 1)
-        is_led = answer == wrong
-        leads[is_led] = of_others[column[is_led]]
-    return leads
-
-
-def share_beside(
-    observations: Observations, pairs: Pairs, answer: IntPerPair
-) -> PerPair:
-    """Of each pair's frames the share of other labels than an answer, over that of all frames.
-
-    At most 1. What is seen in frames of one label alone is likely what that label looks like.
-    """
-    label = observations.frame_label
-    frames = np.zeros((observations.classes, observations.clusters))
-    of_member = label[observations.member_frame], observations.member_cluster
-    np.add.at(frames, of_member, 1)
-    inside = frames[answer, pairs.cluster] / frames.sum(axis=0)[pairs.cluster]
-    usual = np.bincount(label, minlength=observations.classes)[answer] / len(label)
-    # of one label alone no share says anything
-    beside = np.divide(1 - inside, 1 - usual, out=np.ones(len(pairs)), where=usual < 1)
-    return np.asarray(np.minimum(beside, 1))
-
-
 # -------------------------------------------------------------------- label by label, for groups
 
 
@@ -446,25 +343,15 @@ def label_parts(observations: Observations, pairs: Pairs) -> Iterator[LabelPart]
 
 
 def gap_limits(
-    observations: Observations,
-    pairs: Pairs,
-    confidence: float | PerPair,
+    observations: Observations, pairs: Pairs, confidence: float
 ) -> tuple[PerPair, PerPair]:
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
     low = np.full(len(pairs), -1.0)
     high = np.full(len(pairs), 1.0)
-    of_pair = np.broadcast_to(confidence, len(pairs))
     for part in label_parts(observations, pairs):
-        # pairs of one confidence in one go: those that were not found are most
-        for level in np.unique(of_pair[part.pairs]):
-            columns = of_pair[part.pairs] == level
-            chosen = part.pairs[columns]
-            low[chosen], high[chosen] = gap_intervals(
-                part.values,
-                part.present[:, columns],
-                part.groups,
-                confidence=float(level),
-            )
+        low[part.pairs], high[part.pairs] = gap_intervals(
+            part.values, part.present, part.groups, confidence=confidence
+        )
     # one group says nothing of how much groups vary
     return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
 
@@ -472,7 +359,7 @@ def gap_limits(
 def bias_limits(
     observations: Observations,
     pairs: Pairs,
-    confidence: float | PerPair,
+    confidence: float,
     *,
     across_labels: bool = False,
 ) -> tuple[PerPair, PerPair]:
@@ -488,13 +375,10 @@ def bias_limits(
     starts = np.searchsorted(cell[order], wanted, side="left")
     ends = np.searchsorted(cell[order], wanted, side="right")
     bias = observations.frame_bias
-    of_pair = np.broadcast_to(confidence, len(pairs))
     for pair in np.flatnonzero(ends > starts):
         frames = observations.member_frame[order[starts[pair] : ends[pair]]]
         drawn = observations.groups.take(observations.frame_sample[frames])
         low[pair], high[pair] = mean_interval(
-            bias[frames],
-            drawn,
-            confidence=float(of_pair[pair]),
+            bias[frames], drawn, confidence=confidence
         )
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

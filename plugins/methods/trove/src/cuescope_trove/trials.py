@@ -1,7 +1,7 @@
 """What TRoVe asks, and which of what came back looks alike (section 3.2, first step)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -9,16 +9,10 @@ from jaxtyping import Float
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.stills import FrameId
 from cuescope_sdk.tools import NameGuess
-from cuescope_trove.candidates.groups import (
-    Candidates,
-    independent_components,
-    principal_components,
-    several_clusterings,
-)
+from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.control import check_control
 from cuescope_trove.maths.clustering import best_clusters
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import IntPerFrame
 
 
 def check(audit: Audit, options: TRoVeOptions) -> None:
@@ -36,46 +30,30 @@ def check(audit: Audit, options: TRoVeOptions) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """The candidates, the numbers of clusters wanted and tried, and the silhouettes of the tried.
-
-    Silhouettes are those by which the paper chooses; without a choice there are none.
-    """
+class Clustering:
+    """The clusters, the numbers of clusters wanted and tried, and the silhouettes of the tried."""
 
     candidates: Candidates
     wanted: Sequence[int]
     counts: Sequence[int]
-    silhouettes: Mapping[int, float] = field(default_factory=dict)
+    silhouettes: Mapping[int, float]
 
 
-def choose_candidates(
+def choose_clusters(
     audit: Audit,
     options: TRoVeOptions,
     points: Float[np.ndarray, "frame dim"],
-    label: IntPerFrame,
-) -> Choice:
-    """Groups of still clips that look alike to the model: one clustering, or what several found.
+) -> Clustering:
+    """Groups of still clips that look alike to the model, as many as fit best by silhouette.
 
-    `points` are the embeddings of the frames. Candidates know nothing of answers, which the test
-    deals anew.
+    `points` are the embeddings of the frames.
     """
     wanted = sweep(len(audit.labels), options.k_min, options.k_max, options.step)
     counts = feasible(wanted, len(points))
     seed = audit.derive_seed("kmeans")
-    if options.paper:
-        with audit.context.progress("clustering", len(counts)) as advance:
-            clusters, silhouettes = best_clusters(points, counts, seed, advance)
-        return Choice(Candidates.of(clusters), wanted, counts, silhouettes)
-    # the first start is the one that the paper's way would take
-    others = map(str, range(1, options.starts))
-    seeds = [seed, *(audit.derive_seed("kmeans", start) for start in others)]
-    with audit.context.progress("clustering", len(counts) * len(seeds)) as advance:
-        clusterings = several_clusterings(points, counts, seeds, advance)
-    seed = audit.derive_seed("components")
-    independent = independent_components(points, options.components, seed)
-    principal = principal_components(points, label, options.principal_components)
-    candidates = Candidates.join([clusterings, independent, principal])
-    return Choice(candidates, wanted, counts)
+    with audit.context.progress("clustering", len(counts)) as advance:
+        clusters, silhouettes = best_clusters(points, counts, seed, advance)
+    return Clustering(Candidates.of(clusters), wanted, counts, silhouettes)
 
 
 def sweep(labels: int, k_min: int, k_max: int, step: int | None) -> list[int]:

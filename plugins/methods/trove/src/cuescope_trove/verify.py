@@ -1,21 +1,14 @@
-"""Checks of what TRoVe found: the null, labels, other explanations, mistakes, what is on screen."""
+"""Checks of what TRoVe found: the null, other explanations, what is on screen."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
-from cuescope_sdk.data import (
-    Comparison,
-    mislabelled_samples,
-    other_explanations,
-    unlike_label_errors,
-)
-from cuescope_sdk.locating import shared_look
+from cuescope_sdk.data import Comparison, other_explanations
 from cuescope_sdk.report import null_evidence
-from cuescope_sdk.statistics import LabelNoise
+from cuescope_sdk.statistics import LabelEffects, benjamini_hochberg
 from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
 from cuescope_trove.candidates.frames import ranked_frames
@@ -24,11 +17,11 @@ from cuescope_trove.checks.annotated_cues import (
     rank_annotated_frames,
 )
 from cuescope_trove.checks.detector import check_with_detector
-from cuescope_trove.checks.mistakes import check_mistakes
 from cuescope_trove.control import conditions
+from cuescope_trove.cues import signs
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, label_parts
-from cuescope_trove.selection import Verdict, losses_that_pass, shuffle_within_labels
+from cuescope_trove.scores import label_parts
+from cuescope_trove.selection import clusters_that_pass, shuffle_within_labels
 
 NAMED = 8  # wrong answers that may be on screen too
 
@@ -39,14 +32,14 @@ def evidence(
     features: Sequence[Feature],
     scores: Sequence[Score],
 ) -> Iterator[Evidence]:
-    """Every check that the data and the tools allow; nothing where nothing was scored.
+    """Every check that the data and the tools allow.
 
-    The annotation speaks about any method's features. The others need TRoVe's own clusters.
+    The annotation speaks about any method's features. The others need TRoVe's own candidates.
     """
-    if not scores:
-        return
     # `--verify-with trove` comes here with the scores of another method
-    if not any(score.metric == "trove_score" for score in scores):
+    if audit.options is not options:
+        if not scores:
+            return
         by_feature = partial(
             rank_annotated_frames, features, scores, metric=scores[0].metric
         )
@@ -55,40 +48,32 @@ def evidence(
         )
     else:
         analysis = audit.once(analyse, audit, options)
-        by_frame = partial(ranked_frames, audit, options, analysis)
+        by_frame = partial(ranked_frames, audit, analysis)
         yield from check_against_annotation(audit, options, features, scores, by_frame)
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, analysis)
-        if options.label_noise:
-            yield check_labels(audit, analysis, features, scores)
-            yield from check_unlike(audit, analysis, features)
         found = comparisons(audit, options, analysis, features)
         yield from other_explanations(audit, found)
-        yield from check_mistakes(audit, options, analysis.shown, features)
         if options.null_shuffles:
-            # of what is shown: all candidates, twenty times over, would cost more than the audit
-            member = analysis.observations.member[:, analysis.chosen]
-            shown = replace(analysis.observations, member=member)
-            yield check_null(audit, options, shown)
+            yield check_null(audit, options, analysis)
 
 
-def check_null(
-    audit: Audit,
-    options: TRoVeOptions,
-    observations: Observations,
-) -> Evidence:
-    """What is on screen, dealt anew to groups within each label, knows nothing of answers.
+def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evidence:
+    """Test again where answers know nothing of what is on screen: dealt anew within each label.
 
-    The test runs again on each shuffle, of all groups and without what a finding must pass
-    besides: that would hide a test that alarms too often. Its rate is held against the promise.
+    Whole groups change places. The rate of alarms is held against the promise.
     """
     rng = audit.rng("null")
     shuffles = options.null_shuffles
+    observations = analysis.observations
     counts = []
     with audit.context.progress("shuffling", shuffles) as advance:
         for _ in range(shuffles):
-            shuffled = shuffle_within_labels(observations, rng)
-            counts.append(losses_that_pass(shuffled, options, rng))
+            if analysis.cues:
+                counts.append(_cues_that_pass(analysis, options, rng))
+            else:
+                shuffled = shuffle_within_labels(observations, rng)
+                counts.append(clusters_that_pass(shuffled, options, rng))
             advance(1)
     units = "groups" if observations.groups.declared else "samples"
     return null_evidence(
@@ -100,38 +85,24 @@ def check_null(
     )
 
 
-def check_labels(
-    audit: Audit,
-    analysis: Analysis,
-    features: Sequence[Feature],
-    scores: Sequence[Score],
-) -> Evidence:
-    """Which samples look mislabelled, and whether anything that was found rests on them."""
-    answers = audit.once(Answers.ask, audit)
-    return mislabelled_samples(
-        [outcome.trial.sample for outcome in answers.outcomes],
-        audit.labels,
-        LabelNoise.of(analysis.observations.answered),
-        explained=int((analysis.shown.verdict == Verdict.LABEL_NOISE).sum()),
-        held=int(analysis.shown.finding.sum()),
-        features=features,
-        scores=scores,
-        share=partial(shared_look, audit),
-    )
-
-
-def check_unlike(
-    audit: Audit, analysis: Analysis, features: Sequence[Feature]
-) -> Iterator[Evidence]:
-    """The findings that would be label noise, if label errors were answered as they are."""
-    table = analysis.shown
-    for pair in np.flatnonzero(table.finding & (table.unlike > 0)).tolist():
-        yield unlike_label_errors(
-            features[table.pairs.cluster[pair]].key,
-            audit.labels[table.pairs.label[pair]],
-            int(table.suspects[pair]),
-            float(table.unlike[pair]),
+def _cues_that_pass(
+    analysis: Analysis, options: TRoVeOptions, rng: np.random.Generator
+) -> int:
+    """Number of cues that pass the test where answers are dealt anew within each label."""
+    observations = analysis.observations
+    source = observations.groups.deal(observations.label, rng)
+    tests = []
+    for cue in analysis.cues:
+        effects = LabelEffects.of(
+            cue.probability,
+            observations.values[source],
+            observations.label,
+            signs(cue.answer, observations.classes),
+            observations.groups,
+            rng,
         )
+        tests.append(effects.p_value)
+    return int((np.array(benjamini_hochberg(tests)) <= options.fdr).sum())
 
 
 def comparisons(
@@ -141,9 +112,8 @@ def comparisons(
     features: Sequence[Feature],
 ) -> list[Comparison]:
     """What each finding compares: a label's sequences with the cluster, and those without."""
-    table = analysis.shown
-    member = analysis.observations.member[:, analysis.chosen]
-    observations = replace(analysis.observations, member=member)
+    table = analysis.table
+    observations = analysis.observations
     samples = [
         outcome.trial.sample for outcome in audit.once(Answers.ask, audit).outcomes
     ]

@@ -1,7 +1,6 @@
 """Pseudo-labels of a detector for a named feature (section 5.1 and appendix D.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -35,7 +34,7 @@ def check_with_detector(
     """Is the named feature what costs the top label its accuracy, and is a still frame enough?
 
     The label was chosen by the same answers, as the best of all pairs that were tested: the
-    p-value pays for each of them. Where cues were looked for in one part, the other is looked at.
+    p-value pays for each of them.
     """
     # scores come ranked, findings first: this is the label of the best pair
     label = scores[0].label
@@ -50,16 +49,12 @@ def check_with_detector(
         return
     observations = analysis.observations
     ordered = audit.samples_by_key()
-    samples = ordered
-    if analysis.part is not None:
-        samples = list(compress(ordered, ~analysis.part))
     # of this label only: frames of others would be looked through for nothing
-    samples = [sample for sample in samples if sample.label == label]
+    samples = [sample for sample in ordered if sample.label == label]
     shows = detect(audit, samples, name, options.threshold)
     keys = [sample.key for sample in ordered]
     correct = dict(zip(keys, observations.correct.tolist(), strict=True))
-    # at least 1: p times 0 would be a certainty
-    tried = max(round(analysis.table.correction.count), 1)
+    tried = len(analysis.table.pairs)
     yield accuracy_evidence(
         samples, shows, correct, label, name, audit.rng("detector"), tried
     )

@@ -20,7 +20,7 @@ from cuescope_trove.maths.ranking import precision_at_k, r_precision
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, compare, partition, static_bias
 from cuescope_trove.suite.configurations import Configuration
-from cuescope_trove.trials import choose_candidates
+from cuescope_trove.trials import choose_clusters
 
 # 20 points of accuracy: the quality filter of appendix A
 MIN_GAP = 0.2
@@ -57,10 +57,7 @@ class Settings:
         """An audit of the model on data with this cue."""
         return Request(
             method="trove",
-            method_options={
-                "paper": True,
-                "discover": 0,  # the paper ranks and grades on the same sequences
-            },
+            method_options={"paper": True},
             model=self.model,
             data=f"{self.data}:{cue}",
             data_options=data_options,
@@ -119,9 +116,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     audit = session.audit
     answers = audit.once(Answers.ask, audit)
     observations, _ = observe(audit, 1, "temperature")
-    candidates = choose_candidates(
-        audit, audit.options, answers.embedding, observations.frame_label
-    ).candidates
+    candidates = choose_clusters(audit, audit.options, answers.embedding).candidates
     observations = replace(observations, member=candidates.member)
     annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
     shows: dict[FrameId, bool] = {}
@@ -136,8 +131,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     rng = audit.rng("random")
     orders = own_rankings(observations, candidates, label, rng)
     # what an audit does unless the paper's way is asked for, on the same sequences
-    options = TRoVeOptions(discover=0)
-    ranked = ranked_frames(audit, options, analyse(audit, options), worst.label)
+    ranked = ranked_frames(audit, analyse(audit, TRoVeOptions()), worst.label)
     orders["TRoVe"] = [np.array([answers.row[frame] for frame in ranked])]
     grades = {}
     for name, of_ranking in orders.items():

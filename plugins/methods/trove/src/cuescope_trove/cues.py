@@ -1,0 +1,228 @@
+"""Cues that draw an answer: who shows them, as held-out recognisers say, and what they change.
+
+A cue is looked for behind each common wrong answer, in the model's embedding and in the pictures
+themselves: an adapted network may keep in its embedding only what it answers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from cuescope_sdk import Audit, Frame
+from cuescope_sdk.locating import Look
+from cuescope_sdk.maths import normalise, on_one_thread
+from cuescope_sdk.statistics import (
+    LabelEffects,
+    Recognised,
+    TwoGroups,
+    benjamini_hochberg,
+    recognise,
+)
+from cuescope_sdk.stills import Answers
+from cuescope_trove.candidates.groups import Candidates
+from cuescope_trove.scores import Observations, SampleMask
+
+FEWEST = 6  # samples that wrongly get an answer: one for each fold that is learned from, and held
+MOST_ANSWERS = 20  # the most common wrong ones; the work grows with them
+# samples whose middle frames are looked at, for 3 ms each; of more, the embedding tells more
+MOST_PICTURES = 4_000
+PICTURE_DIMENSIONS = 100  # principal ones of what is seen in pictures
+SHOWN = 0.5  # probability from which on a sample is listed as showing a cue
+PerFrame = Float[np.ndarray, " frame"]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Rows that describe some frames; `frames` are their numbers, some of each sequence."""
+
+    name: str
+    frames: Int[np.ndarray, " seen"]
+    rows: Float[np.ndarray, "seen dim"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cue:
+    """A cue that draws an answer, as one view shows it.
+
+    `odds` is the log odds of each frame to show it. `q_value` is corrected for all answers and
+    views.
+    """
+
+    answer: int
+    view: str
+    recognised: Recognised
+    effects: LabelEffects
+    odds: PerFrame
+    q_value: float = 1.0
+
+    @property
+    def probability(self) -> Float[np.ndarray, " sample"]:
+        """Probability that each sequence shows the cue."""
+        return self.recognised.probability
+
+    def members(self, observations: Observations) -> Int[np.ndarray, " member"]:
+        """Frames that show the cue, in sequences that likely do; the likeliest first."""
+        own = observations.frame_sample
+        highest = np.full(len(observations.label), -np.inf)
+        np.maximum.at(highest, own, self.odds)
+        # each listed sequence has a frame
+        is_shown = (self.odds > 0) | (self.odds == highest[own])
+        members = np.flatnonzero(is_shown & (self.probability[own] > SHOWN))
+        return members[np.argsort(-self.odds[members], kind="stable")]
+
+
+def recognise_cues(audit: Audit, observations: Observations) -> tuple[list[Cue], int]:
+    """The cue of each wrong answer that is common enough, surest first, and how many were tested.
+
+    Of its views, that with the larger shared slope speaks for an answer.
+    """
+    answers = wrong_answers(observations)
+    if not answers:
+        return [], 0
+    tested = []
+    views = list(_views(audit, observations))
+    with audit.context.progress(
+        "recognising cues", len(answers) * len(views)
+    ) as advance:
+        for view in views:
+            for answer in answers:
+                cue = _cue(audit, observations, view, answer)
+                if cue is not None:
+                    tested.append(cue)
+                advance(1)
+    q_values = benjamini_hochberg([cue.effects.p_value for cue in tested])
+    best: dict[int, Cue] = {}
+    for cue, q_value in zip(tested, q_values, strict=True):
+        before = best.get(cue.answer)
+        if before is None or cue.effects.z > before.effects.z:
+            best[cue.answer] = replace(cue, q_value=float(q_value))
+    # a cue that no sample shows for sure has nothing to look at
+    shown = [cue for cue in best.values() if (cue.probability > SHOWN).any()]
+    return sorted(shown, key=lambda cue: -cue.effects.z), len(tested)
+
+
+def wrong_answers(observations: Observations) -> list[int]:
+    """The answers that most often are wrong."""
+    wrong = observations.prediction[~observations.correct]
+    counts = np.bincount(wrong, minlength=observations.classes)
+    order = np.argsort(-counts, kind="stable")[:MOST_ANSWERS]
+    return [int(answer) for answer in order if counts[answer] >= FEWEST]
+
+
+def signs(answer: int, labels: int) -> Float[np.ndarray, " label"]:
+    """1 for the answer's own label, whose accuracy its cue raises, -1 for all others."""
+    return np.where(np.arange(labels) == answer, 1.0, -1.0)
+
+
+def candidates_of(cues: Sequence[Cue], observations: Observations) -> Candidates:
+    """The frames that show each cue."""
+    members = [cue.members(observations) for cue in cues]
+    strength = [cue.odds[frames] for cue, frames in zip(cues, members, strict=True)]
+    return Candidates(len(observations.frame_sample), members, strength)
+
+
+def _cue(
+    audit: Audit, observations: Observations, view: View, answer: int
+) -> Cue | None:
+    label, groups = observations.label, observations.groups
+    labels = observations.classes
+    given = observations.prediction == answer
+    recognised = recognise(
+        _mean_rows(view, observations),
+        label,
+        given,
+        labels,
+        groups,
+        audit.rng("recognise", view.name, str(answer)),
+    )
+    if recognised is None:
+        return None
+    effects = LabelEffects.of(
+        recognised.probability,
+        observations.values,
+        label,
+        signs(answer, labels),
+        groups,
+        # the same draws for each view: of two that show the same samples the first is taken
+        audit.rng("effects", str(answer)),
+    )
+    odds = _frame_odds(recognised, view, observations, given)
+    return Cue(answer, view.name, recognised, effects, odds)
+
+
+def _mean_rows(
+    view: View, observations: Observations
+) -> Float[np.ndarray, "sample dim"]:
+    own = observations.frame_sample[view.frames]
+    sums = np.zeros((len(observations.label), view.rows.shape[1]))
+    np.add.at(sums, own, view.rows)
+    return sums / np.bincount(own)[:, None]
+
+
+def _frame_odds(
+    recognised: Recognised,
+    view: View,
+    observations: Observations,
+    given: SampleMask,
+) -> PerFrame:
+    """Log odds of each frame; one that the view has not seen takes the most of its sequence."""
+    own = observations.frame_sample[view.frames]
+    label = observations.label[own]
+    score = recognised.scores_of(view.rows, label, recognised.fold[own])
+    groups = TwoGroups.fit(score, label, given[own], observations.classes)
+    seen = groups.log_odds(score, label)
+    highest = np.full(len(observations.label), -np.inf)
+    np.maximum.at(highest, own, seen)
+    odds = highest[observations.frame_sample]
+    odds[view.frames] = seen
+    return np.asarray(odds)
+
+
+# ------------------------------------------------------------------------------------- the views
+
+
+def _views(audit: Audit, observations: Observations) -> Iterator[View]:
+    answers = audit.once(Answers.ask, audit)
+    frames = np.arange(len(observations.frame_sample))
+    yield View("embedding", frames, normalise(answers.embedding).astype(np.float64))
+    if len(observations.label) <= MOST_PICTURES:
+        with audit.spare("what the pictures themselves have in common"):
+            pictures = _pictures(audit, observations)
+            if pictures is not None:
+                yield pictures
+
+
+@on_one_thread
+def _pictures(audit: Audit, observations: Observations) -> View | None:
+    """Colours, detail and kinds of patches in each sequence's middle frame; None: all are alike."""
+    from sklearn.decomposition import PCA
+
+    answers = audit.once(Answers.ask, audit)
+    _, first, counts = np.unique(
+        observations.frame_sample, return_index=True, return_counts=True
+    )
+    middle = first + counts // 2
+    frames = _frames_at(answers, middle)
+    if len({frame.key for frame in frames}) < 2:
+        return None
+    rng = audit.rng("pictures")
+    rows = Look.learn(frames, rng).read(frames)
+    spread = rows.std(axis=0)
+    rows = rows[:, spread > 0] / spread[spread > 0]
+    count = min(PICTURE_DIMENSIONS, *rows.shape)
+    seed = audit.derive_seed("pictures")
+    reduced = PCA(count, svd_solver="randomized", random_state=seed % 2**32)
+    return View("pictures", middle, reduced.fit_transform(rows))
+
+
+def _frames_at(answers: Answers, numbers: Int[np.ndarray, " seen"]) -> list[Frame]:
+    samples = {
+        outcome.trial.sample.key: outcome.trial.sample for outcome in answers.outcomes
+    }
+    places = list(answers.row)
+    return [
+        samples[key].frames[frame]
+        for key, frame in (places[number] for number in numbers)
+    ]
