@@ -1,8 +1,8 @@
 """How often TRoVe and its rivals find something where there is nothing.
 
 Simulated audits go through the same functions as real ones, checks and the engine's doubts
-included; only clusterings are drawn, for they take the time. Each row is a null: no cue goes with
-errors, though something else may. With `--planted` there is a cue beside it.
+included. Each row is a null: no cue goes with errors, though something else may. With `--planted`
+there is a cue beside it.
 
     python benchmarks/nulls/rows.py --method trove --audits 1000
     python benchmarks/nulls/rows.py --method domino --audits 1000
@@ -10,54 +10,33 @@ errors, though something else may. With `--planted` there is a cue beside it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special
+from recorded import Recorded, record, run
+from scipy import special
 
-from cuescope.conclusions import with_doubts
-from cuescope_sdk import (
-    Audit,
-    Context,
-    Detection,
-    Frame,
-    Options,
-    Outcome,
-    Response,
-    Sample,
-    Score,
-    Trial,
-)
-from cuescope_sdk.data import independent_samples
+from cuescope_sdk import Detection, Frame, Options, Sample
 from cuescope_sdk.data._conditions import QUALITY
 from cuescope_sdk.data._other_explanations import quality_of_files
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import Answers
 from cuescope_slices import DistillingFailures, Domino, George, Slices
-from cuescope_trove.analysis import Analysis, analyse, pair_rows
-from cuescope_trove.candidates.directions import directions_of
-from cuescope_trove.candidates.distinct import Distinct
-from cuescope_trove.candidates.groups import Candidates
+from cuescope_trove import TRoVe
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, partition
-from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, score
-from cuescope_trove.trials import Choice, candidate_features
-from cuescope_trove.verify import evidence
 
 LABELS, FRAMES = 4, 4
 BACKGROUNDS, LOOKS = 8, 2  # clusters of backgrounds, and clusters of each class
 CLUSTERS = BACKGROUNDS + LABELS * LOOKS
 HARMED = "label 1"  # what a planted cue costs most
 CUE = 0  # the cluster of a planted cue, which gives label 0 away
-OVERLAPPING = 48  # candidates beside these
 STRAY = 0.03  # of the frames are in a random cluster
 SITES = 4
 DIM = 24  # of the embedding
 # of the planted cue: the share of a label's sequences that show it, and what it takes from them
 SHARE, COSTS = 0.25, 0.4
 SHOWS_IT = 0.5  # share of a finding's frames from which on it shows the cue
-UNSHUFFLED = TRoVeOptions(null_shuffles=0)
+UNSHUFFLED = TRoVeOptions(null_shuffles=0, hide=False)
 NO_PICTURE = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 
 
@@ -121,6 +100,7 @@ class Scene:
     """Answers as arrays, a point for each frame, and what is annotated of each sequence."""
 
     observations: Observations
+    probability: np.ndarray
     embedding: np.ndarray
     groups: Sequence[str] | None
     size: np.ndarray | None
@@ -214,10 +194,9 @@ def simulate(world: World, rng: np.random.Generator) -> Scene:
         prediction=prediction,
         correct=prediction == label,
         frame_sample=owner,
-        member=candidates(cluster, rng),
+        member=partition(cluster, CLUSTERS),
         frame_static=special.softmax(still, axis=1),
         groups=groups if declared else Groups.single(len(true)),
-        probability=special.softmax(logits, axis=1),
     )
     noise = np.sqrt(1 / world.reliability - 1) * rng.normal(size=len(size))
     # what errors follow is the size, the time or the quality; the others know nothing of them
@@ -227,6 +206,7 @@ def simulate(world: World, rng: np.random.Generator) -> Scene:
     sharpness = size if world.is_quality else rng.normal(size=len(size))
     return Scene(
         observations=observations,
+        probability=special.softmax(logits, axis=1),
         embedding=_embed(cluster, source, world, rng),
         groups=[f"source {number}" for number in source] if declared else None,
         size=measured[source] if world.is_known else None,
@@ -251,19 +231,6 @@ def _embed(
         noise = 0.02 * rng.normal(size=shared.shape)
         return (shared[first][source] + noise).reshape(-1, DIM).astype(np.float32)
     return (points + rng.normal(size=points.shape)).astype(np.float32)
-
-
-def candidates(cluster: np.ndarray, rng: np.random.Generator) -> sparse.csr_array:
-    """(frame, candidate): the clusters, and `OVERLAPPING` others that cut and join them at random.
-
-    So do several starts of a clustering: what they find overlaps.
-    """
-    columns = [partition(cluster, CLUSTERS)]
-    for _ in range(OVERLAPPING):
-        joined = np.isin(cluster, rng.choice(CLUSTERS, 2, replace=False))
-        cut = joined & (rng.random(len(cluster)) < rng.uniform(0.3, 1.0))
-        columns.append(sparse.csr_array(cut[:, None]))
-    return sparse.csr_array(sparse.hstack(columns))
 
 
 def _backgrounds(
@@ -312,146 +279,47 @@ def _pull(
 # ---------------------------------------------------------------------------- audits of it
 
 
-class Recorded(Audit):
-    """An audit whose answers are known before anything is asked."""
-
-    answers: Answers
-    analysis: Analysis
-    sharpness: np.ndarray
-
-    @property
-    def found(self) -> list[Score]:
-        """What passes the rule; where a refuted premise took it, its `doubt` says why."""
-        return [score for score in self.scores if score.finding or score.doubt]
-
-    def once(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """As in any audit, but for what the model answers and what TRoVe makes of it."""
-        if function == Answers.ask:
-            return self.answers
-        if function is quality_of_files:
-            numbers = [int(sample.key) for sample in args[0]]
-            return {QUALITY[0]: self.sharpness[numbers]}
-        if function is analyse:
-            return self.analysis
-        return super().once(function, *args, **kwargs)
-
-
-def record(scene: Scene, options: Options) -> Recorded:
+def recorded(scene: Scene, options: Options) -> Recorded:
     """The audit of a scene, before anything is looked for."""
-    observations = scene.observations
-    label = observations.label
-    assert observations.probability is not None
+    label = scene.observations.label
     names = tuple(f"label {number}" for number in range(LABELS))
-    frame = scene.embedding.reshape(len(label), FRAMES, -1)
-    logits = np.log(observations.probability).astype(np.float32)
-    outcomes = []
-    for number in range(len(label)):
-        name = names[label[number]]
-        sample = Sample(
+    samples = [
+        Sample(
             key=f"{number:05d}",
             frames=(NO_PICTURE,) * FRAMES,
             choices=names,
-            label=name,
+            label=names[code],
             group=scene.groups[number] if scene.groups else None,
             annotations=scene.annotations(number, names),
         )
-        embedding = frame[number].mean(axis=0)
-        response = Response(logits=logits[number], embedding=embedding)
-        outcomes.append(Outcome(Trial(sample=sample), response))
-    samples = [outcome.trial.sample for outcome in outcomes]
+        for number, code in enumerate(label)
+    ]
     # data come by their labels, with the wrong ones anywhere among these
     order = np.lexsort((np.arange(len(label)) % (len(label) // LABELS), label))
-    owner = observations.frame_sample
-    frames = enumerate(np.arange(len(owner)) % FRAMES)
-    audit = Recorded(
-        labels=names,
-        options=options,
-        respond=lambda trials: [],
-        context=Context(cache=Path()),
-        samples=tuple(samples[number] for number in order),
-        outcomes=outcomes,
-    )
-    audit.sharpness = scene.sharpness
-    audit.answers = Answers(
-        outcomes=outcomes,
-        stills=[],
-        row={(samples[owner[row]].key, int(place)): row for row, place in frames},
+    audit = record(
+        samples,
+        names,
+        options,
+        logits=np.log(scene.probability),
+        static_logits=np.log(scene.observations.frame_static),
         embedding=scene.embedding,
-        static_logits=np.log(observations.frame_static),
+        order=order.tolist(),
     )
+    audit.known[quality_of_files] = lambda of: {
+        QUALITY[0]: scene.sharpness[[int(sample.key) for sample in of]]
+    }
     return audit
 
 
-def audit(
-    observations: Observations,
-    options: TRoVeOptions,
-    rng: np.random.Generator,
-) -> ScoredPairs:
-    """All pairs with their verdicts; the paper's way has the clusters of one start alone."""
-    if options.paper:
-        member = observations.member[:, :CLUSTERS]
-        observations = replace(observations, member=member)
-    part = discovery_part(observations, options.discover, rng)
-    return score(observations, options, rng, part)
-
-
-def check_trove(
-    scene: Scene,
-    rng: np.random.Generator,
-    options: TRoVeOptions = UNSHUFFLED,
-) -> Recorded:
+def check_trove(scene: Scene, options: TRoVeOptions = UNSHUFFLED) -> Recorded:
     """An audit by TRoVe, after all checks; `Score.doubt` says what took a star."""
-    recorded = record(scene, options)
-    observations = scene.observations
-    part = discovery_part(observations, options.discover, rng)
-    table = score(observations, options, rng, part)
-    if not table.finding.any():
-        return recorded
-    members = [
-        observations.frames_of(number) for number in range(observations.clusters)
-    ]
-    strength = [np.ones(len(frames)) for frames in members]
-    starts = np.zeros(len(members), dtype=int)
-    groups = Candidates(len(observations.frame_sample), members, strength, starts)
-    directions = directions_of(observations, scene.embedding)
-    distinct = Distinct(groups, table, directions)
-    chosen = distinct.choose(options.k_max * LABELS)
-    shown = table.of_clusters(chosen)
-    choice = Choice(groups, [], [])
-    recorded.analysis = Analysis(
-        choice, observations, part, table, distinct, chosen, shown
-    )
-    frames = list(recorded.answers.row)
-    features = list(candidate_features(groups.take(chosen), frames))
-    scores = [
-        Score(
-            feature=row.feature,
-            label=row.label,
-            metric="trove_score",
-            value=None if row.score is None else row.score.value,
-            finding=row.verdict == Verdict.FINDING,
-        )
-        for row in pair_rows(recorded, options, features, recorded.analysis)
-    ]
-    recorded.features = features
-    recorded.scores = scores
-    checks = [*independent_samples(recorded, place_is_held=True)]
-    checks += evidence(recorded, options, features, scores)
-    recorded.scores = with_doubts(scores, checks)
-    return recorded
+    return run(TRoVe(options, None), recorded(scene, options), checks=True)
 
 
 def check_slices(method: type[Slices], scene: Scene) -> Recorded:
     """An audit by a rival, after all checks."""
     options = method.Options(null_shuffles=0)
-    recorded = record(scene, options)
-    plugin = method(options, recorded.context)
-    recorded.features = list(plugin.propose_features(recorded))
-    scores = list(plugin.compute_scores(recorded, recorded.features))
-    recorded.scores = scores
-    checks = list(plugin.verify(recorded, recorded.features, scores))
-    recorded.scores = with_doubts(scores, checks)
-    return recorded
+    return run(method(options, None), recorded(scene, options), checks=True)
 
 
 RIVALS: Mapping[str, type[Slices]] = {
@@ -466,8 +334,8 @@ def audit_null(method: str, world: World, seed: int) -> tuple[bool, bool]:
     rng = np.random.default_rng([14, seed])
     scene = simulate(world, rng)
     rival = RIVALS.get(method)
-    recorded = check_slices(rival, scene) if rival else check_trove(scene, rng)
-    found = recorded.found
+    audit = check_slices(rival, scene) if rival else check_trove(scene)
+    found = audit.found
     return bool(found), any(score.doubt is None for score in found)
 
 
@@ -475,19 +343,18 @@ def audit_planted(null: World, seed: int) -> tuple[bool, bool]:
     """The same of TRoVe's findings that show a cue, which is planted beside what a null has."""
     rng = np.random.default_rng([15, seed])
     scene = simulate(replace(null, cue_share=SHARE, cue_loss=COSTS), rng)
-    recorded = check_trove(scene, rng)
+    audit = check_trove(scene)
     cue = scene.observations.member[:, [CUE]].toarray().ravel()
     shows_it = set()
-    for feature in recorded.features:
+    for feature in audit.features:
         frames = [
-            recorded.answers.row[seen.sample, seen.frame]
-            for seen in feature.occurrences
+            audit.answers.row[seen.sample, seen.frame] for seen in feature.occurrences
         ]
         if cue[frames].mean() >= SHOWS_IT:
             shows_it.add(feature.key)
     found = [
         score
-        for score in recorded.found
+        for score in audit.found
         if score.label == HARMED and score.feature in shows_it
     ]
     return bool(found), any(score.doubt is None for score in found)

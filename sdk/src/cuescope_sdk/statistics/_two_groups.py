@@ -155,12 +155,12 @@ class _Fitting:
         curvature = probability @ (expected * (1 - expected)) + 1 / PRIOR**2
         return slope + float(np.clip(gradient / curvature, -STEP, STEP))
 
-    @property
+    @cached_property
     def _sizes(self) -> PerLabel:
         sizes = np.bincount(self.label, minlength=self.count)
         return np.maximum(sizes, 1).astype(float)
 
-    @property
+    @cached_property
     def _answered(self) -> PerLabel:
         """Number of samples of each label that get the answer."""
         return self._sums(self.given.astype(float))

@@ -1,1 +1,0 @@
-"""Real cut-outs on real photos as CLIP sees them, and three things that may give a label away."""

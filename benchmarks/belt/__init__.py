@@ -1,1 +1,0 @@
-"""Parts on a conveyor belt, filmed from above, and three things that may give a label away."""

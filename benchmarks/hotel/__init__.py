@@ -1,1 +1,0 @@
-"""A hotel at night whose windows change, and three things that may give a label away."""

@@ -1,1 +1,0 @@
-"""Mobiles of real cut-outs as CLIP sees them, and three things that may give a label away."""
