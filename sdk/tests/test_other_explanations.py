@@ -181,24 +181,22 @@ def test_a_cue_among_alike_objects_stays(tmp_path: Path) -> None:
     assert (evidence.verdict, evidence.doubt) == ("supported", None)
 
 
-def test_what_is_not_known_is_said(tmp_path: Path) -> None:
+def test_what_is_not_known_is_said_and_casts_no_doubt(tmp_path: Path) -> None:
     (evidence,) = checked(comparison("cue"), tmp_path)
     assert evidence.verdict == "inconclusive"
-    assert evidence.doubt == (
-        "Not measured: the size of the labelled object and whether a wrong answer is on screen "
-        "too. Any of them may be the reason."
-    )
+    assert "Not known: the size of the labelled object" in evidence.detail
+    assert evidence.doubt is None
 
 
-def test_what_is_not_known_of_one_finding_doubts_no_other(tmp_path: Path) -> None:
+def test_what_is_not_known_is_said_of_each_finding(tmp_path: Path) -> None:
     about = comparison("cue")
     whole = replace(about, label=None, answers=())
     audit = audit_of(about, tmp_path)
-    [summary, doubt] = other_explanations(audit, [about, whole])
+    [summary, unknown] = other_explanations(audit, [about, whole])
     assert (summary.verdict, summary.doubt) == ("supported", None)
     assert summary.detail.startswith("2 findings are not explained by")
-    assert (doubt.feature, doubt.label) == (about.feature, about.label)
-    assert str(doubt.doubt).startswith("Not measured: the size")
+    assert (unknown.feature, unknown.label) == (about.feature, about.label)
+    assert unknown.detail.startswith("Not known for")
     # a finding that compares no samples is none of these
     [_, alone] = other_explanations(audit, [about], has_others=True)
     assert alone.feature == about.feature
@@ -222,7 +220,7 @@ def test_an_answer_is_no_object(
     samples = [replace(sample, question=question) for sample in about.samples]
     about = replace(about, samples=samples, label=label, answers=())
     (evidence,) = checked(about, tmp_path)
-    assert (evidence.doubt is None) is is_answer
+    assert ("the size of the labelled object" not in evidence.detail) is is_answer
 
 
 class Finder:

@@ -4,52 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk.statistics import Families, GapPlan, most_unseen
-from cuescope_sdk.statistics._tests import accuracy_gap_p_value
+from cuescope_sdk.statistics import GapPlan, most_unseen
 from cuescope_sdk.statistics._unseen import lower_mean_p_value, most_by_chance
 
 RNG = np.random.default_rng
-
-
-def test_others_are_joined_as_scipy_does() -> None:
-    p_value = np.array([0.01, 0.2, 0.5, np.nan, 0.3])
-    family = np.array([0, 0, 0, 0, 1])
-    joined = Families(family).joined_others(p_value)
-    for place in range(3):
-        others = np.delete(p_value[:3], place)
-        expected = stats.combine_pvalues(others, method="stouffer").pvalue
-        assert joined[place] == pytest.approx(expected)
-    everything = stats.combine_pvalues(p_value[:3], method="stouffer").pvalue
-    assert joined[3] == pytest.approx(everything)
-    assert np.isnan(joined[4])
-
-
-def test_the_least_p_value_is_the_least_of_all_tables() -> None:
-    n_with, n_without = np.array([1, 3, 5, 8]), np.array([7, 5, 3, 0])
-    for wrong in range(9):
-        least = Families.least_gap_p_values(n_with, n_without, wrong)
-        for some, others, value in zip(n_with, n_without, least, strict=True):
-            every = [1.0]
-            for wrong_with in range(max(0, wrong - others), min(wrong, some) + 1):
-                right_without, right_with = (
-                    others - (wrong - wrong_with),
-                    some - wrong_with,
-                )
-                counts = (right_without, others, right_with, some)
-                cells = [np.array([count]) for count in counts]
-                every.append(float(accuracy_gap_p_value(*cells)[0]))
-            assert value == pytest.approx(min(every))
-
-
-def test_tests_that_cannot_pass_are_not_counted() -> None:
-    """By Tarone's rule: as many tests as could pass at the level that so many leave."""
-    least = np.array([0.001, 0.02, 0.03, 0.2, 1.0])
-    assert Families.can_pass(least, 0.05).tolist() == [True, True, False, False, False]
-    assert Families.can_pass(np.ones(3), 0.05).tolist() == [False] * 3
-    assert Families.can_pass(np.full(3, 1e-9), 0.05).all()
-
-
-# ------------------------------------------------------------------------------- what is unseen
 
 
 @pytest.mark.parametrize(("seen", "chance"), [(0, 0.3), (2, 0.5), (7, 0.05)])

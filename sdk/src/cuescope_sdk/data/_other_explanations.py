@@ -110,7 +110,6 @@ def other_explanations(
         yield _holding(lacking, held, set(*in_common))
         return
     yield _holding(lacking, held, set())
-    # what is not known of one finding does not doubt another
     for comparison, unknown in lacking:
         if unknown:
             yield Evidence(
@@ -119,7 +118,6 @@ def other_explanations(
                 detail=_not_known(comparison, unknown, _for_label(comparison)),
                 feature=comparison.feature,
                 label=comparison.label,
-                doubt=_not_measured(unknown),
             )
 
 
@@ -280,7 +278,6 @@ def _holding(lacking: Sequence[Lacking], held: set[str], unknown: set[str]) -> E
         verdict="supported" if held and not unknown else "inconclusive",
         detail=detail,
         value=float(count),
-        doubt=_not_measured(unknown) if unknown else None,
     )
 
 
@@ -294,11 +291,6 @@ def _not_known(
     if not any(sample.frames for sample in comparison.samples):
         tells = "Pictures would tell it, and these data have none."
     return f"Not known{of_what}: {_list_in_words(sorted(unknown))}. {tells}"
-
-
-def _not_measured(unknown: Collection[str]) -> str:
-    it = "It" if len(unknown) == 1 else "Any of them"
-    return f"Not measured: {_list_in_words(sorted(unknown))}. {it} may be the reason."
 
 
 def _list_in_words(names: Sequence[str]) -> str:

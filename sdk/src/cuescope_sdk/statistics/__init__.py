@@ -6,7 +6,6 @@ from cuescope_sdk.statistics._always_valid import always_valid_bounds
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._correlation import Correlation
 from cuescope_sdk.statistics._estimate import Estimate
-from cuescope_sdk.statistics._families import Families, FamilyTest
 from cuescope_sdk.statistics._gain_plan import GainPlan, chance_found_again
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
@@ -47,8 +46,6 @@ __all__ = [
     "Correlation",
     "DetectionLimit",
     "Estimate",
-    "Families",
-    "FamilyTest",
     "GainPlan",
     "GapPlan",
     "GapTest",
