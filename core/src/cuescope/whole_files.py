@@ -3,7 +3,8 @@
 import errno
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,7 @@ except ImportError:  # Windows
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 # then this computer's mark, and letters that no other draft has
 DRAFT = ".cuescope-draft-"
+LOCK_SECONDS = 30.0  # a change takes milliseconds: whoever holds it longer is stuck
 # of a draft of which no lock tells whether somebody writes it
 ABANDONED_SECONDS = 3600.0
 # looking for drafts takes at most one part in so many of the time
@@ -97,6 +99,35 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             got=error.strerror,
             remedy="Choose another folder",
         ) from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file for a change: whoever changes it meanwhile, here or elsewhere, waits.
+
+    Raises UserError where another process holds it for long, or where it cannot be locked.
+    """
+    from filelock import FileLock, Timeout
+
+    beside = path.with_name(f".{path.name}.lock")
+    lock = FileLock(beside, timeout=LOCK_SECONDS)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # opening it would empty the file that a stranger's link names
+        if beside.is_symlink():
+            raise OSError(errno.ELOOP, f"{beside.name} is a link")
+        lock.acquire()
+    except OSError as error:
+        is_held = isinstance(error, Timeout)
+        raise UserError(
+            f"cannot change {path}",
+            got="another process holds it" if is_held else error.strerror,
+            remedy=f"If no process works on it, delete {beside.name}",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def at_home(path: str | os.PathLike[str]) -> Path:
