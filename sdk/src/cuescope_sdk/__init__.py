@@ -45,6 +45,7 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
+from cuescope.ledger import Ledger
 from cuescope.plugin import Plugin
 from cuescope.printable import printable
 from cuescope.request import Request
@@ -146,5 +147,6 @@ __all__ = [
     "nearest",
     "printable",
     "read_sealed",
+    "Ledger",
     "write_sealed",
 ]
