@@ -162,12 +162,57 @@ class TestMaker:
         with pytest.raises(UserError, match="CUESCOPE_KEY: expected a file"):
             maker.sign("seal", tmp_path)
 
-    def test_where_no_key_can_be_kept_a_process_knows_its_own(
+    def test_where_no_key_can_be_kept_a_process_knows_its_own_and_says_so(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
-        signature = maker.sign("seal", tmp_path)
+        with pytest.warns(UserWarning, match="no key can be kept .* Set CUESCOPE_KEY"):
+            signature = maker.sign("seal", tmp_path)
         assert maker.is_signed("seal", signature, tmp_path)
         maker._key.cache_clear()  # as in the next process
-        assert not maker.is_signed("seal", signature, tmp_path)
+        with pytest.warns(UserWarning, match="no key can be kept"):
+            assert not maker.is_signed("seal", signature, tmp_path)
+
+    def test_a_folder_without_hard_links_keeps_a_key(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise OSError("no links here")
+
+        monkeypatch.setattr(os, "link", refuse)
+        signature = maker.sign("seal", tmp_path)
+        maker._key.cache_clear()
+        assert maker.is_signed("seal", signature, tmp_path)
+        kept = sorted(f.name for f in (tmp_path / "data" / "cuescope").iterdir())
+        assert kept == [".key.lock", "key"]
+
+    @pytest.mark.parametrize("damage", ["cut", "flip"])
+    def test_a_damaged_key_is_told(self, tmp_path: Path, damage: str) -> None:
+        maker.sign("seal", tmp_path)
+        (key,) = (tmp_path / "data").rglob("key")
+        content = bytearray(key.read_bytes())
+        content[3] ^= 1
+        key.write_bytes(content if damage == "flip" else content[:20])
+        maker._key.cache_clear()
+        with pytest.raises(UserError, match="key of your runs: .* delete it: a new"):
+            maker.is_signed("seal", "", tmp_path)
+
+    def test_a_key_of_before_gets_a_checksum(self, tmp_path: Path) -> None:
+        file = tmp_path / "data" / "cuescope" / "key"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(bytes(range(32)))
+        before = maker._signature("seal", str(tmp_path))
+        assert maker.is_signed("seal", before, tmp_path)
+        assert len(file.read_bytes()) > 32
+        maker._key.cache_clear()
+        assert maker.is_signed("seal", before, tmp_path)
+
+    def test_a_cache_folder_may_be_mounted_elsewhere(self, tmp_path: Path) -> None:
+        (tmp_path / "cache").mkdir()
+        signature = maker.sign("seal", tmp_path / "cache")
+        (tmp_path / "cache").rename(tmp_path / "mount")
+        assert maker.is_signed("seal", signature, tmp_path / "mount")
+        (tmp_path / "strange").mkdir()
+        maker.sign("other", tmp_path / "strange")
+        assert not maker.is_signed("seal", signature, tmp_path / "strange")

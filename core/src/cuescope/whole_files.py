@@ -44,12 +44,12 @@ class Draft:
     killed, and the next write into the folder deletes it.
     """
 
-    def __init__(self, path: Path, *, suffix: str = "") -> None:
+    def __init__(self, path: Path, *, suffix: str = "", mode: int = 0o666) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         delete_abandoned(path.parent)
         self._target = path
         # in the same folder: only there is a rename atomic
-        self.path, descriptor = _create_draft(path.parent, suffix)
+        self.path, descriptor = _create_draft(path.parent, suffix, mode)
         self.file = os.fdopen(descriptor, "r+b")
 
     def keep(self) -> None:
@@ -82,8 +82,11 @@ class Draft:
             self.discard()
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; raises UserError where the folder cannot be written."""
+def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Write a file whole or not at all; raises UserError where the folder cannot be written.
+
+    `mode` says who may read it, as far as the user's own mask lets them.
+    """
     # half a letter of a stranger's text stands there as \ud800, which JSON reads back
     data = (
         content.encode(errors="backslashreplace")
@@ -91,7 +94,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         else content
     )
     try:
-        with Draft(path) as draft:
+        with Draft(path, mode=mode) as draft:
             draft.file.write(data)
     except OSError as error:
         raise UserError(
@@ -244,7 +247,7 @@ def delete_abandoned(folder: Path) -> None:
     _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
 
 
-def _create_draft(folder: Path, suffix: str) -> tuple[Path, int]:
+def _create_draft(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
     """A new empty draft, locked, and its descriptor.
 
     No `tempfile.mkstemp`: it makes files that only their owner can read, and the result of an audit
@@ -252,7 +255,7 @@ def _create_draft(folder: Path, suffix: str) -> tuple[Path, int]:
     """
     while True:
         path = folder / f"{DRAFT}{_computer()}-{os.urandom(8).hex()}{suffix}"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode)
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
