@@ -195,7 +195,7 @@ class TestMaker:
         content[3] ^= 1
         key.write_bytes(content if damage == "flip" else content[:20])
         maker._key.cache_clear()
-        with pytest.raises(UserError, match="key of your runs: .* delete it: a new"):
+        with pytest.raises(UserError, match=r"key of your runs: .* delete it: a new"):
             maker.is_signed("seal", "", tmp_path)
 
     def test_a_key_of_before_gets_a_checksum(self, tmp_path: Path) -> None:

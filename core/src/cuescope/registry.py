@@ -30,6 +30,7 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import Any
 
+from cuescope.digest import digest
 from cuescope.errors import PluginError, UserError, nearest, reason_of, with_article
 from cuescope.installing import (
     how_to_install,
@@ -525,13 +526,17 @@ def version_with_code(dist: str) -> str:
 
 
 @cache
-def code_digest(dist: str, module: str) -> str | None:
+def code_digest(dist: str, module: str, *, installed: bool = False) -> str | None:
     """Digest of a plugin's source where its dist is installed editable, else None.
 
-    An installed version does not change; code that somebody edits does, under one version.
+    Somebody edits such code under one version. With `installed` also of what was installed once: a
+    package that is built again under its version has other code.
     """
     if not _is_editable(dist):
-        return None
+        files = _recorded_files(dist) if installed else None
+        # None: an object of a caller is in no package
+        if files or files is None:
+            return files and digest("installed", *files)
     # all of it: a plugin calls its neighbours
     top = sys.modules[module.partition(".")[0]]
     sources: list[Path] = []
@@ -542,6 +547,26 @@ def code_digest(dist: str, module: str) -> str | None:
     for file in sources or [Path(str(top.__file__))]:
         state.update(blake2b(file.read_bytes(), digest_size=16).digest())
     return state.hexdigest()
+
+
+def _recorded_files(dist: str) -> list[str] | None:
+    """The files of a package with their digests, as its RECORD has them.
+
+    None of them without a RECORD, and None without a package. What a machine adds is left out:
+    scripts, compiled files, how it was installed.
+    """
+    try:
+        recorded = distribution(dist).files or ()
+    except PackageNotFoundError:
+        return None
+    except (OSError, ValueError):  # a damaged one
+        recorded = ()
+    files = []
+    for file in recorded:
+        is_own = not file.parts[0].endswith(".dist-info") and ".." not in file.parts
+        if file.hash is not None and is_own and file.suffix != ".pyc":
+            files.append(f"{file} {file.hash.value}")
+    return sorted(files)
 
 
 def _is_editable(dist: str) -> bool:
