@@ -534,9 +534,11 @@ def code_digest(dist: str, module: str, *, installed: bool = False) -> str | Non
     """
     if not _is_editable(dist):
         files = _recorded_files(dist) if installed else None
-        # None: an object of a caller is in no package
-        if files or files is None:
-            return files and digest("installed", *files)
+        # an object of a caller is in no package
+        if files is None:
+            return None
+        if files:
+            return digest("installed", *files)
     # all of it: a plugin calls its neighbours
     top = sys.modules[module.partition(".")[0]]
     sources: list[Path] = []

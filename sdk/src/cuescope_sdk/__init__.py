@@ -54,8 +54,16 @@ from cuescope.seeds import derive, generator
 from cuescope.store import CacheFile
 from cuescope.stored_run import StoredRun
 from cuescope.tested import Tested
+from cuescope.trust.addresses import Address
 from cuescope.trust.paths import inside
-from cuescope.trust.risks import Names, OpensGuard, RaisesLimit, RunsCode, Words
+from cuescope.trust.risks import (
+    Names,
+    NeedsAllow,
+    OpensGuard,
+    RaisesLimit,
+    RunsCode,
+    Words,
+)
 from cuescope.types import (
     Edit,
     Frame,
@@ -82,6 +90,7 @@ __all__ = [
     "Cell",
     "Context",
     "Contrast",
+    "Address",
     "DamagedFileError",
     "DataNeeds",
     "Dataset",
@@ -106,6 +115,7 @@ __all__ = [
     "Model",
     "Names",
     "Occurrence",
+    "NeedsAllow",
     "OpensGuard",
     "Options",
     "Outcome",
