@@ -15,13 +15,13 @@ def require_no_secret(address: str) -> str:
         # the hub writes a revision so: NAME@REVISION
         has_user = "@" in parts.netloc and parts.scheme != "hf"
     except ValueError:
-        has_user = True
+        has_user = "@" in address
     if has_user or (set("?#") & set(address)):
         # no ValueError: where a path may be meant too, the address would be taken for one
         raise UserError(
             "an address with a user, password, query or #",
-            expected="an address alone: credentials belong into the environment, not into what "
-            "reports and logs show",
+            expected="an address alone, with credentials in the environment, not in what reports "
+            "and logs show",
         )
     return address
 

@@ -36,9 +36,17 @@ class Paths:
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
         self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
+        # a million rows may ask about a thousand files
+        self._found: dict[str, tuple[str, Path, bool]] = {}
 
-    def find(self, path: str, location: str) -> tuple[str, Path]:
-        """The name of a file in the data set, and the file."""
+    def find(self, path: str, location: str) -> tuple[str, Path, bool]:
+        """The name of a file in the data set, the file, and whether it is a folder."""
+        if path not in self._found:
+            name, file = self._look_for(path, location)
+            self._found[path] = name, file, file.is_dir()
+        return self._found[path]
+
+    def _look_for(self, path: str, location: str) -> tuple[str, Path]:
         if path in self.copies:
             name = name_at(path) if is_address(path) else path
             return PurePosixPath(name).as_posix(), self.copies[path]
@@ -158,7 +166,7 @@ def manifest_items(
 def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     cells = row.cells
     path = text_of(cells.get("path"), "path", location)
-    key, file = paths.find(path, location)
+    key, file, is_folder = paths.find(path, location)
     annotations = {
         name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
     }
@@ -172,7 +180,6 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         annotations["answer"] = plain(cells["answer"])
     if "answers" in cells:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
-    is_folder = file.is_dir()
     # a folder of frames has no clock
     timed = kind_of(file) != "image" and not is_folder
     label = _label(row, location)

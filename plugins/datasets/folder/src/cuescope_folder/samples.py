@@ -41,11 +41,14 @@ def read_samples(
     """
     samples = []
     problems = []
+    # many items may ask about one file
+    shown_of: dict[tuple[Path, ...], tuple[Frame, ...]] = {}
     for item in items:
         files = needed_files(item, frames)
         problem = _problem(item, files, probes)
         if problem is None:
-            shown = _frames(files, probes, frames)
+            shown = shown_of.get(files) or _frames(files, probes, frames)
+            shown_of[files] = shown
             annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
                 annotations["foreground"] = probes[item.mask].image()
