@@ -6,7 +6,6 @@ see `FORMS`. It is no signature: whoever changes a file and its checksum on purp
 """
 
 import re
-import time
 import warnings
 import zlib
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from pathlib import Path
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.trust.paths import inside
-from cuescope.whole_files import locked, read_whole, write_atomically
+from cuescope.whole_files import locked, read_whole, set_aside, write_atomically
 
 LARGEST = 2**32  # bytes of a sealed file: all of it is read at once
 LARGEST_WORDS = 2**24  # of one that holds names, lists or facts
@@ -196,8 +195,7 @@ def change_sealed(
         except FileNotFoundError:
             pass
         except DamagedFileError as error:
-            aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
-            path.replace(aside)
+            aside = set_aside(path)
             warnings.warn(f"{error}; it is kept as {aside.name}", stacklevel=2)
         write_sealed(path, change(content))
 

@@ -104,6 +104,16 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o666) -> 
         ) from error
 
 
+def set_aside(path: Path, *beside: str) -> Path:
+    """Give a damaged file, and those of its name and an ending, another name, which is returned."""
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    for ending in ("", *beside):
+        with suppress(FileNotFoundError):
+            part = path.with_name(f"{path.name}{ending}")
+            part.replace(aside.with_name(f"{aside.name}{ending}"))
+    return aside
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a file for a change: whoever changes it meanwhile, here or elsewhere, waits.
