@@ -7,9 +7,10 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from cuescope.application import AskedAgain, Runner, ask_again, require_same_data
 from cuescope.asked_from import FOLDER
 from cuescope.cli import main
-from cuescope.context import cache_folder
+from cuescope.context import Context, cache_folder
 from cuescope.errors import UserError
 from cuescope.runs import load_report
 from cuescope.stored_run import ChangedDataError, StoredRun
@@ -133,6 +134,30 @@ def test_no_reader_shows_other_pictures(
     refused = line("export", str(run), "--to", "fiftyone", "--out", "out", code=2)
     assert "is not what" in refused
     assert not list(Path("out").glob("pictures/*"))
+
+
+def test_compare_shows_none_and_says_why(
+    line: Line, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["compare", "run", "second", "--data", "folder:data", "--html", "a.html"])
+    assert "no pictures" not in capsys.readouterr().err
+    exchange(tmp_path / "A" / "data")
+    with pytest.raises(SystemExit):
+        main(["compare", "run", "second", "--data", "folder:data", "--html", "b.html"])
+    assert "no pictures: sample" in capsys.readouterr().err
+
+
+def test_what_asks_a_run_again_refuses_its_exchanged_data(
+    line: Line, tmp_path: Path
+) -> None:
+    """`confirm` and `mitigate` ask this before anything else."""
+    runner = Runner(Context(), tmp_path / "runs")
+    report = load_report(Path("run"))
+    require_same_data(report, *ask_again(runner, Path("run"), AskedAgain()))
+    exchange(tmp_path / "A" / "data")
+    with pytest.raises(UserError, match="data of the run has changed since"):
+        require_same_data(report, *ask_again(runner, Path("run"), AskedAgain()))
 
 
 def test_samples_that_were_not_asked_about_are_left_out(

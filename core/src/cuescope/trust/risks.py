@@ -10,7 +10,7 @@ one for an option that is marked as words and can hold anything else.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -52,7 +52,14 @@ class Sender(Protocol):
 
 @dataclass(frozen=True)
 class Risk(ABC):
-    """What an option's value can do."""
+    """What an option's value can do.
+
+    A guard that was opened for one command stays closed in the next one, and has to be
+    `typed_anew`. `of_defaults_too`: the plugin's own value is looked at as well.
+    """
+
+    typed_anew: bool = field(default=False, kw_only=True)
+    of_defaults_too: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def refusal(
@@ -78,14 +85,11 @@ class NeedsAllow(Risk):
     """What spends, names or runs something, or opens a guard; `why` says what may happen then.
 
     A smaller number than the plugin's own is harmless, and so is a text that fits the pattern
-    `harmless`. A guard that was opened for one command stays closed in the next one, and has to be
-    `typed_anew`. `of_defaults_too`: the plugin's own value needs it as well.
+    `harmless`.
     """
 
     why: str
     harmless: str | None = None
-    typed_anew: bool = False
-    of_defaults_too: bool = False
 
     def refusal(
         self,

@@ -7,8 +7,6 @@ typed, or lets them ask for by `--allow`, is not looked at.
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic.fields import FieldInfo
-
 from cuescope.errors import UserError
 from cuescope.trust.risks import Refusal, risks_of, too_many
 from cuescope.types import Options
@@ -35,35 +33,21 @@ class Source:
 
     def check(self, where: str, options: Options) -> None:
         """Raise UserError for the first option that asks for more than the rule lets it."""
-        for name, field in type(options).model_fields.items():
+        fields = type(options).model_fields
+        marks = [(risk, name) for name in fields for risk in risks_of(fields[name])]
+        # last: what a sender named himself is told before what he left as it is
+        marks.sort(key=lambda mark: mark[0].of_defaults_too)
+        for risk, name in marks:
             value = getattr(options, name)
+            usual = fields[name].get_default(call_default_factory=True)
             refusal = None if self.typed_before else too_many(name, value, options)
-            if refusal is not None and name not in self.allowed:
-                raise self._error(where, name, refusal)
-            if self._is_asked(field, value, of_defaults=False):
-                self._require(where, name, field, options)
-        # last: what a sender named himself is told first
-        for name, field in type(options).model_fields.items():
-            if self._is_asked(field, getattr(options, name), of_defaults=True):
-                self._require(where, name, field, options)
-
-    def _require(
-        self, where: str, name: str, field: FieldInfo, options: Options
-    ) -> None:
-        for risk in risks_of(field):
+            # the plugin's author chose it, and not the sender
+            is_asked = value != usual or risk.of_defaults_too
             # a report is read long after it was made: a guard is opened for one command
-            if self.typed_before and not getattr(risk, "typed_anew", False):
-                continue
-            refusal = risk.refusal(name, getattr(options, name), self, options)
+            if is_asked and (risk.typed_anew or not self.typed_before):
+                refusal = refusal or risk.refusal(name, value, self, options)
             if refusal is not None and not {refusal.word, name} & self.allowed:
                 raise self._error(where, name, refusal)
-
-    def _is_asked(self, field: FieldInfo, value: object, *, of_defaults: bool) -> bool:
-        """Whether a value is looked at: the plugin's author chose its default, not the sender."""
-        if value != field.get_default(call_default_factory=True):
-            return not of_defaults
-        marks = risks_of(field)
-        return of_defaults and any(getattr(m, "of_defaults_too", False) for m in marks)
 
     def check_file(self, where: str, name: str, path: str) -> None:
         """The same of a file that is named outside of a plugin's options."""
