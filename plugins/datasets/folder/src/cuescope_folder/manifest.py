@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from os import scandir
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -151,19 +150,15 @@ def manifest_items(
     """
     paths = Paths(root, copies or {})
     uses: Counter[str] = Counter()
-    items = []
     named, columns = with_known_names(rows, name)
     column = "group" if group is None else columns.get(group)
-    for row in named:
-        item = _item(row, f"{name} {row.location}", paths, column)
-        # Several rows may ask about one file; the first keeps its path as the key.
-        uses[item.key] += 1
-        use = uses[item.key]
-        items.append(item if use == 1 else replace(item, key=f"{item.key}#{use}"))
+    items = [_item(row, f"{name} {row.location}", paths, column, uses) for row in named]
     return Manifest(items, frozenset(columns), paths.unread)
 
 
-def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
+def _item(
+    row: Row, location: str, paths: Paths, group: str | None, uses: Counter[str]
+) -> Item:
     cells = row.cells
     path = text_of(cells.get("path"), "path", location)
     key, file, is_folder = paths.find(path, location)
@@ -171,6 +166,9 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
     }
     annotations["path"] = key
+    # Several rows may ask about one file; the first keeps its path as the key.
+    uses[key] += 1
+    use = uses[key]
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
     if "boxes" in cells:
@@ -186,7 +184,7 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     split = cells.get("split")
     question = cells.get("question")
     return Item(
-        key=key,
+        key=key if use == 1 else f"{key}#{use}",
         files=paths.images_in(file, location) if is_folder else (file,),
         folder=is_folder,
         label=label,

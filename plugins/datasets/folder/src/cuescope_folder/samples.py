@@ -126,9 +126,11 @@ def _sample(
     known: Mapping[str, Any],
     choices: tuple[str, ...],
 ) -> Sample:
-    annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
-    if item.split is not None:
-        annotations["split"] = item.split
+    annotations = item.annotations
+    more = known if item.split is None else {**known, "split": item.split}
+    # a million rows know nothing more: each has its own as it is
+    if more or "path" not in annotations:
+        annotations = {"path": item.key, **annotations, **more}
     for cue, present in item.annotations.get("cues", {}).items():
         # only now is it known how many frames are shown
         if len(present) != len(frames):
