@@ -135,7 +135,9 @@ def locked(path: Path) -> Iterator[None]:
         raise UserError(
             f"cannot change {path}",
             got="another process holds it" if is_held else error.strerror,
-            remedy=f"If no process works on it, delete {beside.name}",
+            remedy=f"If no process works on it, delete {beside.name}"
+            if is_held
+            else "Choose another folder",
         ) from error
     try:
         yield

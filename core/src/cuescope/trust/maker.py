@@ -99,9 +99,8 @@ def _key(file: Path) -> bytes:
             if os.environ.get(_VARIABLE):
                 raise _no_key(file) from error
             warnings.warn(
-                f"no key can be kept in {file.parent}, so that the next command takes the runs of "
-                f"this one for somebody else's: {error}. Set {_VARIABLE} to a file in a folder "
-                "that you can write to",
+                f"no key can be kept in {file.parent}: the next command takes the runs of this one "
+                f"for somebody else's. Set {_VARIABLE} to a file in a folder that you can write to",
                 stacklevel=2,
             )
             return secrets.token_bytes(KEY_BYTES)
