@@ -6,6 +6,7 @@ hook counts every touch of it.
 
 import json
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
@@ -124,7 +125,7 @@ def traps_of(registry: Registry, kinds: tuple[str, ...], bait: Bait) -> Iterator
         for name, option in fields.items():
             for risk in risks_of(option):
                 only_paths = "str" not in str(option.annotation)
-                for value in _values(risk, bait):
+                for value in _values(risk, option, bait):
                     if only_paths and "://" in str(value):
                         continue  # as a path it is an odd name in the folder itself
                     whole = _shaped(option.annotation, value)
@@ -132,30 +133,34 @@ def traps_of(registry: Registry, kinds: tuple[str, ...], bait: Bait) -> Iterator
                     yield Trap(entry, name, type(risk).__name__, options)
 
 
-def _values(risk: Risk, bait: Bait) -> tuple[Any, ...]:
+def _values(risk: Risk, option: Any, bait: Bait) -> tuple[Any, ...]:
     """What a stranger would write."""
     outside = (str(bait.folder / "secret.txt"), str(bait.folder / "model"))
     match risk:
-        case risks.RunsCode() | risks.OpensGuard():
-            return (True,)
-        case risks.RaisesLimit():
-            return (10**9,)
+        case risks.NeedsAllow():
+            return _not_harmless(risk, str(option.annotation))
         case risks.NamesFile() | risks.NamesRepository():
             return (*outside, f"{SERVER}/x", f"reference://x.png::{SERVER}/refs.json")
-        case risks.NamesHost():
-            return (
-                f"{SERVER}/v1",
-                "https://evil.example/v1",
-                "https://api.openai.com@evil.example/v1",
-            )
-        case risks.NamesSecret():
-            return (SECRET, "GEMINI_API_KEY")
         case risks.NamesPart():
             return ("../../secret", "/etc")
-        case risks.NamesPattern():
-            return ("(a+)+$",)
         case _:
             return ()
+
+
+def _not_harmless(risk: Any, annotation: str) -> tuple[Any, ...]:
+    """Guards that are opened, limits that are raised, free fields, and texts."""
+    for kind, value in (("bool", True), ("float", 10**9), ("dict", {"tools": ["x"]})):
+        if kind in annotation:
+            return (value,)
+    texts = (
+        f"{SERVER}/v1",
+        "https://evil.example/v1",
+        "https://api.openai.com@evil.example/v1",
+        SECRET,
+        "GEMINI_API_KEY",
+        "(a+)+$",
+    )
+    return tuple(t for t in texts if not re.fullmatch(risk.harmless or "$", t))
 
 
 def _shaped(annotation: Any, value: Any) -> Any:

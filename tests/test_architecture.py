@@ -323,9 +323,8 @@ def test_cycles_are_found(graph: dict[str, set[str]], cycle: list[str]) -> None:
     assert cycle_in(graph) == cycle
 
 
-# A download goes on where it stopped, so its draft has one name; `salvage` sets a file aside; a new
-# package is a whole folder.
-RENAMING = {"whole_files.py", "salvage.py", "_download.py", "package.py"}
+# A download goes on where it stopped, so its draft has one name; a new package is a whole folder.
+RENAMING = {"whole_files.py", "_download.py", "package.py"}
 
 
 def renames(file: Path) -> list[int]:

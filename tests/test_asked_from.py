@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.asked_from import from_place, keep_place, place_of
+from cuescope.asked_from import FOLDER, from_place, keep_place, place_of
 from cuescope.registry import Registry
 from cuescope.request import make_request
 
@@ -34,9 +34,10 @@ def test_paths_of_a_run_are_found_from_elsewhere(
     # no path, and a path to nowhere, are as they were typed
     assert again.data_options["manifest"] == "gone.csv"
     assert again.model == "toy-clip:scenes"
-    # what lies here is meant
+    # what lies here by the same name is another
     (tmp_path / "here" / "photos").mkdir()
-    assert from_place(asked, typed_in, Registry()).data == "folder:photos"
+    again = from_place(asked, typed_in, Registry())
+    assert again.data == f"folder:{typed_in / 'photos'}"
 
 
 def test_the_place_is_remembered_beside_the_answers(
@@ -46,6 +47,14 @@ def test_the_place_is_remembered_beside_the_answers(
     keep_place("c0ffee", tmp_path / "cache")
     assert place_of("c0ffee", tmp_path / "cache") == typed_in
     assert place_of("tea", tmp_path / "cache") is None
+    file = tmp_path / "cache" / FOLDER / "c0ffee"
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"project", b"Project"))
+    with pytest.warns(UserWarning, match="not known: .* is not what cuescope wrote"):
+        assert place_of("c0ffee", tmp_path / "cache") is None
+    # as it was kept before there were checksums
+    file.write_text(str(typed_in))
+    assert place_of("c0ffee", tmp_path / "cache") == typed_in
     monkeypatch.chdir(tmp_path)
     typed_in.rename(tmp_path / "moved")
     assert place_of("c0ffee", tmp_path / "cache") is None

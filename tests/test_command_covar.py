@@ -19,7 +19,7 @@ from cuescope.cli import main
 from cuescope_covar import Covar
 from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.files import BuildFolder
-from cuescope_sdk import Context, Frame, ImageEdit, UserError, generator
+from cuescope_sdk import Context, Frame, ImageEdit, UserError, generator, read_sealed
 from cuescope_sdk.data import CovarManifest, CovarRow
 
 Line = Callable[..., str]
@@ -407,7 +407,7 @@ def test_a_killed_build_whose_pictures_were_changed(
     cuescope(*BUILD)
     before = content(folder)
     rows = CovarManifest.read(folder).rows
-    for name in ("covar.parquet", "covar.parquet.seal", "croissant.json", "grid.png"):
+    for name in ("covar.parquet", "croissant.json", "grid.png"):
         (folder / name).unlink(missing_ok=True)
     BuildFolder(folder, json.loads((folder / "build.json").read_text())).add(rows)
     journal = folder / ".journal.jsonl"
@@ -422,7 +422,7 @@ def test_a_killed_build_whose_pictures_were_changed(
 
 @pytest.mark.filterwarnings("default:images that it lists")
 @pytest.mark.parametrize(
-    "damage", ["edited", pytest.param("without a seal", marks=pytest.mark.long)]
+    "damage", ["edited", pytest.param("without a checksum", marks=pytest.mark.long)]
 )
 def test_a_table_that_is_not_as_it_was_written_is_written_again(
     cuescope: Line, tmp_path: Path, damage: str
@@ -434,7 +434,7 @@ def test_a_table_that_is_not_as_it_was_written_is_written_again(
     if damage == "edited":
         table.write_bytes(table.read_bytes().replace(b"beach", b"bench"))
     else:
-        table.with_name("covar.parquet.seal").unlink()
+        table.write_bytes(read_sealed(table))
     with pytest.raises(
         UserError, match="`cuescope covar build` with the same words writes it"
     ):

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 LABELS = ("left", "right")
 FRAMES = 2
-VENDORS = {"COLOUR_KEY": ("colour.example",)}
 
 
 def redness(frame: Frame) -> float:
@@ -56,10 +55,8 @@ class ColourModel(Plugin):
         fault: Annotated[str, risks.Words()] = ""
         fault_at: int = 0
         trust_remote_code: Annotated[bool, risks.RunsCode()] = False
-        base_url: Annotated[str | None, risks.NamesHost(("colour.example",))] = None
-        key_env: Annotated[
-            str, risks.NamesSecret(VENDORS, "base_url", "colour.example")
-        ] = "COLOUR_KEY"
+        base_url: Annotated[str | None, risks.Names.host()] = None
+        key_env: Annotated[str | None, risks.Names.secret()] = None
 
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset({"logits", "embedding"})

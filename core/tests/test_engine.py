@@ -490,7 +490,7 @@ def test_code_that_changed_is_no_stored_report(
     """A version stays the same while somebody edits an editable install; its digest does not."""
     first = runner.run(request_for())
     assert runner.run(request_for(), resume=True) == first
-    monkeypatch.setattr("cuescope.building.code_digest", lambda dist, module: "edited")
+    monkeypatch.setattr("cuescope.building.code_digest", lambda *given, **_: "edited")
     again = runner.run(request_for(), resume=True)
     assert again.provenance.method.code == "edited"
     assert again.hash == first.hash

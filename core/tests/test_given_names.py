@@ -54,4 +54,11 @@ def test_a_changed_file_of_names_names_nothing(tmp_path: Path) -> None:
     report = make_report()
     give_names(tmp_path, report, {report.features[0].key: "watermark"})
     (tmp_path / "names.json").write_text("{}")
-    assert read_names(tmp_path) == {}
+    with pytest.warns(UserWarning, match="is not what cuescope wrote"):
+        assert read_names(tmp_path) == {}
+    # the next name takes its place, and what was there stays beside it
+    with pytest.warns(UserWarning, match=r"is kept as names\.json\.damaged-"):
+        give_names(tmp_path, report, {report.features[0].key: "seam"})
+    assert read_names(tmp_path) == {report.features[0].key: "seam"}
+    [aside] = tmp_path.glob("names.json.damaged-*")
+    assert aside.read_text() == "{}"

@@ -170,11 +170,12 @@ def test_a_changed_report_is_made_again(
     )
 
 
-def test_a_run_file_sends_a_key_to_its_vendor_alone(line: Line, tmp_path: Path) -> None:
+def test_a_run_file_sends_no_key_unasked(line: Line, tmp_path: Path) -> None:
     file = tmp_path / "runs.yaml"
     start = "methods: [red]\ndata: [clips:8]\nmodels: [{use: colour, options: {"
     file.write_text(start + "key_env: COLOUR_KEY}}]\n")
-    line("run", file)
+    assert "--allow COLOUR_KEY" in line("run", file, code=2)
+    line("run", file, "--allow", "COLOUR_KEY")
     file.write_text(start + "key_env: AWS_SECRET_ACCESS_KEY}}]\n")
     refused = line("run", file, code=2)
     assert (

@@ -16,7 +16,7 @@ from cuescope.errors import UserError
 from cuescope.report import exported
 from cuescope.report.exported import read_export
 from cuescope.salvage import read_records
-from cuescope.store import TABLE, ResponseCache
+from cuescope.store import TABLE, ResponseCache, fits
 from cuescope.types import Response
 
 from .conftest import Line
@@ -317,16 +317,16 @@ def test_a_merge_waits_for_no_pipe_and_takes_the_rest(
 
 
 def test_overflow_pages_that_lead_in_circles_end(tmp_path: Path) -> None:
-    """The reader of damaged files follows each page of a chain once."""
+    """A chain is followed no longer than the file is, and what came of it fits no seal."""
     file = tmp_path / "x.sqlite"
-    write_rows(file, [(KEY, bytes(100_000))])
+    write_rows(file, [(KEY, os.urandom(100_000))])
     content = bytearray(file.read_bytes())
     size = int.from_bytes(content[16:18], "big")
     for start in range(size, len(content), size):
         if content[start] not in (0x02, 0x05, 0x0A, 0x0D):
             content[start : start + 4] = (start // size + 1).to_bytes(4, "big")
     file.write_bytes(content)
-    assert list(read_records(file, columns=3)) == []
+    assert not any(map(fits, read_records(file)))
 
 
 def photos(file: Path) -> Path:

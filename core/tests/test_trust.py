@@ -8,20 +8,21 @@ import pytest
 
 from cuescope.errors import UserError
 from cuescope.trust import maker, risks
+from cuescope.trust.addresses import Address
 from cuescope.trust.source import Source
 from cuescope.types import Options
-
-VENDORS = {"A_KEY": ("api.a.example",), "B_KEY": ("api.b.example",)}
-HOSTS = ("api.a.example", "api.b.example")
 
 
 class Asking(Options):
     """As of a plugin that asks a server."""
 
-    server: Annotated[str | None, risks.NamesHost(HOSTS)] = None
-    key_env: Annotated[str, risks.NamesSecret(VENDORS, "server", "api.a.example")] = (
-        "A_KEY"
-    )
+    server: Annotated[Address | None, risks.Names.host()] = None
+    key_env: Annotated[str, risks.Names.secret()] = "A_KEY"
+    extra: Annotated[dict[str, Any], risks.Words()] = {}
+    fields: Annotated[dict[str, Any], risks.NeedsAllow("they choose prices")] = {}
+    limit: Annotated[float | None, risks.RaisesLimit("it fills the memory")] = 8.0
+    insecure: Annotated[bool, risks.OpensGuard("in clear")] = False
+    pattern: Annotated[str | None, risks.Names.pattern()] = None
     forgotten: str = ""
     size: int = 3
     file: Path | None = None
@@ -42,41 +43,44 @@ def mail(tmp_path: Path) -> Source:
     [
         {},
         {"size": 3000},  # a thousand times the usual one
-        {"server": "https://api.a.example/v1"},
-        {"server": "https://api.b.example/v1", "key_env": "B_KEY"},
+        {"limit": 7.0},
+        {"server": "4"},  # so many workers
+        {"pattern": "video, patient"},
+        {"insecure": False},
     ],
 )
 def test_what_names_nothing_of_others_is_taken(
     mail: Source, options: dict[str, Any]
 ) -> None:
-    check(mail, **options)
+    with_key = Source(mail.title, mail.folder, frozenset({"A_KEY"}))
+    check(with_key, **options)
 
 
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"key_env": "B_KEY"}, "B_KEY"),  # to the usual server, which is a's
-        ({"server": "https://api.b.example/v1"}, "A_KEY"),  # the plugin's own key, to b
-        ({"server": "http://api.a.example/v1"}, "http://api.a.example/v1"),
-        (
-            {"server": "https://api.a.example@evil.example/"},
-            "https://api.a.example@evil.example/",
-        ),
-        (
-            {"server": "https://api.a.example.evil.example/"},
-            "https://api.a.example.evil.example/",
-        ),
-        ({"server": "https://api.a.example:8443/"}, "https://api.a.example:8443/"),
-        ({"server": "https://api.a.example\\@evil/"}, "https://api.a.example\\@evil/"),
-        ({"forgotten": "x"}, "forgotten"),
+        ({}, "A_KEY"),  # the plugin's own key: who reads the file would pay
+        ({"key_env": "B_KEY"}, "B_KEY"),
+        ({"server": "https://api.a.example/v1"}, "https://api.a.example/v1"),
+        ({"server": "https://api.a.example\\@evil/"}, None),
+        ({"extra": {"model": "dear"}}, "extra"),  # words that can be anything are none
+        ({"fields": {"model": "dear"}}, "fields"),
+        ({"limit": 9.0}, "limit"),
+        ({"limit": None}, "limit"),
+        ({"insecure": True}, "insecure"),
+        ({"pattern": "(a+)+$"}, "(a+)+$"),
+        ({"forgotten": "x y"}, "forgotten"),
         ({"file": "/etc/passwd"}, "/etc/passwd"),
     ],
 )
 def test_what_asks_for_more_says_the_word_that_allows_it(
-    mail: Source, options: dict[str, Any], word: str
+    mail: Source, options: dict[str, Any], word: str | None
 ) -> None:
     with pytest.raises(UserError) as refused:
         check(mail, **options)
+    if word is None:
+        assert "an address with a user" in str(refused.value)
+        return
     assert "in the run file a.yaml: expected it typed" in str(refused.value)
     assert str(refused.value).endswith(f"add --allow {word}")
 
@@ -89,6 +93,7 @@ def test_links_are_followed_before_a_file_is_in_the_folder(
     outside.write_text("secret")
     (mail.folder / "link").symlink_to(outside)
     (mail.folder / "loop").symlink_to(mail.folder / "loop")
+    mail = Source(mail.title, mail.folder, frozenset({"A_KEY"}))
     check(mail, file=inside)
     for path in (
         mail.folder / "link",
@@ -97,7 +102,10 @@ def test_links_are_followed_before_a_file_is_in_the_folder(
     ):
         with pytest.raises(UserError, match="--allow"):
             check(mail, file=path)
-    check(Source(mail.title, mail.folder, frozenset({str(tmp_path)})), file=outside)
+    check(
+        Source(mail.title, mail.folder, frozenset({str(tmp_path), "A_KEY"})),
+        file=outside,
+    )
 
 
 def test_a_run_of_ones_own_may_name_what_was_typed_for_it(tmp_path: Path) -> None:
@@ -162,12 +170,57 @@ class TestMaker:
         with pytest.raises(UserError, match="CUESCOPE_KEY: expected a file"):
             maker.sign("seal", tmp_path)
 
-    def test_where_no_key_can_be_kept_a_process_knows_its_own(
+    def test_where_no_key_can_be_kept_a_process_knows_its_own_and_says_so(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "file").write_text("")
         monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
-        signature = maker.sign("seal", tmp_path)
+        with pytest.warns(UserWarning, match="no key can be kept .* Set CUESCOPE_KEY"):
+            signature = maker.sign("seal", tmp_path)
         assert maker.is_signed("seal", signature, tmp_path)
         maker._key.cache_clear()  # as in the next process
-        assert not maker.is_signed("seal", signature, tmp_path)
+        with pytest.warns(UserWarning, match="no key can be kept"):
+            assert not maker.is_signed("seal", signature, tmp_path)
+
+    def test_a_folder_without_hard_links_keeps_a_key(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise OSError("no links here")
+
+        monkeypatch.setattr(os, "link", refuse)
+        signature = maker.sign("seal", tmp_path)
+        maker._key.cache_clear()
+        assert maker.is_signed("seal", signature, tmp_path)
+        kept = sorted(f.name for f in (tmp_path / "data" / "cuescope").iterdir())
+        assert kept == [".key.lock", "key"]
+
+    @pytest.mark.parametrize("damage", ["cut", "flip"])
+    def test_a_damaged_key_is_told(self, tmp_path: Path, damage: str) -> None:
+        maker.sign("seal", tmp_path)
+        (key,) = (tmp_path / "data").rglob("key")
+        content = bytearray(key.read_bytes())
+        content[3] ^= 1
+        key.write_bytes(content if damage == "flip" else content[:20])
+        maker._key.cache_clear()
+        with pytest.raises(UserError, match=r"key of your runs: .* delete it: a new"):
+            maker.is_signed("seal", "", tmp_path)
+
+    def test_a_key_of_before_gets_a_checksum(self, tmp_path: Path) -> None:
+        file = tmp_path / "data" / "cuescope" / "key"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(bytes(range(32)))
+        before = maker._signature("seal", str(tmp_path))
+        assert maker.is_signed("seal", before, tmp_path)
+        assert len(file.read_bytes()) > 32
+        maker._key.cache_clear()
+        assert maker.is_signed("seal", before, tmp_path)
+
+    def test_a_cache_folder_may_be_mounted_elsewhere(self, tmp_path: Path) -> None:
+        (tmp_path / "cache").mkdir()
+        signature = maker.sign("seal", tmp_path / "cache")
+        (tmp_path / "cache").rename(tmp_path / "mount")
+        assert maker.is_signed("seal", signature, tmp_path / "mount")
+        (tmp_path / "strange").mkdir()
+        maker.sign("other", tmp_path / "strange")
+        assert not maker.is_signed("seal", signature, tmp_path / "strange")

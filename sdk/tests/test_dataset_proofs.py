@@ -68,7 +68,7 @@ class Unexplained(FakeDataOptions):
 
 
 class Unmarked(FakeDataOptions):
-    notes: str = Field("", description="goes where it likes")
+    notes: Annotated[dict[str, Any], Words()] = Field({}, description="anything")
 
 
 class Needy(FakeDataOptions):

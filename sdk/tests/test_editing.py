@@ -13,10 +13,11 @@ from PIL import Image
 from scipy import ndimage
 
 from cuescope.errors import PlanStopped
+from cuescope.sealed import with_seal
 from cuescope.whole_files import Draft
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, UserError, generator
 from cuescope_sdk.editing import EditableImage, cached_editor
-from cuescope_sdk.editing._cached_editor import END, PACE, CachedEditor, _with_seal
+from cuescope_sdk.editing._cached_editor import PACE, CachedEditor
 from cuescope_sdk.editing._edits import keep_outside
 
 
@@ -157,7 +158,7 @@ FORGED = {
     "a side too long": png(9_000, 8, b""),
     "another size": png(8, 8, bytes(8 * (1 + 3 * 8))),
     "no size": png(0, 30, b""),
-    "no image": b"hello" + END,
+    "no image": b"hello IEND",
     "a text without end": png(40, 30, PIXELS, bytes(2**24)),
     "pixels that are not there": png(40, 30, b"abc"),
 }
@@ -171,7 +172,7 @@ def test_an_edit_of_a_stranger_is_made_anew(tmp_path: Path, case: str) -> None:
     [frame] = editor.edit(edits)
     painted = frame.load()
     file = next(tmp_path.rglob("*.png"))
-    file.write_bytes(_with_seal(file.name, FORGED[case]))
+    file.write_bytes(with_seal(file.name, FORGED[case]))
     [frame] = editor.edit(edits)
     # nobody looks at pixels before they are needed
     if case == "pixels that are not there":

@@ -24,6 +24,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope.answers import AnswersFile, read_answers
+from cuescope.asked_from import keep_place, place_of
 from cuescope.cli.runs import find_page
 from cuescope.conclusions import (
     Cost,
@@ -38,6 +39,7 @@ from cuescope.conclusions import (
 from cuescope.context import cache_folder
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.given_names import give_names, read_names
 from cuescope.mitigated import mitigator_of
 from cuescope.runs import RunFolder, illustrations, load_report, picture_key
 from cuescope.sealed import write_sealed
@@ -385,6 +387,29 @@ def read_key(folder: Path) -> object:
     return _items(folder, RUN)
 
 
+def write_names(folder: Path) -> None:
+    give_names(folder, RUN, {"cue": "the red wall"})
+
+
+def read_warned_names(folder: Path) -> object:
+    """The names; those that are left out are told by a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return read_names(folder)
+        except UserWarning as told:
+            raise UserError(str(told)) from told
+
+
+def read_place(folder: Path) -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return str(place_of(RUN.hash, folder))
+        except UserWarning as told:
+            raise UserError(str(told)) from told
+
+
 # --------------------------------------------------------------------------------- copies of data
 
 SERVED = "memory://served"  # where the data is from
@@ -441,6 +466,10 @@ STORES = {
     "page of a run": Store(write_run, read_page, "report.*"),
     "list of an investigation": Store(write_investigation, read_investigation),
     "key of a sheet of labels": Store(write_labels, read_key, "key.json*"),
+    "names of cues": Store(write_names, read_warned_names),
+    "where a run was asked for": Store(
+        lambda folder: keep_place(RUN.hash, folder), read_place
+    ),
     "results of a bench": Store(run_jobs, run_jobs),
     "results of quag's bench": Store(run_trainings, run_trainings),
     "covar table": Store(write_covar, read_covar, "covar.parquet*"),

@@ -117,6 +117,11 @@ def read_answers(path: Path) -> "pa.Table":
     return table
 
 
+def content_of(sample: Sample) -> str:
+    """Digest of a sample's frames, as a row has it."""
+    return digest([frame.key for frame in sample.frames])
+
+
 def _name(trial: Trial) -> tuple[object, ...]:
     sample = trial.sample
     edit = trial.edit and digest(trial.edit.kind, trial.edit)
@@ -131,7 +136,7 @@ def _answer_row(outcome: Outcome) -> dict[str, Any]:
     row: dict[str, Any] = {
         "sample": sample.key,
         "group": sample.group,
-        "content": digest([frame.key for frame in sample.frames]),
+        "content": content_of(sample),
         "question": sample.question,
         "condition": trial.condition,
         "feature": trial.feature,

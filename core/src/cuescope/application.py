@@ -106,7 +106,7 @@ from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.typed import command_words
 from cuescope.types import Value
-from cuescope.whole_files import read_whole, write_atomically
+from cuescope.whole_files import locked, read_whole, write_atomically
 
 __all__ = [
     "DATA",
@@ -187,6 +187,7 @@ __all__ = [
     "known_roles",
     "list_run",
     "load_report",
+    "locked",
     "next_steps",
     "open_registry",
     "open_runner",

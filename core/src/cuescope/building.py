@@ -49,14 +49,21 @@ class Built:
         # as JSON has them: a report's hash is over them, fresh or read back
         written = {} if options is None else options.model_dump(mode="json")
         require_texts(self.plugin, f"{self.entry.kind} '{self.entry.name}'")
+        answers_version = _answers_version_of(self.plugin)
+        # digests say which code has answered: an edited plugin is another one, and one that was
+        # built again too, unless its authors say which answers it gives
+        code = code_digest(
+            self.entry.dist,
+            type(self.plugin).__module__,
+            installed=answers_version is None,
+        )
         return PluginStamp(
             spec=self.spec,
             options=written,
             dist=self.entry.dist,
             version=self.entry.version,
-            answers_version=_answers_version_of(self.plugin),
-            # digests say which code has answered: an edited plugin is another one
-            code=code_digest(self.entry.dist, type(self.plugin).__module__),
+            answers_version=answers_version,
+            code=code,
             fingerprint=getattr(self.plugin, "fingerprint", None),
             facts=dict(getattr(self.plugin, "facts", {})),
         )

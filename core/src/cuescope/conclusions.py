@@ -404,8 +404,8 @@ class Accuracy(Value):
 class PluginStamp(Value):
     """One plugin of an audit, exactly enough to build it again.
 
-    `code` is the digest of its source files where it is installed editable: its version stays the
-    same while somebody works on it. `answers_version` is what a model says of its answers, which
+    `code` is the digest of its files: its version may stay the same while somebody works on it, or
+    builds it again. It is None for an installed one that says an `answers_version`: its answers
     stay the same while its `version` moves on.
     """
 

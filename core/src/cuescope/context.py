@@ -14,6 +14,7 @@ import platformdirs
 from cuescope import seeds
 from cuescope.capabilities import Dataset, require_dataset
 from cuescope.errors import PlanStopped
+from cuescope.ledger import Command
 from cuescope.mitigated import mitigator_of
 from cuescope.process_memory import ProcessMemory
 from cuescope.registry import Entry, Registry
@@ -71,7 +72,8 @@ class Context:
     are stored already; `announce` tells the person a line that is no part of the result.
     `source` is where the options came from, None where a person typed them; of the kinds in `typed`
     ("model", "dataset") a person typed them all the same. `allowed` are the words of `--allow`.
-    `memory` keeps things for the next audits of this process.
+    `memory` keeps things for the next audits of this process. What is spent for a `command` is
+    counted together, in all of its audits and processes.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -93,6 +95,7 @@ class Context:
     memory: ProcessMemory = field(
         default_factory=ProcessMemory, repr=False, compare=False
     )
+    command: Command = field(default_factory=Command, repr=False, compare=False)
 
     def build(
         self,

@@ -7,6 +7,7 @@ from hashlib import blake2b
 import numpy as np
 from pydantic import BaseModel
 
+LONG = 10_000  # items of a list that are fed together
 DIGEST_BYTES = 16  # no two of 2**40 values would meet by chance
 
 
@@ -17,12 +18,23 @@ def digest(*parts: object) -> str:
     Raises TypeError for anything whose content it cannot see.
     """
     pieces: list[bytes] = []
-    _feed(pieces.append, parts)
-    # joined: a trial has twenty pieces, and one update is worth ten
-    return blake2b(b"".join(pieces), digest_size=DIGEST_BYTES).hexdigest()
+    state = blake2b(digest_size=DIGEST_BYTES)
+
+    def flush() -> None:
+        # joined: a trial has twenty pieces, and one update is worth ten
+        state.update(b"".join(pieces))
+        pieces.clear()
+
+    _feed(pieces.append, parts, flush)
+    flush()
+    return state.hexdigest()
 
 
-def _feed(add: Callable[[bytes], None], values: Iterable[object]) -> None:
+def _feed(
+    add: Callable[[bytes], None],
+    values: Iterable[object],
+    flush: Callable[[], None] = lambda: None,
+) -> None:
     # the commonest first: a hundred thousand samples have millions of them
     for value in values:
         match value:
@@ -39,7 +51,10 @@ def _feed(add: Callable[[bytes], None], values: Iterable[object]) -> None:
                 _tag(add, b"c", repr(value).encode())  # before int: a bool is one
             case tuple() | list():
                 _tag(add, b"l", b"%d" % len(value))
-                _feed(add, value)
+                for start in range(0, len(value), LONG):
+                    if start:  # the pieces of a million samples take gigabytes
+                        flush()
+                    _feed(add, value[start : start + LONG], flush)
             case int():
                 # an IntEnum would print its name
                 _tag(add, b"i", int.__repr__(value).encode())

@@ -1,27 +1,29 @@
 """Names that a person gave to the cues of a run: they go before all that was guessed or checked."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 from cuescope.conclusions import Report
 from cuescope.errors import UserError, nearest
 from cuescope.plain_json import parse_json, require_object
-from cuescope.sealed import LARGEST_WORDS, read_sealed, write_sealed
+from cuescope.sealed import LARGEST_WORDS, change_sealed, read_sealed
 
 FILE = "names.json"
 MOST_CHARACTERS = 200
+REMEDY = "Its names are not shown; the next name that you give keeps this file beside the new one"
 
 
 def read_names(folder: Path) -> dict[str, str]:
-    """By feature key; empty where nobody gave any, or the file was changed since."""
+    """By feature key; empty where nobody gave any. Damaged names are told, and left out."""
     try:
-        given = require_object(
-            parse_json(read_sealed(folder / FILE, most=LARGEST_WORDS), FILE), FILE
-        )
-    except (FileNotFoundError, UserError):
+        return _parse(read_sealed(folder / FILE, remedy=REMEDY, most=LARGEST_WORDS))
+    except FileNotFoundError:
         return {}
-    return {key: str(name) for key, name in given.items()}
+    except UserError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return {}
 
 
 def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:
@@ -29,8 +31,6 @@ def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:
 
     Raises UserError for a cue that the report has not, and for a name that is too long.
     """
-    # names are given one by one, on many days: the others stay
-    kept = read_names(folder)
     for key, name in names.items():
         if key not in report.names:
             raise UserError(
@@ -43,10 +43,22 @@ def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:
                 f"--name {key}: the name is too long",
                 expected=f"{MOST_CHARACTERS} characters",
             )
-        kept.pop(key, None)
-        if name.strip():
-            kept[key] = name.strip()
-    write_sealed(folder / FILE, json.dumps(kept, indent=1).encode())
+
+    def change(content: bytes | None) -> bytes:
+        # names are given one by one, on many days: the others stay
+        kept = {} if content is None else _parse(content)
+        for key, name in names.items():
+            kept.pop(key, None)
+            if name.strip():
+                kept[key] = name.strip()
+        return json.dumps(kept, indent=1).encode()
+
+    change_sealed(folder / FILE, change)
+
+
+def _parse(content: bytes) -> dict[str, str]:
+    given = require_object(parse_json(content, FILE), FILE)
+    return {key: str(name) for key, name in given.items()}
 
 
 def renamed(report: Report, names: Mapping[str, str]) -> Report:

@@ -12,6 +12,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 
 from cuescope.errors import UserError
+from cuescope.printable import printable
 from cuescope.whole_files import read_whole
 
 GROUP_PREFIX = "cuescope."
@@ -88,7 +89,8 @@ def _parse(content: str, header: str, place: str) -> Package:
     return Package(
         name=name,
         version=version,
-        summary=summary[:MAX_SUMMARY],
+        # a terminal and a help page obey what is in it
+        summary=printable(summary[:MAX_SUMMARY]),
         requires=tuple(map(str, fields.get_all("Requires-Dist", []))),
         points=points,
         fault="; ".join(faults) or None,

@@ -93,6 +93,9 @@ def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> 
             given[name] = _parse_text(where, value, fields[name].annotation)
     try:
         return cls.Options(**given)  # type: ignore[no-any-return]
+    except UserError as error:
+        # of a type of options, which knows no plugin
+        raise UserError(f"{entry.name}: {error}") from error
     except ValidationError as error:
         # the options of a bench follow its name
         is_bench = entry.kind == "bench"

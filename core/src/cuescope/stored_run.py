@@ -6,7 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuescope.answers import read_answers
+from cuescope.answers import content_of, read_answers
+from cuescope.asked_from import place_of, whole_paths
 from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.objects import IN_MEMORY
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from cuescope.conclusions import PluginStamp, Report
     from cuescope.trust.source import Source
     from cuescope.types import Sample
+
+
+class ChangedDataError(UserError):
+    """A sample of a stored run is no longer what was asked about."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +88,15 @@ class StoredRun:
         self._require_object(stamp)
         # None: no data set is built with another one at hand
         held = replace(self.context, source=self._source, dataset=None)
+        name = Spec.parse(stamp.spec).name
         try:
             # the options hold the ARG too
-            data: Dataset = held.build(
-                "dataset", Spec.parse(stamp.spec).name, stamp.options
-            )
+            options = dict(stamp.options)
+            if place := place_of(self.report.hash, self.context.cache):
+                registry = self.context.registry
+                plugin = registry.load(registry.find("dataset", name))
+                options = whole_paths(plugin, options, place)
+            data: Dataset = held.build("dataset", name, options)
         except UserError as error:
             raise UserError(
                 f"the data set {stamp.spec} cannot be opened: {error}",
@@ -98,9 +107,51 @@ class StoredRun:
     @cached_property
     def samples(self) -> "dict[str, Sample]":
         # built at need: most readers of a run look at its report alone
-        """The samples of `data` by key."""
-        samples = (self.data[index] for index in range(len(self.data)))
-        return {sample.key: sample for sample in samples}
+        """The samples of `data` by key, as they were when the run asked about them.
+
+        Raises ChangedDataError for one that was another then. Where the data set has changed
+        otherwise, or nobody can tell, samples that the run did not ask about are left out.
+        """
+        samples = {}
+        is_same = self.data.fingerprint == self.report.provenance.data.fingerprint
+        contents = self._contents
+        for index in range(len(self.data)):
+            sample = self.data[index]
+            asked = contents.get(sample.key)
+            if asked and content_of(sample) not in asked:
+                raise ChangedDataError(
+                    f"sample '{sample.key}' is not what {self.path} asked about",
+                    expected="the pictures that its answers are to",
+                    got="others",
+                    remedy="Name the data as they were: run this in the folder where the audit was "
+                    "run; or audit again",
+                )
+            if is_same or asked:
+                samples[sample.key] = sample
+        if not samples and not is_same:
+            raise ChangedDataError(
+                f"the data of {self.path} has changed since the run was made",
+                expected=f"{self.report.provenance.data.spec} as it was",
+                got="other samples",
+                remedy="Run this in the folder where the audit was run, or audit again",
+            )
+        return samples
+
+    @cached_property
+    def _contents(self) -> dict[str, set[str]]:
+        """What was shown of each sample, as digests; nothing of what was asked in no row."""
+        if not self.has_answers:
+            return {}
+        table = read_answers(self.folder)
+        # older runs do not say
+        if "content" not in table.column_names:
+            return {}
+        contents: dict[str, set[str]] = {}
+        for row in table.group_by(["sample", "content"]).aggregate([]).to_pylist():
+            # of a figure no content is known
+            if row["content"] is not None:
+                contents.setdefault(row["sample"], set()).add(row["content"])
+        return contents
 
     @cached_property
     def part(self) -> "dict[str, Sample]":
@@ -108,10 +159,12 @@ class StoredRun:
         origin = self.report.provenance
         if origin.part is None:
             return self.samples
-        chosen = select_part(self.data, origin.part, origin.seed)
         # the numbers of a part are of the whole data set
-        samples = list(self.samples.values())
-        return {samples[index].key: samples[index] for index in chosen}
+        chosen = (
+            self.data[index]
+            for index in select_part(self.data, origin.part, origin.seed)
+        )
+        return {each.key: each for each in chosen if each.key in self.samples}
 
     @property
     def is_recorded(self) -> bool:

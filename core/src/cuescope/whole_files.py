@@ -3,7 +3,8 @@
 import errno
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,7 @@ except ImportError:  # Windows
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 # then this computer's mark, and letters that no other draft has
 DRAFT = ".cuescope-draft-"
+LOCK_SECONDS = 30.0  # a change takes milliseconds: whoever holds it longer is stuck
 # of a draft of which no lock tells whether somebody writes it
 ABANDONED_SECONDS = 3600.0
 # looking for drafts takes at most one part in so many of the time
@@ -42,12 +44,12 @@ class Draft:
     killed, and the next write into the folder deletes it.
     """
 
-    def __init__(self, path: Path, *, suffix: str = "") -> None:
+    def __init__(self, path: Path, *, suffix: str = "", mode: int = 0o666) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         delete_abandoned(path.parent)
         self._target = path
         # in the same folder: only there is a rename atomic
-        self.path, descriptor = _create_draft(path.parent, suffix)
+        self.path, descriptor = _create_draft(path.parent, suffix, mode)
         self.file = os.fdopen(descriptor, "r+b")
 
     def keep(self) -> None:
@@ -80,8 +82,11 @@ class Draft:
             self.discard()
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; raises UserError where the folder cannot be written."""
+def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Write a file whole or not at all; raises UserError where the folder cannot be written.
+
+    `mode` says who may read it, as far as the user's own mask lets them.
+    """
     # half a letter of a stranger's text stands there as \ud800, which JSON reads back
     data = (
         content.encode(errors="backslashreplace")
@@ -89,7 +94,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         else content
     )
     try:
-        with Draft(path) as draft:
+        with Draft(path, mode=mode) as draft:
             draft.file.write(data)
     except OSError as error:
         raise UserError(
@@ -97,6 +102,47 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             got=error.strerror,
             remedy="Choose another folder",
         ) from error
+
+
+def set_aside(path: Path, *beside: str) -> Path:
+    """Give a damaged file, and those of its name and an ending, another name, which is returned."""
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    for ending in ("", *beside):
+        with suppress(FileNotFoundError):
+            part = path.with_name(f"{path.name}{ending}")
+            part.replace(aside.with_name(f"{aside.name}{ending}"))
+    return aside
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file for a change: whoever changes it meanwhile, here or elsewhere, waits.
+
+    Raises UserError where another process holds it for long, or where it cannot be locked.
+    """
+    from filelock import FileLock, Timeout
+
+    beside = path.with_name(f".{path.name}.lock")
+    lock = FileLock(beside, timeout=LOCK_SECONDS)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # opening it would empty the file that a stranger's link names
+        if beside.is_symlink():
+            raise OSError(errno.ELOOP, f"{beside.name} is a link")
+        lock.acquire()
+    except OSError as error:
+        is_held = isinstance(error, Timeout)
+        raise UserError(
+            f"cannot change {path}",
+            got="another process holds it" if is_held else error.strerror,
+            remedy=f"If no process works on it, delete {beside.name}"
+            if is_held
+            else "Choose another folder",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def at_home(path: str | os.PathLike[str]) -> Path:
@@ -213,7 +259,7 @@ def delete_abandoned(folder: Path) -> None:
     _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
 
 
-def _create_draft(folder: Path, suffix: str) -> tuple[Path, int]:
+def _create_draft(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
     """A new empty draft, locked, and its descriptor.
 
     No `tempfile.mkstemp`: it makes files that only their owner can read, and the result of an audit
@@ -221,7 +267,7 @@ def _create_draft(folder: Path, suffix: str) -> tuple[Path, int]:
     """
     while True:
         path = folder / f"{DRAFT}{_computer()}-{os.urandom(8).hex()}{suffix}"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode)
         if fcntl is not None:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

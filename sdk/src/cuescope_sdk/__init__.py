@@ -45,6 +45,7 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
+from cuescope.ledger import Ledger
 from cuescope.plugin import Plugin
 from cuescope.printable import printable
 from cuescope.request import Request
@@ -53,8 +54,16 @@ from cuescope.seeds import derive, generator
 from cuescope.store import CacheFile
 from cuescope.stored_run import StoredRun
 from cuescope.tested import Tested
+from cuescope.trust.addresses import Address
 from cuescope.trust.paths import inside
-from cuescope.trust.risks import Names, OpensGuard, RaisesLimit, RunsCode, Words
+from cuescope.trust.risks import (
+    Names,
+    NeedsAllow,
+    OpensGuard,
+    RaisesLimit,
+    RunsCode,
+    Words,
+)
 from cuescope.types import (
     Edit,
     Frame,
@@ -81,6 +90,7 @@ __all__ = [
     "Cell",
     "Context",
     "Contrast",
+    "Address",
     "DamagedFileError",
     "DataNeeds",
     "Dataset",
@@ -105,6 +115,7 @@ __all__ = [
     "Model",
     "Names",
     "Occurrence",
+    "NeedsAllow",
     "OpensGuard",
     "Options",
     "Outcome",
@@ -146,5 +157,6 @@ __all__ = [
     "nearest",
     "printable",
     "read_sealed",
+    "Ledger",
     "write_sealed",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cuescope.stored_run import ChangedDataError
 from cuescope_sdk import Plugin, Sample, StoredRun, UserError
 
 PLAIN = "baseline"  # the condition of samples as they are
@@ -69,9 +70,14 @@ def _answer(row: Mapping[str, Any], sample: Sample | None) -> PlainAnswer:
 
 
 def _open_samples(run: StoredRun) -> dict[str, Sample]:
-    """The samples by key; {} where the data are no longer at hand: an export can do without."""
+    """The samples by key; {} where the data are no longer at hand: an export can do without.
+
+    Raises UserError where they are others: their pictures stand beside answers to others.
+    """
     try:
         return run.samples
+    except ChangedDataError:
+        raise
     except UserError:
         return {}
 

@@ -28,7 +28,10 @@ class PluginCommands(TyperGroup):
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
         entry = self._external().get(cmd_name)
-        return None if entry is None else _forwarding(cmd_name, entry)
+        if entry is None:
+            return None
+        # as a model: of several packages one of this project's, and it is said
+        return _forwarding(cmd_name, installed().find("command", entry.name))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that a line names; raises UserError with what was probably meant."""

@@ -3,6 +3,7 @@
 import hmac
 import os
 import secrets
+import warnings
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
@@ -11,25 +12,26 @@ from pathlib import Path
 import platformdirs
 
 from cuescope.errors import UserError
+from cuescope.sealed import DamagedFileError, read_sealed, with_seal, write_sealed
+from cuescope.whole_files import locked, read_whole, write_atomically
 
 KEY_BYTES = 32
+CACHE_ID = "cache-id"  # a file of a cache folder, wherever it is mounted
+_MOST_BYTES = 2**10  # of a key with its checksum
 _VARIABLE = "CUESCOPE_KEY"
 
 
 def sign(seal: str, answers: Path) -> str:
-    """The signature of a seal.
+    """The signature of a seal; raises UserError where the key is damaged.
 
     It is bound to `answers`, the cache folder whose answers the run rests on: a cache folder of
     somebody else brings no trust along.
     """
-    # computers that share a key by CUESCOPE_KEY have cache folders of other names
-    home = "" if os.environ.get(_VARIABLE) else str(answers.expanduser().resolve())
-    key = _key(_key_file())
-    return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
+    return _signature(seal, _home_of(answers, make=True))
 
 
 def require_key() -> None:
-    """Raise UserError where `CUESCOPE_KEY` names what is no key: a run could not be signed."""
+    """Raise UserError where there is no key that a run could be signed with."""
     _key(_key_file())
 
 
@@ -37,8 +39,34 @@ def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
     """Whether this user signed the seal, with the same cache folder."""
     # a stranger's report may hold half characters
     given = (signature or "").encode(errors="replace")
+    # runs of before cache folders had ids are bound to the path
+    homes = (_home_of(answers, make=False), str(answers.expanduser().resolve()))
     # in constant time: how long it takes tells nothing of the signature
-    return hmac.compare_digest(sign(seal, answers).encode(), given)
+    return any(
+        hmac.compare_digest(_signature(seal, home).encode(), given) for home in homes
+    )
+
+
+def _signature(seal: str, home: str) -> str:
+    key = _key(_key_file())
+    return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
+
+
+def _home_of(answers: Path, *, make: bool) -> str:
+    """What tells a cache folder from others: its id, else its path."""
+    # computers that share a key by CUESCOPE_KEY have cache folders of their own
+    if os.environ.get(_VARIABLE):
+        return ""
+    folder = answers.expanduser().resolve()
+    file = folder / CACHE_ID
+    # a folder that cannot be written; a damaged id is of no use, and its runs are told as others'
+    with suppress(OSError, UserError):
+        if make and not file.exists():
+            with locked(file):
+                if not file.exists():
+                    write_sealed(file, secrets.token_hex(16).encode())
+        return read_sealed(file, most=_MOST_BYTES).decode(errors="replace")
+    return str(folder)
 
 
 def _key_file() -> Path:
@@ -56,36 +84,58 @@ def _key_file() -> Path:
 def _key(file: Path) -> bytes:
     """The key in a file, which is made where it is missing.
 
-    Where no file can be kept it is one of this process, so that its commands know its own runs.
-    Raises UserError for a file that was named and holds no key.
+    Where none can be made it is one of this process, which is told. Raises UserError for a file
+    that holds no key, as one that was cut or edited.
     """
+    if not file.exists():
+        try:
+            # whoever comes first makes it
+            with locked(file):
+                if not file.exists():
+                    content = with_seal(file.name, secrets.token_bytes(KEY_BYTES))
+                    # whoever else could read it could sign runs as this user
+                    write_atomically(file, content, mode=0o600)
+        except UserError as error:
+            if os.environ.get(_VARIABLE):
+                raise _no_key(file) from error
+            warnings.warn(
+                f"no key can be kept in {file.parent}: the next command takes the runs of this one "
+                f"for somebody else's. Set {_VARIABLE} to a file in a folder that you can write to",
+                stacklevel=2,
+            )
+            return secrets.token_bytes(KEY_BYTES)
     try:
-        if not file.exists():
-            _make_key(file)
-        # no more: a device has no end
-        with file.open("rb") as opened:
-            content = opened.read(KEY_BYTES + 1)
-    except OSError:
-        content = b""
+        key = _read(file)
+    except (OSError, UserError) as error:
+        raise _no_key(file) from error
     # an empty or cut file would be a key that anybody can guess
-    if len(content) == KEY_BYTES:
-        return content
-    if os.environ.get(_VARIABLE):
-        raise UserError(
-            f"{_VARIABLE}: expected a file with a key of {KEY_BYTES} bytes, got {file}",
-            remedy="Name the file of another machine's key, or one that does not exist yet: "
-            "it is made",
-        )
-    return secrets.token_bytes(KEY_BYTES)
+    if len(key) != KEY_BYTES:
+        raise _no_key(file)
+    return key
 
 
-def _make_key(file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f".{file.name}-{secrets.token_hex(8)}")
-    # whoever else could read it could sign runs as this user
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as opened:
-        opened.write(secrets.token_bytes(KEY_BYTES))
-    with suppress(FileExistsError):
-        os.link(draft, file)  # unlike a rename it leaves the key of who came first
-    draft.unlink()
+def _read(file: Path) -> bytes:
+    try:
+        # a person may keep it behind a link
+        return read_sealed(file.resolve(), most=_MOST_BYTES)
+    except DamagedFileError:
+        # of before there were checksums: it gets one, so that from now on a flip is told
+        key = read_whole(file, most=_MOST_BYTES)
+        if len(key) == KEY_BYTES:
+            with suppress(UserError):
+                write_atomically(file, with_seal(file.name, key), mode=0o600)
+        return key
+
+
+def _no_key(file: Path) -> UserError:
+    head = f"{_VARIABLE}: " if os.environ.get(_VARIABLE) else "the key of your runs: "
+    remedy = (
+        "Name the file of another machine's key, or one that does not exist yet: it is made"
+        if os.environ.get(_VARIABLE)
+        else "Put it back from a backup, or delete it: a new one is made, and the runs until "
+        "now count as made elsewhere"
+    )
+    return UserError(
+        f"{head}expected a file with a key of {KEY_BYTES} bytes, got {file}",
+        remedy=remedy,
+    )

@@ -3,27 +3,27 @@
 A number, a flag or a fixed word can name nothing; it has a mark only where it opens a guard. A
 whole number may ask for work without an end: it has a limit by itself.
 Every other option has a mark, `Annotated[str, Words()]`, or holds paths alone: mark enough.
-A value that arrives for an option without a mark is refused: a new plugin cannot forget it.
+A value that arrives for an option without a mark is refused: a new plugin cannot forget it. So is
+one for an option that is marked as words and can hold anything else.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin
+from typing import Any, Literal, Protocol, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 MOST_TIMES = 1000  # of a plugin's own number: what took seconds takes an hour
 HUB = "hub"  # what `--allow` calls the Hugging Face hub
 _HARMLESS = (bool, int, float, complex, NoneType, Enum)
-# no sign that repeats or groups: such a pattern never takes a second try
-_PLAIN_TEXT = re.compile(r"[\w ,/-]*")
-# no user, no query, no other port: nothing that two libraries read in two ways
-_HOST_OF = re.compile(r"https://([a-z0-9.-]+)(?::443)?(?:/[\w./-]*)?")
+# a word of `--allow`, as a shell takes it
+_WORD = re.compile(r"\S{1,200}")
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,14 @@ class Sender(Protocol):
 
 @dataclass(frozen=True)
 class Risk(ABC):
-    """What an option's value can do; subclass it for another kind."""
+    """What an option's value can do.
 
-    # a guard that was opened for one command stays closed in the next one
-    typed_anew: ClassVar[bool] = False
-    # the plugin's own value can do harm beside another option
-    of_defaults_too: ClassVar[bool] = False
+    A guard that was opened for one command stays closed in the next one, and has to be
+    `typed_anew`. `of_defaults_too`: the plugin's own value is looked at as well.
+    """
+
+    typed_anew: bool = field(default=False, kw_only=True)
+    of_defaults_too: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def refusal(
@@ -76,6 +78,45 @@ class Words(Risk):
 
     def refusal(self, name: str, value: Any, source: Sender, options: Any) -> None:
         """Never."""
+
+
+@dataclass(frozen=True)
+class NeedsAllow(Risk):
+    """What spends, names or runs something, or opens a guard; `why` says what may happen then.
+
+    A smaller number than the plugin's own is harmless, and so is a text that fits the pattern
+    `harmless`.
+    """
+
+    why: str
+    harmless: str | None = None
+
+    def refusal(
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
+    ) -> Refusal | None:
+        """Where it is not harmless."""
+        usual = _usual(options, name)
+        # None is no limit at all
+        if isinstance(value, Mapping | NoneType):
+            is_more = value != usual
+        elif isinstance(value, int | float):
+            # True is more than False
+            is_more = not isinstance(usual, int | float) or value > usual
+        else:
+            return self._refusal_of_texts(name, value)
+        wanted = name if value is True else f"{name}={value}"
+        return Refusal(wanted, name, self.why) if is_more else None
+
+    def _refusal_of_texts(self, name: str, value: Any) -> Refusal | None:
+        for text in _texts(value):
+            if self.harmless is None or not re.fullmatch(self.harmless, text):
+                word = text if _WORD.fullmatch(text) else name
+                return Refusal(text, word, self.why)
+        return None
 
 
 @dataclass(frozen=True)
@@ -123,93 +164,6 @@ class NamesPlugin(Risk):
         """Of a folder alone: `Context.resolve` asks the source about a plugin that is named."""
         files = NamesFile(or_words=True)
         return files.refusal(name, value, source, options) if self.or_file else None
-
-
-@dataclass(frozen=True)
-class OpensGuard(Risk):
-    """A flag that takes a guard away; `why` says what may happen then."""
-
-    why: str
-    typed_anew: ClassVar[bool] = True
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where the flag is set."""
-        return Refusal(name, name, self.why) if value else None
-
-
-@dataclass(frozen=True)
-class RunsCode(OpensGuard):
-    """A flag by which code of strangers is run."""
-
-    why: str = "it runs code that others wrote"
-
-
-@dataclass(frozen=True)
-class RaisesLimit(Risk):
-    """A limit against what strangers send, which anybody may lower; `why` says what it is for."""
-
-    why: str
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where it is higher than the plugin's own."""
-        usual = _usual(options, name)
-        # None is no limit at all
-        is_higher = value is None or (usual is not None and value > usual)
-        return Refusal(f"{name}={value}", name, self.why) if is_higher else None
-
-
-@dataclass(frozen=True)
-class Counts(Risk):
-    """A number: of what there is to do, as draws or samples, a sender may want without end."""
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where it is many times the plugin's own, or of a fraction a small part of it."""
-        usual = _usual(options, name)
-        # of seeds and numbers of layers 0 is usual, or less, and none of them costs more
-        if (
-            type(usual) not in (int, float)
-            or type(value) not in (int, float)
-            or usual <= 0
-        ):
-            return None
-        # draws are as many as the inverse of a level
-        is_small = type(usual) is float and 0 < value < usual / MOST_TIMES
-        if value <= MOST_TIMES * usual and not is_small:
-            return None
-        wanted = f"{name}={str(value)[:30]}"
-        kind = "so small a number" if is_small else "so many"
-        return Refusal(wanted, name, f"{usual} is usual, and {kind} can take hours")
-
-
-def too_many(name: str, value: Any, options: Any) -> Refusal | None:
-    """Why a list of a sender is not taken: it is many times as long as the plugin's own."""
-    if not isinstance(value, tuple | list | set | frozenset | Mapping):
-        return None
-    usual = _usual(options, name)
-    most = MOST_TIMES * max(1, len(usual) if isinstance(usual, type(value)) else 1)
-    if len(value) <= most:
-        return None
-    return Refusal(
-        f"{len(value):,} of {name}", name, f"more than {most:,} of them can take hours"
-    )
 
 
 @dataclass(frozen=True)
@@ -272,10 +226,8 @@ class NamesRepository(Risk):
 
 
 @dataclass(frozen=True)
-class NamesHost(Risk):
-    """A server; requests go there. `vendors` are those that are asked without a question."""
-
-    vendors: tuple[str, ...] = ()
+class Counts(Risk):
+    """A number: of what there is to do, as draws or samples, a sender may want without end."""
 
     def refusal(
         self,
@@ -284,104 +236,83 @@ class NamesHost(Risk):
         source: Sender,
         options: Any,
     ) -> Refusal | None:
-        """Where it is none of the vendors', or not by https."""
-        for text in _texts(value):
-            # `ray:4` names no host: it is four workers of this machine
-            if not text.isdigit() and host_of(text) not in self.vendors:
-                return Refusal(text, text, "requests, and what they carry, go there")
-        return None
-
-
-@dataclass(frozen=True)
-class NamesSecret(Risk):
-    """An environment variable whose value is sent to the server that option `host` names.
-
-    `vendors` has the hosts to which each known variable belongs; `usual` is the host where the
-    option is empty.
-    """
-
-    of_defaults_too: ClassVar[bool] = True
-
-    vendors: Mapping[str, tuple[str, ...]]
-    host: str
-    usual: str
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where the variable's value would go to another host than its vendor's."""
-        address = getattr(options, self.host)
-        host = self.usual if address is None else host_of(address)
-        # a variable of no known vendor goes nowhere
-        if host in self.vendors.get(value, ()):
+        """Where it is many times the plugin's own, or of a fraction a small part of it."""
+        usual = _usual(options, name)
+        # of seeds and numbers of layers 0 is usual, or less, and none of them costs more
+        if (
+            type(usual) not in (int, float)
+            or type(value) not in (int, float)
+            or usual <= 0
+        ):
             return None
-        return Refusal(value, value, f"its value is sent to {address or self.usual}")
+        # draws are as many as the inverse of a level
+        is_small = type(usual) is float and 0 < value < usual / MOST_TIMES
+        if value <= MOST_TIMES * usual and not is_small:
+            return None
+        wanted = f"{name}={str(value)[:30]}"
+        kind = "so small a number" if is_small else "so many"
+        return Refusal(wanted, name, f"{usual} is usual, and {kind} can take hours")
 
 
-@dataclass(frozen=True)
-class NamesPattern(Risk):
-    """A regular expression: one that is made for it runs for hours."""
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where it is more than plain text."""
-        for text in _texts(value):
-            if not _PLAIN_TEXT.fullmatch(text):
-                return Refusal(text, text, "such a pattern can take hours")
+def too_many(name: str, value: Any, options: Any) -> Refusal | None:
+    """Why a list of a sender is not taken: it is many times as long as the plugin's own."""
+    if not isinstance(value, tuple | list | set | frozenset | Mapping):
         return None
+    usual = _usual(options, name)
+    most = MOST_TIMES * max(1, len(usual) if isinstance(usual, type(value)) else 1)
+    if len(value) <= most:
+        return None
+    return Refusal(
+        f"{len(value):,} of {name}", name, f"more than {most:,} of them can take hours"
+    )
+
+
+OpensGuard = partial(NeedsAllow, typed_anew=True)
+RunsCode = partial(OpensGuard, "it runs code that others wrote")
+RaisesLimit = NeedsAllow
 
 
 class Names:
     """What the text of an option names, as its mark: `Annotated[str, Names.file()]`."""
 
     file = NamesFile
-    host = NamesHost
     part = NamesPart
-    pattern = NamesPattern
     plugin = NamesPlugin
     repository = NamesRepository
-    secret = NamesSecret
+    # `ray:4` names no host: it is four workers of this machine
+    host: Callable[[], NeedsAllow] = partial(
+        NeedsAllow, "requests, and what they carry, go there", harmless=r"\d+"
+    )
+    # no sign that repeats or groups: such a pattern never takes a second try
+    pattern: Callable[[], NeedsAllow] = partial(
+        NeedsAllow, "such a pattern can take hours", harmless=r"[\w ,/-]*"
+    )
+    # an environment variable
+    secret: Callable[[], NeedsAllow] = partial(
+        NeedsAllow,
+        "its value is sent to a server, where you pay for what is asked",
+        of_defaults_too=True,
+    )
 
 
-@dataclass(frozen=True)
-class Undeclared(Risk):
-    """An option that takes text and says nothing of it."""
-
-    def refusal(self, name: str, value: Any, source: Sender, options: Any) -> Refusal:
-        """Always."""
-        why = "its plugin does not declare what such text can do (cuescope_sdk.Words() ...)"
-        return Refusal(f"{name}={value}", name, why)
+UNDECLARED = NeedsAllow(
+    "its plugin does not declare what such text can do (cuescope_sdk.Words() ...)"
+)
 
 
 def risks_of(field: FieldInfo) -> tuple[Risk, ...]:
-    """The marks of an option; `Undeclared` where it needs one and has none."""
+    """The marks of an option; `UNDECLARED` where it needs one and has none that fits."""
     marks = tuple(mark for mark in field.metadata if isinstance(mark, Risk))
-    if marks:
-        return marks
     kinds = [kind for kind in _kinds(field.annotation) if not _is_a(kind, _HARMLESS)]
+    # a type, not a promise: a dictionary of anything is no text
+    holds_text = all(_is_a(kind, str) for kind in kinds)
+    if marks and not (Words() in marks and not holds_text):
+        return marks
     if not kinds:
         return (Counts(),)
     if all(_is_a(kind, Path) for kind in kinds):
         return (NamesFile(),)
-    return (Undeclared(),)
-
-
-def host_of(address: str) -> str | None:
-    """The host of an https address in its plainest form, None for any other.
-
-    Whoever sends may read an odd address in another way than this function: odd ones have no host.
-    """
-    match = _HOST_OF.fullmatch(address)
-    return match and match[1]
+    return (UNDECLARED,)
 
 
 def _kinds(annotation: Any) -> Iterator[Any]:
@@ -396,7 +327,7 @@ def _kinds(annotation: Any) -> Iterator[Any]:
             yield from _kinds(part)
         # of a part of a union: the field itself has no such mark
         if isinstance(part, Risk):
-            yield Undeclared
+            yield object
 
 
 def _is_a(kind: Any, base: type | tuple[type, ...]) -> bool:

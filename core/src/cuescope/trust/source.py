@@ -12,8 +12,8 @@ from cuescope.trust.risks import Refusal, risks_of, too_many
 from cuescope.types import Options
 
 ELSEWHERE = (
-    "made elsewhere: nothing of it was run (if it is yours, set CUESCOPE_CACHE to the cache folder "
-    "that it was made with)"
+    "made elsewhere: nothing of it was run (if it is yours, set CUESCOPE_CACHE and CUESCOPE_KEY to "
+    "the cache folder and the key that it was made with)"
 )
 
 
@@ -33,24 +33,21 @@ class Source:
 
     def check(self, where: str, options: Options) -> None:
         """Raise UserError for the first option that asks for more than the rule lets it."""
-        for name, field in type(options).model_fields.items():
-            if name in self.allowed:
-                continue
+        fields = type(options).model_fields
+        marks = [(risk, name) for name in fields for risk in risks_of(fields[name])]
+        # last: what a sender named himself is told before what he left as it is
+        marks.sort(key=lambda mark: mark[0].of_defaults_too)
+        for risk, name in marks:
             value = getattr(options, name)
+            usual = fields[name].get_default(call_default_factory=True)
             refusal = None if self.typed_before else too_many(name, value, options)
-            if refusal is not None:
+            # the plugin's author chose it, and not the sender
+            is_asked = value != usual or risk.of_defaults_too
+            # a report is read long after it was made: a guard is opened for one command
+            if is_asked and (risk.typed_anew or not self.typed_before):
+                refusal = refusal or risk.refusal(name, value, self, options)
+            if refusal is not None and not {refusal.word, name} & self.allowed:
                 raise self._error(where, name, refusal)
-            is_usual = value == field.get_default(call_default_factory=True)
-            for risk in risks_of(field):
-                # the plugin's author chose it, and not the sender
-                if is_usual and not risk.of_defaults_too:
-                    continue
-                # a report is read long after it was made: a guard is opened for one command
-                if self.typed_before and not risk.typed_anew:
-                    continue
-                refusal = risk.refusal(name, value, self, options)
-                if refusal is not None and refusal.word not in self.allowed:
-                    raise self._error(where, name, refusal)
 
     def check_file(self, where: str, name: str, path: str) -> None:
         """The same of a file that is named outside of a plugin's options."""

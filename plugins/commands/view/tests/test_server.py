@@ -4,6 +4,8 @@ import asyncio
 import csv
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +119,8 @@ def test_a_name_is_kept_and_taken_back(client: TestClient, home: Path) -> None:
     # an edited file of names is no longer taken
     file = home / "first" / "names.json"
     file.write_text(file.read_text().replace("red", "blue"))
-    assert told(client, "run", id=run)["cues"][0]["name"] == EVIL
+    with pytest.warns(UserWarning, match="is not what cuescope wrote"):
+        assert told(client, "run", id=run)["cues"][0]["name"] == EVIL
     refused = client.post("/api/name", json={"run": run, "feature": "cat", "name": "x"})
     assert refused.status_code == 400
 
@@ -143,6 +146,26 @@ def sheet(folder: Path, picture: str = "../../key") -> None:
 def filled(folder: Path) -> Rows:
     with (folder / "sheet.csv").open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+ANSWER = """
+import sys
+from pathlib import Path
+from cuescope_view.sheet import Sheet
+for answer in ["yes", "no"] * 5:
+    Sheet(Path(sys.argv[1])).answer(int(sys.argv[2]), answer)
+"""
+
+
+def test_two_pages_that_write_one_sheet_keep_both_answers(home: Path) -> None:
+    folder = home / "first" / "labels"
+    sheet(folder, "pictures/2.jpg")
+    writers = [
+        subprocess.Popen([sys.executable, "-c", ANSWER, str(folder), number])
+        for number in "12"
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert [row["answer"] for row in filled(folder)] == ["no", "no"]
 
 
 def test_what_is_sent_without_an_end_is_refused(client: TestClient) -> None:

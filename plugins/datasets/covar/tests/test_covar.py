@@ -116,6 +116,12 @@ def covar(folder: Path, **options) -> Covar:
 PICTURE, MASK = "images/hen-beach-scale.png", "masks/hen-beach-scale.png"
 
 
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[100] ^= 1
+    file.write_bytes(content)
+
+
 def repaint(file: Path) -> None:
     """Another picture of the same size."""
     pixels = np.asarray(Image.open(file).convert("RGB"))
@@ -167,12 +173,12 @@ def test_a_sample_says_how_it_was_made(built: Path) -> None:
     [
         (lambda f: (f / MANIFEST).unlink(), "no covar.parquet in"),
         (
-            lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"),
+            lambda f: flip(f / MANIFEST),
             "got other content. `cuescope covar b",
         ),
         (
-            lambda f: (f / f"{MANIFEST}.seal").unlink(),
-            "got no covar.parquet.seal beside it",
+            lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"),
+            "got no checksum in it",
         ),
         (
             lambda f: write_sealed(f / MANIFEST, b"PAR1 no"),

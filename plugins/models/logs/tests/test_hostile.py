@@ -25,6 +25,7 @@ from PIL import Image
 
 from cuescope_logs import inspect_ai, workbook
 from cuescope_logs.pictures import is_picture
+from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Context, PluginError, Trial, UserError
 from cuescope_sdk.logs import _archives, _files
 
@@ -476,3 +477,21 @@ def test_a_file_beside_a_log_is_no_link_out_of_its_folder(
     # a link to nothing beside them is nobody's file
     (path.parent / "gone").symlink_to(tmp_path / "gone")
     assert look(path) is None
+
+
+def test_a_workbook_whose_last_row_is_far_away_ends(tmp_path: Path) -> None:
+    """Six kilobytes: the library fills the gap with a billion empty rows."""
+    path = tmp_path / "far.xlsx"
+    _workbook(path, {"index": 1, "prediction": "A"})
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    far = parts[sheet].replace(b'<row r="2"', b'<row r="999999999"')
+    assert far != parts[sheet]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**parts, sheet: far}.items():
+            archive.writestr(name, content)
+    with pytest.raises(
+        UserError, match=r"no workbook: expected at most 1,048,576 rows"
+    ):
+        list(workbook_rows(path, "vlmevalkit", ("index",)))

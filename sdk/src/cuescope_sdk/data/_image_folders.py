@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from cuescope.trust.risks import NamesPart, NamesPattern, Words
+from cuescope.trust.risks import Names, NamesPart, Words
 from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._layouts import Layout, first_place
@@ -175,7 +175,7 @@ class ImageFolderOptions(Options):
         description="share of images that may be missing or unreadable",
     )
     # an expression can be made to run for hours: from elsewhere plain text alone is taken
-    group: Annotated[str | None, NamesPattern()] = Field(
+    group: Annotated[str | None, Names.pattern()] = Field(
         None,
         description="which images are of one source: a regular expression whose one capturing "
         "group names it in the path, such as (.*)_frame; default what the authors' files say",

@@ -7,7 +7,6 @@ frames = editor.edit(edits)
 
 import errno
 import time
-import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,7 +20,7 @@ from PIL import Image
 from cuescope.capabilities import ImageEdit, ImageEditor
 from cuescope.context import Context
 from cuescope.errors import BadDataError, PluginError, UserError
-from cuescope.sealed import seal_of
+from cuescope.sealed import read_sealed, with_seal
 from cuescope.types import Frame
 from cuescope.whole_files import Draft
 from cuescope_sdk.editing._edits import LARGEST_SIDE, edit_key
@@ -33,7 +32,6 @@ EDITS = "images edited"
 COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
 ESTIMATE = 2.0  # bytes a pixel of a photo as such a PNG
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-END = b"\0\0\0\0IEND\xaeB`\x82"  # how every whole PNG ends
 
 
 def cached_editor(editor: ImageEditor, context: Context) -> "CachedEditor":
@@ -164,13 +162,14 @@ class CachedEditor:
             # lossless: outside of the mask each pixel is the source's own (docs/editors.md)
             frame.load().save(content, "PNG", compress_level=COMPRESSION)
             file = self._file(edit_key(edit, self.fingerprint))
-            sealed = _with_seal(file.name, content.getvalue())
+            sealed = with_seal(file.name, content.getvalue())
             _write(file, sealed)
             written += len(sealed)
         self.made += len(batch)
         self._pace = self._pace.add(len(batch), time.perf_counter() - since, written)
         pace = self.folder / PACE
-        _write(pace, with_pace(pace, self._device, self._pace))
+        paces = with_pace(pace, self._device, self._pace)
+        _write(pace, with_seal(pace.name, paces))
 
     def _file(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.png"  # 1,500 files a folder, of 396,000
@@ -195,33 +194,10 @@ def _write(file: Path, content: bytes) -> None:
         ) from error
 
 
-def _with_seal(name: str, png: bytes) -> bytes:
-    """The same image with the seal of its file's name and content in a text chunk, the last one.
-
-    A seal in a file beside it would double the 396,000 files of a large build.
-    """
-    body = b"tEXt" + b"cuescope\0" + seal_of(name, png).encode()
-    length = (len(body) - 4).to_bytes(4, "big")  # of a chunk's data, without its type
-    checksum = zlib.crc32(body).to_bytes(4, "big")
-    return png.removesuffix(END) + length + body + checksum + END
-
-
-SEAL_BYTES = len(_with_seal("", END)) - len(END)
-
-
-def _read_sealed(file: Path) -> bytes:
-    """The bytes of an edited image; raises UserError for any but those that were written."""
-    content = file.read_bytes()
-    png = content[: -len(END) - SEAL_BYTES] + END
-    if content != _with_seal(file.name, png):
-        raise UserError(f"{file} is not what was written")
-    return content
-
-
 def _is_whole(file: Path, edit: ImageEdit) -> bool:
     """Whether an edited image is there as it was written; its pixels are not decoded."""
     try:
-        width, height = _open_png(_read_sealed(file)).size
+        width, height = _open_png(read_sealed(file)).size
     except Exception:  # the reader of a stranger's bytes fails in any way it likes
         return False
     # without a mask the source would have to be decoded
@@ -239,7 +215,7 @@ def _open_png(content: bytes) -> Image.Image:
 
 def _open_edited(file: Path) -> Image.Image:
     try:
-        content = _read_sealed(file)
+        content = read_sealed(file)
     except (OSError, UserError) as error:
         state = "is damaged" if file.exists() else "is not there"
         raise _lost(file, state) from error

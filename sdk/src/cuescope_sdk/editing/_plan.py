@@ -8,9 +8,8 @@ from typing import Any
 
 from cuescope.errors import UserError
 from cuescope.plain_json import parse_json
-from cuescope.sealed import LARGEST_WORDS
+from cuescope.sealed import LARGEST_WORDS, read_sealed
 from cuescope.store import UNREADABLE
-from cuescope.whole_files import read_whole
 
 GIGABYTE = 1e9
 
@@ -78,7 +77,6 @@ class Pace:
 
 def read_pace(file: Path, device: str) -> Pace | None:
     """What was measured on a device; None for nothing, and for a file that cannot be read."""
-    # the one file without a seal: estimates of --plan alone rest on it (docs/reliability.md)
     measured: Any = _read(file).get(device)
     try:
         pace = Pace(
@@ -98,7 +96,7 @@ def with_pace(file: Path, device: str, pace: Pace) -> bytes:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        content = parse_json(read_whole(file, most=LARGEST_WORDS), file.name)
+        content = parse_json(read_sealed(file, most=LARGEST_WORDS), file.name)
     except (OSError, UserError):
         return {}
     return content if isinstance(content, dict) else {}

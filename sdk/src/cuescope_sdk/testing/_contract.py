@@ -16,7 +16,7 @@ from unittest import SkipTest
 
 import numpy as np
 
-from cuescope.trust.risks import Undeclared, risks_of
+from cuescope.trust.risks import UNDECLARED, risks_of
 from cuescope_sdk import Context, Dataset, Frame, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
 from cuescope_sdk.testing._fake_data import FakeDataset
@@ -215,11 +215,11 @@ class Contract(Checks):
         """A run file or a run of a stranger may set options: which text names files or hosts?"""
         undeclared = []
         for name, field in self.plugin.Options.model_fields.items():
-            if any(isinstance(risk, Undeclared) for risk in risks_of(field)):
+            if UNDECLARED in risks_of(field):
                 undeclared.append(name)
         expect(
             not undeclared,
-            "a mark of each option that takes text",
+            "a mark of each option that takes text, Words() on text alone",
             got=f"none for {', '.join(undeclared)}",
             remedy="Write Annotated[str, Words()], Names.file(), Names.host() ... of cuescope_sdk",
         )

@@ -103,6 +103,8 @@ def listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        # before the address is printed: who reads it may ask at once, and waits in line
+        listener.listen()
     except OSError as error:
         listener.close()
         raise UserError(

@@ -91,9 +91,7 @@ class OpenRun:
 
     def rename(self, feature: str, name: str) -> None:
         """Keep a name for a cue; an empty one takes it back. Raises UserError for no cue of it."""
-        # two requests must not overwrite each other's names
-        with self._lock:
-            give_names(self.path, self.report, {feature: name})
+        give_names(self.path, self.report, {feature: name})
 
     # ------------------------------------------------------------------------------- pictures
 
@@ -148,6 +146,10 @@ class OpenRun:
         return shrink(self.sheet.picture(number), LARGE)
 
     def _draw(self, sample: str, feature: str | None, side: int) -> bytes:
+        if sample not in self.table.samples:
+            raise UserError(
+                f"no picture of {sample}", got="a sample that was not asked"
+            )
         # one at a time: opening the data may take minutes, and is done once
         with self._lock:
             samples = self.stored.samples

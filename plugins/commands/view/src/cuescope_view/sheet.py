@@ -4,10 +4,9 @@ import csv
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
-from cuescope.application import read_whole, write_csv
+from cuescope.application import locked, read_whole, write_csv
 from cuescope_sdk import UserError, inside, read_sealed
 from cuescope_sdk.logs import parse_json
 
@@ -15,8 +14,6 @@ from cuescope_sdk.logs import parse_json
 MOST_BYTES = 2**26
 MOST_PICTURE = 2**24
 MOST_DIGITS = 9  # of the number of a question
-# of the module: each request makes a Sheet of its own
-_writing = Lock()
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Sheet:
         if answer and answer not in choices:
             raise UserError(f"question {number}", expected=" or ".join(choices))
         # read again: a person may fill in the file by hand as well
-        with _writing:
+        with locked(self.file):
             rows = self._rows()
             for row in rows:
                 if row["number"] == str(number):

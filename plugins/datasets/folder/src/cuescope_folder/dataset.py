@@ -174,10 +174,13 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
 
 
 def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
-    annotations = {}
-    for name, value in sample.annotations.items():
-        # by content: where a mask lies on the disk is no part of the data
-        annotations[name] = value.key if isinstance(value, Frame) else value
+    annotations = sample.annotations
+    # by content: where a mask lies on the disk is no part of the data
+    if any(isinstance(value, Frame) for value in annotations.values()):
+        annotations = {
+            name: value.key if isinstance(value, Frame) else value
+            for name, value in annotations.items()
+        }
     content: list[object] = [
         sample.key,
         sample.label,

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from os import scandir
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -36,9 +35,17 @@ class Paths:
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
         self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
+        # a million rows may ask about a thousand files
+        self._found: dict[str, tuple[str, Path, bool]] = {}
 
-    def find(self, path: str, location: str) -> tuple[str, Path]:
-        """The name of a file in the data set, and the file."""
+    def find(self, path: str, location: str) -> tuple[str, Path, bool]:
+        """The name of a file in the data set, the file, and whether it is a folder."""
+        if path not in self._found:
+            name, file = self._look_for(path, location)
+            self._found[path] = name, file, file.is_dir()
+        return self._found[path]
+
+    def _look_for(self, path: str, location: str) -> tuple[str, Path]:
         if path in self.copies:
             name = name_at(path) if is_address(path) else path
             return PurePosixPath(name).as_posix(), self.copies[path]
@@ -143,26 +150,25 @@ def manifest_items(
     """
     paths = Paths(root, copies or {})
     uses: Counter[str] = Counter()
-    items = []
     named, columns = with_known_names(rows, name)
     column = "group" if group is None else columns.get(group)
-    for row in named:
-        item = _item(row, f"{name} {row.location}", paths, column)
-        # Several rows may ask about one file; the first keeps its path as the key.
-        uses[item.key] += 1
-        use = uses[item.key]
-        items.append(item if use == 1 else replace(item, key=f"{item.key}#{use}"))
+    items = [_item(row, f"{name} {row.location}", paths, column, uses) for row in named]
     return Manifest(items, frozenset(columns), paths.unread)
 
 
-def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
+def _item(
+    row: Row, location: str, paths: Paths, group: str | None, uses: Counter[str]
+) -> Item:
     cells = row.cells
     path = text_of(cells.get("path"), "path", location)
-    key, file = paths.find(path, location)
+    key, file, is_folder = paths.find(path, location)
     annotations = {
         name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
     }
     annotations["path"] = key
+    # Several rows may ask about one file; the first keeps its path as the key.
+    uses[key] += 1
+    use = uses[key]
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
     if "boxes" in cells:
@@ -172,14 +178,13 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         annotations["answer"] = plain(cells["answer"])
     if "answers" in cells:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
-    is_folder = file.is_dir()
     # a folder of frames has no clock
     timed = kind_of(file) != "image" and not is_folder
     label = _label(row, location)
     split = cells.get("split")
     question = cells.get("question")
     return Item(
-        key=key,
+        key=key if use == 1 else f"{key}#{use}",
         files=paths.images_in(file, location) if is_folder else (file,),
         folder=is_folder,
         label=label,

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from cuescope_folder.addresses import is_address
 from cuescope_folder.roots import parse_root
-from cuescope_sdk import Names, Options, UserError
+from cuescope_sdk import Address, Names, Options, UserError
 
 # Pillow's own limits: above the one it speaks of a bomb, above the other it refuses
 MAX_PIXELS = 89_478_485
@@ -29,8 +29,8 @@ def _is_root(text: str) -> str:
     return text
 
 
-Address = Annotated[str, AfterValidator(_is_address)]
-Root = Annotated[str, AfterValidator(_is_root)]
+FileAddress = Annotated[Address, AfterValidator(_is_address)]
+Root = Annotated[Address, AfterValidator(_is_root)]
 
 
 class SampleOptions(Options):
@@ -78,11 +78,11 @@ class FolderOptions(SampleOptions):
 
     argument: ClassVar[str | None] = "path"
 
-    path: Annotated[Path | Address, Names.file()] = Field(
+    path: Annotated[Path | FileAddress, Names.file()] = Field(
         description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
         "an address (s3://, gs://, https:// ...)"
     )
-    manifest: Annotated[Path | Address | None, Names.file()] = Field(
+    manifest: Annotated[Path | FileAddress | None, Names.file()] = Field(
         None,
         description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there",
     )

@@ -67,11 +67,6 @@ def find_place(options: FolderOptions, context: Context) -> Place:
 
 def _remote(given: str, options: FolderOptions, context: Context) -> Place:
     """A table at an address, one in a folder there, its shards, or all of its files."""
-    if "?" in given:
-        raise UserError(
-            "folder: a query in an address",
-            expected="credentials in the environment, not in what reports and logs show",
-        )
     if given.lower().endswith(MANIFEST_SUFFIXES):
         return _of_table(given, context)
     if options.manifest is not None:

@@ -41,11 +41,14 @@ def read_samples(
     """
     samples = []
     problems = []
+    # many items may ask about one file
+    shown_of: dict[tuple[Path, ...], tuple[Frame, ...]] = {}
     for item in items:
         files = needed_files(item, frames)
         problem = _problem(item, files, probes)
         if problem is None:
-            shown = _frames(files, probes, frames)
+            shown = shown_of.get(files) or _frames(files, probes, frames)
+            shown_of[files] = shown
             annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
                 annotations["foreground"] = probes[item.mask].image()
@@ -123,9 +126,11 @@ def _sample(
     known: Mapping[str, Any],
     choices: tuple[str, ...],
 ) -> Sample:
-    annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
-    if item.split is not None:
-        annotations["split"] = item.split
+    annotations = item.annotations
+    more = known if item.split is None else {**known, "split": item.split}
+    # a million rows know nothing more: each has its own as it is
+    if more or "path" not in annotations:
+        annotations = {"path": item.key, **annotations, **more}
     for cue, present in item.annotations.get("cues", {}).items():
         # only now is it known how many frames are shown
         if len(present) != len(frames):

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from cuescope_ray.frames import as_pixels, files_of
-from cuescope_sdk import Names, Trial, UserError
+from cuescope_sdk import Address, Names, Trial, UserError
 from cuescope_sdk.workers import Pool, Setup, WorkerExecutor, WorkerOptions
 
 CLUSTER = 16  # workers of a cluster, while nobody has asked it
@@ -28,7 +28,7 @@ class RayOptions(WorkerOptions):
     """Options of the executor, after its ARG: `ray:auto,workers=8,num_gpus=0.5`."""
 
     argument: ClassVar[str | None] = "where"
-    where: Annotated[str | None, Names.host()] = Field(
+    where: Annotated[Address | None, Names.host()] = Field(
         None,
         description="a number: so many workers on this machine; auto or HOST:PORT: join a cluster",
     )

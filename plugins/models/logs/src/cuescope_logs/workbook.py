@@ -9,6 +9,7 @@ from cuescope_sdk.logs import Archive
 
 # Excel allows 16,384, and each becomes a part of every row
 MOST_COLUMNS = 1000
+MOST_ROWS = 2**20  # Excel has no more
 MOST_BYTES = 2**29  # of all its sheets and texts, unpacked
 
 
@@ -41,7 +42,8 @@ def workbook_rows(
         sheet = book.worksheets[0]
         # what it says of its size: each gap would be filled with so many cells
         sheet.reset_dimensions()
-        rows = sheet.iter_rows(values_only=True)
+        # one more: a row of another number would be behind a gap without an end
+        rows = sheet.iter_rows(values_only=True, max_row=MOST_ROWS + 1)
         header = [str(cell or "") for cell in next(rows, ())][:MOST_COLUMNS]
         for column in required:
             if column not in header:
@@ -53,6 +55,12 @@ def workbook_rows(
                 )
         # as Excel counts: the header is row 1
         for number, row in enumerate(rows, start=2):
+            if number > MOST_ROWS:
+                raise UserError(
+                    f"{name} is no workbook",
+                    expected=f"at most {MOST_ROWS:,} rows, as Excel has",
+                    got="a row of a higher number",
+                )
             # rows may be shorter or longer than the header
             cells = dict(zip(header, row, strict=False))
             # rows that were only formatted come as empty ones

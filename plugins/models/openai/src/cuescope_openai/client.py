@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import ssl
 import time
 from collections.abc import Coroutine, Mapping, Sequence
@@ -16,12 +17,12 @@ import tenacity
 
 from cuescope_openai.answers import LONGEST_NAME, Answer, read_answer
 from cuescope_openai.bodies import ENCODINGS, MAX_ERROR, read_body
+from cuescope_openai.budget import Budget
 from cuescope_openai.endpoint import Endpoint
-from cuescope_openai.memory import Memory
+from cuescope_openai.memory import Claims, Memory
 from cuescope_openai.options import EndpointOptions
 from cuescope_openai.requests import ChatRequest
 from cuescope_openai.retries import (
-    Budget,
     Pace,
     TransientError,
     error_of_status,
@@ -35,6 +36,7 @@ T = TypeVar("T")
 SILENCE = 5.0  # s; longer waits are announced, and no more often than this
 MOST_MODELS = 1000  # of a server's list that are read
 MOST_BUILDS = 10  # that are named
+CLAIM_PAUSE = 0.1  # s, between looks for an answer that another command waits for
 ENCODERS = 2  # requests whose frames are decoded and encoded together, each up to hundreds of MiB
 LARGE = 16 * 2**20  # bytes of a request that counts among these until it is answered
 
@@ -53,6 +55,12 @@ class Flight:
         """Return after so many seconds, or as soon as nothing more is to be sent."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.stopped.wait(), seconds)
+
+    async def wait(self, seconds: float) -> None:
+        """Pause; raises TransientError where nothing more is to be sent."""
+        await self.pause(seconds)
+        if self.stopped.is_set():
+            raise TransientError("stopped")
 
 
 def in_turn(requests: Mapping[str, ChatRequest]) -> dict[str, ChatRequest]:
@@ -82,10 +90,13 @@ class Client:
         context: Context,
     ) -> None:
         self.endpoint = endpoint
-        self.budget = Budget(options)
+        self.budget = Budget(options, endpoint.url, context)
         self._options = options
         self._context = context
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
+        self._claims = Claims(context.cache / "openai" / "claims.sqlite")
+        # as long as it may be asked for again and again
+        self._claim_seconds = options.timeout + options.retry_seconds
         self._pace = Pace(options.requests_per_minute)
         self._max_answer = int(options.max_answer * 2**20)
         self._announced = -SILENCE
@@ -172,6 +183,26 @@ class Client:
         )
 
     async def _answer(self, flight: Flight, key: str, request: ChatRequest) -> Answer:
+        """The answer of the server, or of another command that asks it the same now."""
+        began = time.monotonic()
+        while not await asyncio.to_thread(self._claims.take, key, self._claim_seconds):
+            if known := await asyncio.to_thread(self._memory.get, [key]):
+                return known[key]
+            await flight.wait(CLAIM_PAUSE)
+            if time.monotonic() - began > SILENCE:
+                began = math.inf
+                self._context.announce(
+                    "openai: waiting for an answer that another command has asked for"
+                )
+        try:
+            # it may have come between the look into the memory and the claim
+            if known := await asyncio.to_thread(self._memory.get, [key]):
+                return known[key]
+            return await self._pay(flight, key, request)
+        finally:
+            self._claims.release(key)
+
+    async def _pay(self, flight: Flight, key: str, request: ChatRequest) -> Answer:
         await self._take_turn(flight)
         try:
             answer: Answer = await self._retries(flight)(
@@ -193,7 +224,7 @@ class Client:
         # would be asked for again.
         loop = asyncio.get_running_loop()
         await asyncio.shield(loop.run_in_executor(None, put))
-        self.budget.account(answer)
+        self.budget.require_usage(answer)
         return answer
 
     def _retries(self, flight: Flight) -> tenacity.AsyncRetrying:
@@ -249,19 +280,22 @@ class Client:
         # another request may have failed while this one waited for its turn
         if flight.stopped.is_set():
             raise TransientError("stopped")
-        self.budget.take()  # before it is sent: a request that fails may be paid for all the same
-        response, body = await self._exchange(
-            flight.http, "POST", "chat/completions", content
-        )
+        # before it is sent: a request that fails may be paid for all the same
+        taken = await self.budget.take(request, flight.wait)
+        answer = None
+        is_free = False
+        try:
+            response, body = await self._exchange(
+                flight.http, "POST", "chat/completions", content
+            )
+            is_free = not response.is_success
+            if response.is_success:
+                answer = self._read(body)
+        finally:
+            self.budget.settle(taken, answer, is_free=is_free)
         self._reached = True
-        if response.is_success:
-            try:
-                return read_answer(body, self.endpoint.without_key)
-            except ValueError as fault:
-                reason = (
-                    f"no chat completion ({shorten(str(fault))}): {self._message(body)}"
-                )
-                raise TransientError(reason) from fault
+        if answer is not None:
+            return answer
         # servers differ in how they say no to a field
         refused = response.status_code in (400, 403, 422)
         if scored and request.scoring and refused and "logprob" in body:
@@ -275,6 +309,15 @@ class Client:
         raise error_of_status(
             self.endpoint, response.status_code, response.headers, body
         )
+
+    def _read(self, body: str) -> Answer:
+        try:
+            return read_answer(body, self.endpoint.without_key)
+        except ValueError as fault:
+            reason = (
+                f"no chat completion ({shorten(str(fault))}): {self._message(body)}"
+            )
+            raise TransientError(reason) from fault
 
     async def _exchange(
         self,

@@ -1,7 +1,12 @@
-"""Answers that have been paid for, by what was asked."""
+"""Answers that have been paid for, by what was asked, and what is being asked now."""
 
+import json
+import os
+import platform
+import time
 from collections.abc import Iterable, Iterator
 from itertools import product
+from pathlib import Path
 from sqlite3 import SQLITE_CORRUPT, Connection, DatabaseError
 from typing import ClassVar
 
@@ -9,6 +14,8 @@ from pydantic import ValidationError
 
 from cuescope_openai.answers import LONGEST_NAME, Answer
 from cuescope_sdk import CacheFile, digest
+
+LONGEST_CLAIM = 86400.0  # s: a later end is no time
 
 
 def _rows(key: str, server: str, model: str, answer: Answer) -> dict[str, bytes]:
@@ -78,3 +85,58 @@ class Memory(CacheFile):
         # as short as they were kept: a stranger's cache may hold any text
         names = (build[: 4 * LONGEST_NAME].decode(errors="replace") for build in builds)
         return sorted(name[:LONGEST_NAME] for name in names)
+
+
+class Claims(CacheFile):
+    """The questions that are under way, so that two commands pay for one answer to each.
+
+    A claim ends by itself, and with its process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._own: dict[str, bytes] = {}
+
+    def take(self, key: str, seconds: float) -> bool:
+        """Claim a question for so long; False where somebody else has."""
+        until = time.time() + seconds
+        claim = json.dumps([platform.node(), os.getpid(), until]).encode()
+
+        def take(connection: Connection) -> bool:
+            connection.execute("BEGIN IMMEDIATE")
+            query = "SELECT value FROM rows WHERE key = ?"
+            for (value,) in connection.execute(query, [key]).fetchall():
+                if _is_held(value):
+                    return False
+            row = (key, claim, "")
+            connection.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", row)
+            return True
+
+        if not self._transact(take):
+            return False
+        self._own[key] = claim
+        return True
+
+    def release(self, key: str) -> None:
+        """End a claim of one's own."""
+        # one that has ended may be another's by now
+        own = [key, self._own.pop(key)]
+        self._transact(
+            lambda connection: connection.execute(
+                "DELETE FROM rows WHERE key = ? AND value = ?", own
+            ).close()
+        )
+
+
+def _is_held(claim: bytes) -> bool:
+    try:
+        computer, process, until = json.loads(claim)
+        if not time.time() < until < time.time() + LONGEST_CLAIM:
+            return False
+        if computer == platform.node() and os.name != "nt":
+            os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError, TypeError, OverflowError):
+        return False
+    except OSError:  # a process of another user
+        return True
+    return True

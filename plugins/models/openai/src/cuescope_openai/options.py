@@ -12,21 +12,10 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import Names, OpensGuard, Options, RaisesLimit, Words
+from cuescope_sdk import Address, Names, NeedsAllow, OpensGuard, Options
 from cuescope_sdk.models import PromptWords, QuestionPrompt
 
 OPENAI = "https://api.openai.com/v1"
-# To whose servers a key may go without a question. Azure's hosts belong to their customers.
-VENDORS = {
-    "OPENAI_API_KEY": ("api.openai.com",),
-    "DEEPSEEK_API_KEY": ("api.deepseek.com",),
-    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
-    "GROQ_API_KEY": ("api.groq.com",),
-    "MISTRAL_API_KEY": ("api.mistral.ai",),
-    "OPENROUTER_API_KEY": ("openrouter.ai",),
-    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
-}
-HOSTS = tuple(host for hosts in VENDORS.values() for host in hosts)
 ChoiceOrder = Literal["alphabet", "given"]
 # Fields of a request that the plugin sets itself.
 OWN = frozenset({"model", "messages", "stream", "n", "logprobs", "top_logprobs"})
@@ -46,7 +35,10 @@ class AskingOptions(Options):
     max_tokens: PositiveInt | None = Field(
         64, description="longest answer in tokens; `none` leaves it to the server"
     )
-    extra: Annotated[dict[str, Any], Words()] = Field(
+    extra: Annotated[
+        dict[str, Any],
+        NeedsAllow("such fields choose models, prices, tools and addresses"),
+    ] = Field(
         {}, description="further fields of a request: {seed: 1, reasoning_effort: low}"
     )
 
@@ -62,13 +54,11 @@ class AskingOptions(Options):
 class EndpointOptions(AskingOptions):
     """Which server is asked, how requests are sent, and what they may cost."""
 
-    base_url: Annotated[str | None, Names.host(HOSTS)] = Field(
+    base_url: Annotated[Address | None, Names.host()] = Field(
         None,
         description=f"address of the server up to /v1; default: OPENAI_BASE_URL, else {OPENAI}",
     )
-    key_env: Annotated[
-        str, Names.secret(vendors=VENDORS, host="base_url", usual="api.openai.com")
-    ] = Field(
+    key_env: Annotated[str, Names.secret()] = Field(
         "OPENAI_API_KEY", description="the environment variable that holds the key"
     )
     insecure: Annotated[bool, OpensGuard("key and images are sent in clear")] = Field(
@@ -90,7 +80,7 @@ class EndpointOptions(AskingOptions):
         description="seconds before the first retry, twice as long before each next",
     )
     max_answer: Annotated[
-        PositiveFloat, RaisesLimit("an answer can fill the memory")
+        PositiveFloat, NeedsAllow("an answer can fill the memory")
     ] = Field(
         8.0,
         description="MiB of the largest answer that is read; 8 are 5,000 tokens with "

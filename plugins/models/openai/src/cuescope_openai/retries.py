@@ -1,4 +1,4 @@
-"""When a request is sent: at what pace, again after which faults, and up to what budget."""
+"""When a request is sent: at what pace, and again after which faults."""
 
 import json
 import time
@@ -7,17 +7,13 @@ from email.utils import parsedate_to_datetime
 from random import SystemRandom
 from threading import Lock
 
-from cuescope_openai.answers import Answer
 from cuescope_openai.endpoint import Endpoint
-from cuescope_openai.options import EndpointOptions
 from cuescope_sdk import UserError, printable
-from cuescope_sdk.report import count_of
 
 RETRIED = frozenset({408, 409, 425, 429})  # statuses that may pass, and all from 500
 MAX_RETRY_AFTER = 300.0  # s
 MAX_BACKOFF = 60.0  # s
 MESSAGE_LENGTH = 200  # characters of a server's message
-MILLION = 1_000_000
 
 
 class TransientError(Exception):
@@ -135,55 +131,3 @@ class Pace:
             turn = max(now, self._next)
             self._next = turn + self._gap
         return turn - now
-
-
-class Budget:
-    """Counts what is spent against the options' caps.
-
-    Calls are counted before they are sent, so that their cap is exact. Tokens and money are known
-    only afterwards: the requests under way when a cap is reached are still answered and kept.
-    """
-
-    def __init__(self, options: EndpointOptions) -> None:
-        self._options = options
-        self._lock = Lock()
-        self.calls = self.input_tokens = self.output_tokens = 0
-
-    @property
-    def cost(self) -> float:
-        input_price = self._options.price_input or 0.0
-        output_price = self._options.price_output or 0.0
-        cost = self.input_tokens * input_price + self.output_tokens * output_price
-        return cost / MILLION
-
-    def take(self) -> None:
-        """Count a call that is about to be sent; raises UserError where a cap is reached."""
-        with self._lock:
-            options = self._options
-            tokens = self.input_tokens + self.output_tokens
-            for name, cap, spent in (
-                ("max_calls", options.max_calls, self.calls),
-                ("max_tokens_total", options.max_tokens_total, tokens),
-                ("max_cost", options.max_cost, self.cost),
-            ):
-                if cap is not None and spent >= cap:
-                    raise UserError(
-                        f"openai: the budget {name}={cap:g} is spent",
-                        got=f"{count_of(self.calls, 'calls')}, {tokens} tokens",
-                        remedy="All answers so far are kept and cost nothing again: run the same "
-                        f"command to go on with the same budget, or raise {name}",
-                    )
-            self.calls += 1
-
-    def account(self, answer: Answer) -> None:
-        """Count the tokens of an answer; raises UserError where a cap needs them and none came."""
-        if answer.prompt_tokens is None:
-            if self._options.max_tokens_total or self._options.max_cost:
-                raise UserError(
-                    "openai: the server does not say how many tokens it took",
-                    remedy="Set the budget by max_calls",
-                )
-            return
-        with self._lock:
-            self.input_tokens += answer.prompt_tokens
-            self.output_tokens += answer.completion_tokens or 0

@@ -5,19 +5,23 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_sdk import Names, Options, Plugin, Report, UserError, hookimpl
+from cuescope_sdk import Address, Names, Options, Plugin, Report, UserError, hookimpl
 from cuescope_sdk.tracking import RunSummary
 
 SECONDS = 20.0  # of waiting: an audit is over, and must not wait for a chat
 SHOWN = 5  # findings in a message
-VARIABLE = "CUESCOPE_CHAT_URL"
+# an address that holds a secret has its place there
+CHAT = "CUESCOPE_CHAT_URL"
+WEBHOOK = "CUESCOPE_WEBHOOK_URL"
 
 
 class WebhookOptions(Options):
     """Which address."""
 
     argument = "url"
-    url: Annotated[str, Names.host()] = Field(description="address that takes a POST")
+    url: Annotated[Address | None, Names.host()] = Field(
+        None, description=f"address that takes a POST; by default that in {WEBHOOK}"
+    )
 
 
 class Webhook(Plugin):
@@ -39,15 +43,15 @@ class Webhook(Plugin):
             "findings": [list(row) for row in summary.findings()],
             "statements": list(report.statements),
         }
-        send(self.options.url, content)
+        send(_address(self.options.url, "webhook", WEBHOOK), content)
 
 
 class ChatOptions(Options):
     """Which chat."""
 
     argument = "url"
-    url: Annotated[str | None, Names.host()] = Field(
-        None, description=f"incoming webhook of a chat; by default that in {VARIABLE}"
+    url: Annotated[Address | None, Names.host()] = Field(
+        None, description=f"incoming webhook of a chat; by default that in {CHAT}"
     )
 
 
@@ -60,10 +64,14 @@ class Chat(Plugin):
     @hookimpl
     def audit_finished(self, report: Report) -> None:
         """The report is whole and stored."""
-        url = self.options.url or os.environ.get(VARIABLE)
-        if not url:
-            raise UserError("chat: no address", remedy=f"Set {VARIABLE}, or chat:URL")
-        send(url, {"text": message(report)})
+        send(_address(self.options.url, "chat", CHAT), {"text": message(report)})
+
+
+def _address(url: str | None, name: str, variable: str) -> str:
+    address = url or os.environ.get(variable)
+    if not address:
+        raise UserError(f"{name}: no address", remedy=f"Set {variable}, or {name}:URL")
+    return address
 
 
 def message(report: Report) -> str:
