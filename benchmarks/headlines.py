@@ -44,10 +44,8 @@ FRESH = 12_000
 TRAINED = 500  # pairs that a head learns from
 TAGGED = 0.2  # of audited pictures
 SHOWS_IT = 0.5  # of a finding's samples: else it is another thing
-LARGE, ENOUGH = (
-    0.3,
-    8,
-)  # effects that have to be found, and samples of the label with the cue
+LARGE = 0.3  # effects from here on have to be found
+ENOUGH = 8  # where so many samples of the label show the cue
 SMALL = 0.05
 QUICK: dict[str, Any] = {"hide": False, "null_shuffles": 0}
 Way = dict[str, Any]

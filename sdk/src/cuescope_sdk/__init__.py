@@ -82,6 +82,7 @@ from cuescope_sdk._label_items import LabelItem
 
 __all__ = [
     "Accuracy",
+    "Address",
     "AnnotationNeed",
     "Audit",
     "BadDataError",
@@ -90,7 +91,6 @@ __all__ = [
     "Cell",
     "Context",
     "Contrast",
-    "Address",
     "DamagedFileError",
     "DataNeeds",
     "Dataset",

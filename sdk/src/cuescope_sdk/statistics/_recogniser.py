@@ -29,11 +29,8 @@ FOLDS = 5  # scikit-learn's default
 SAMPLES_A_DIMENSION = (40, 20, 10)
 FEWEST_DIMENSIONS = 2
 FIRST = 0.15  # of all samples are the first members; 0.05 to 0.3 end in the same groups
-STARTS = (
-    0.1,
-    0.5,
-    0.9,
-)  # shares of a label with the cue, from which its own fit starts
+# shares of a label with the cue, from which its own fit starts
+STARTS = (0.1, 0.5, 0.9)
 ROUNDS = 30
 INNER = 4
 RESTART = 4  # rounds from one time that labels start anew to the next
