@@ -13,6 +13,7 @@ from PIL import Image, ImageOps
 from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from cuescope.answer_words import normalise_answer
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, PluginError
 
@@ -196,7 +197,7 @@ class Sample:
     `key` is unique in the data set, and does not continue another key after a "/", which is how
     derived samples are named. `frames` () is a question without a video, for models that take it.
     `group` names what was drawn independently: samples of one source video, patient, scene or
-    original image share it. None in all samples means that each was drawn by itself.
+    original image share it. None in all samples means that nobody knows.
     `choices` is the closed label or answer set, `label` the right choice. `annotations` may hold
     anything else known of the sample; the key "cues" is the answer sheet of planted or annotated
     cues (`{cue name: (present in frame 0, ...)}`) and is hidden from a method until `verify`.
@@ -429,11 +430,16 @@ class Outcome:
         return self.response.text if index is None else self.trial.sample.choices[index]
 
     def correct(self, top_k: int = 1) -> bool:
-        """Whether the label is among the `top_k` choices with the highest logits."""
+        """Whether the label is among the `top_k` choices with the highest logits.
+
+        A text without choices is compared up to case, articles and outer marks.
+        """
         sample = self.trial.sample
         logits = self.response.logits
         if logits is None:
-            return sample.label is not None and self.response.text == sample.label
+            return sample.label is not None and normalise_answer(
+                self.response.text or ""
+            ) == normalise_answer(sample.label)
         # the first of equals, as `prediction`
         best = np.argsort(-logits, kind="stable")[:top_k]
         return any(sample.choices[index] == sample.label for index in best)

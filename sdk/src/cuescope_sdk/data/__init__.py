@@ -10,7 +10,7 @@ from cuescope_sdk.data._episodes import (
     Episodes,
     held_out_categories,
 )
-from cuescope_sdk.data._groups import Grouping
+from cuescope_sdk.data._groups import BY_ITSELF, Grouping, source_column, source_of
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageFolderOptions,
@@ -44,6 +44,7 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
+    "BY_ITSELF",
     "Comparison",
     "CovarManifest",
     "CovarRow",
@@ -80,6 +81,8 @@ __all__ = [
     "proof_of_labels",
     "require_data",
     "require_inside",
+    "source_column",
+    "source_of",
     "unlike_label_errors",
     "warn_of_weak_data",
 ]

@@ -10,6 +10,7 @@ from cuescope_sdk.language import parse_yes_no, strip_thinking
 LETTERS = string.ascii_uppercase
 MOST_SAID = 100_000  # characters that are searched: the end of an answer has the choice
 _LETTER = re.compile(r"\W{0,4}(?:option\s)?\W{0,2}([A-Z])\W{0,4}", re.IGNORECASE)
+_PAIR = re.compile(r"\W{0,4}([A-Z]{2})\W{0,4}", re.IGNORECASE)
 # "A. red", "(A) red", "A: red", "option A": never the article of "A cat"
 _LEADING = re.compile(r"\W{0,4}(?:option\s+)?\(?([A-Z])(?:[.:)]|\s*$)", re.IGNORECASE)
 # `*+` gives nothing back: of blanks without end every split would be tried
@@ -28,8 +29,18 @@ class Choices:
 
     @staticmethod
     def letter_index(text: str, count: int) -> int | None:
-        """The number of a lone letter, "B" or "(b)."; None for other texts and later letters."""
+        """The number of a lone letter, "B" or "(b)."; None for other texts and later letters.
+
+        After Z comes AA, as in a workbook.
+        """
         match = _LETTER.fullmatch(text)
+        if match is None and count > len(LETTERS):
+            pair = _PAIR.fullmatch(text)
+            if pair is None:
+                return None
+            first, last = (LETTERS.index(letter) for letter in pair[1].upper())
+            index = len(LETTERS) * (first + 1) + last
+            return index if index < count else None
         index = LETTERS.index(match[1].upper()) if match else count
         return index if index < count else None
 

@@ -1,8 +1,8 @@
 """Any table of answers: CSV, TSV, JSONL, Parquet or a workbook, its columns named by options."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,16 +11,26 @@ from cuescope_logs.values import as_index, as_list, as_text, finite_number, text
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record, parse_json
+from cuescope_sdk.logs import (
+    OPTION_COLUMNS,
+    Choices,
+    Log,
+    LogFile,
+    LogReader,
+    Record,
+    figures_of,
+    list_of_texts,
+    options_in_columns,
+    parse_json,
+    without_letters,
+)
 
-RIGHT = {"1": True, "true": True, "0": False, "false": False}
 OPTIONS = "options"
 KEY = "key"
 # where no column has these names, and none was named
 KEYS = ("id", "question_id", "index", "path", "sample")
 # these name samples, and do not count them: rows in another order are not taken for each other
 NAMES = ("path", "sample")
-LETTERS = tuple("ABCDEFGHIJ")  # a column an option, as VLMEvalKit has them
 
 
 class TableOptions(Options):
@@ -53,7 +63,7 @@ class TableOptions(Options):
     )
     right: Annotated[str, Words()] = Field(
         "right",
-        description="column of whether the answer counted: 1 or 0, true or false",
+        description="column of the judgement: 1 or 0, correct or incorrect, a score up to 1",
     )
     log_probs: Annotated[str, Words()] = Field(
         "log_probs", description="column with a list of log-likelihoods, one a choice"
@@ -96,6 +106,7 @@ class TableLog(LogReader):
             title=path.stem,
             records=tuple(records),
             notes=_notes_of_keys([row for _, row in rows], key),
+            higher_is_better={self.options.right: True},
         )
 
     def _key_column(self, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -112,10 +123,12 @@ class TableLog(LogReader):
     def _option_columns(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The column with the list of choices, or the columns with a choice each."""
         named = self.options.options
-        if named == OPTIONS and OPTIONS not in row and {*LETTERS[:2]} <= row.keys():
-            filled = takewhile(lambda letter: text_at(row, letter).strip(), LETTERS)
-            return tuple(filled)
-        return tuple(name.strip() for name in named.split(","))
+        if named != OPTIONS or OPTIONS in row:
+            return tuple(name.strip() for name in named.split(","))
+        if {*ascii_uppercase[:2]} <= row.keys():
+            return tuple(letter for letter in ascii_uppercase if letter in row)
+        lists = [column for column in OPTION_COLUMNS if column in row]
+        return (*lists[:1],) or (named,)
 
     def _rows(self, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         suffix = path.suffix.lower()
@@ -140,7 +153,7 @@ class TableLog(LogReader):
     ) -> Record:
         named = self.options
         columns = self._option_columns(row)
-        choices = _choices(row, columns, place)
+        choices = _choices(row, columns, place, text_at(row, named.answer))
         said = text_at(row, named.prediction)
         cell = f"{place} '{named.log_probs}'"
         listed = as_list(parse_list(row.get(named.log_probs), cell))
@@ -164,7 +177,7 @@ class TableLog(LogReader):
             # without choices the words are in `said`
             answer=_choice(row.get(named.prediction), choices) if choices else None,
             log_probs=log_probs,
-            right=RIGHT.get(text_at(row, named.right).strip().lower()),
+            figures=figures_of(row, (named.right,)),
             group=text_at(row, named.group) or None,
             images=tuple(filter(None, [text_at(row, named.image)])),
             annotations={
@@ -201,12 +214,16 @@ def _choices(
     row: Mapping[str, Any],
     columns: Sequence[str],
     place: str,
+    right: str,
 ) -> tuple[str, ...]:
     if len(columns) > 1:
-        cells = [text_at(row, column).strip() for column in columns]
-        return tuple(filter(None, cells))
-    value = parse_list(row.get(columns[0]), f"{place} '{columns[0]}'")
-    return tuple(as_text(option).strip() for option in as_list(value))
+        by_letter = {
+            letter: row.get(column)
+            for letter, column in zip(ascii_uppercase, columns, strict=False)
+        }
+        return options_in_columns(by_letter, right.strip())
+    listed = list_of_texts(row.get(columns[0]), f"{place} '{columns[0]}'")
+    return tuple(without_letters(listed))
 
 
 def _right_choice(value: Any, choices: tuple[str, ...], place: str) -> int | str | None:
