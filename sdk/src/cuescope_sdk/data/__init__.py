@@ -2,6 +2,12 @@
 
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
+from cuescope_sdk.data._card import (
+    check_choices,
+    check_groups,
+    contact_sheet,
+    describe_data,
+)
 from cuescope_sdk.data._conditions import picture_quality
 from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
@@ -18,6 +24,7 @@ from cuescope_sdk.data._image_folders import (
     MediaFolder,
 )
 from cuescope_sdk.data._independence import independent_samples
+from cuescope_sdk.data._input_checks import InputCheck
 from cuescope_sdk.data._label_noise import (
     label_noise_words,
     mislabelled_samples,
@@ -44,6 +51,10 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
+    "describe_data",
+    "contact_sheet",
+    "check_groups",
+    "check_choices",
     "BY_ITSELF",
     "Comparison",
     "CovarManifest",
@@ -53,6 +64,7 @@ __all__ = [
     "EpisodeOptions",
     "Episodes",
     "Grouping",
+    "InputCheck",
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",

@@ -7,6 +7,7 @@ and by `read` what stands in it; `--model log:FILE` and `--data log:FILE` do the
 from cuescope.jpeg_scans import has_too_many_scans
 from cuescope_sdk.logs._archives import Archive
 from cuescope_sdk.logs._choices import Choices
+from cuescope_sdk.logs._examining import examine
 from cuescope_sdk.logs._files import LogFile, parse_json
 from cuescope_sdk.logs._judging import figures_of, judge, literal_matches
 from cuescope_sdk.logs._option_lists import (
@@ -38,6 +39,7 @@ __all__ = [
     "LogFile",
     "LogReader",
     "Record",
+    "examine",
     "figures_of",
     "has_too_many_scans",
     "is_missing",

@@ -75,9 +75,10 @@ def judge(log: Log, where: str, metric: str | None = None) -> Log:
         source = "the words of the answers, compared with the right ones"
         return replace(log, judgement=Judgement(figure=None, source=source))
     readable = [other for other in figures if other.is_judgement]
-    higher, source, turned = _direction(figure, log.higher_is_better, literal)
+    higher, source = _direction(figure, log.higher_is_better, literal)
+    stated = figure.name in log.higher_is_better
     others = _others(figure, readable, log.higher_is_better, higher)
-    if metric is None and figure.name not in log.higher_is_better and not turned:
+    if metric is None and not stated:
         _refuse_opposites(figure, readable, log.higher_is_better, literal, where)
     judged = []
     for record, score in zip(records, figure.scores, strict=True):
@@ -97,7 +98,8 @@ def judge(log: Log, where: str, metric: str | None = None) -> Log:
         others=others,
         against=against,
         examples=examples,
-        reversed_by_rows=turned,
+        stated=stated,
+        contradicted=stated and _goes_against(figure.scores, literal, higher=higher),
     )
     return replace(log, records=tuple(judged), judgement=judgement)
 
@@ -185,14 +187,14 @@ def _direction(
     figure: Figure,
     stated: Mapping[str, bool],
     literal: Sequence[bool | None],
-) -> tuple[bool, str, bool]:
-    """Return True where a higher figure is better, the source, and True where rows alone say so."""
+) -> tuple[bool, str]:
+    """Return True where a higher figure is better, and the source of that in words."""
     if figure.name in stated:
         higher = stated[figure.name]
-        return higher, f"{_words(higher)}, as the harness states", False
+        return higher, f"{_words(higher)}, as the harness states"
     if _goes_against(figure.scores, literal):
-        return False, "lower is better, as the words of the answers show", True
-    return True, "higher is better, which the log does not state", False
+        return False, "lower is better, as the words of the answers show"
+    return True, "higher is better, which the log does not state"
 
 
 def _words(higher: bool) -> str:
@@ -200,15 +202,18 @@ def _words(higher: bool) -> str:
 
 
 def _goes_against(
-    scores: Sequence[float | None], literal: Sequence[bool | None]
+    scores: Sequence[float | None],
+    literal: Sequence[bool | None],
+    *,
+    higher: bool = True,
 ) -> bool:
-    """True if answers that are right word for word have lower figures, beyond chance."""
+    """True if answers that are right word for word have the worse figures, beyond chance."""
     from scipy.stats import fisher_exact  # late: scipy takes a second
 
     table = [[0, 0], [0, 0]]
     for score, match in zip(scores, literal, strict=True):
         if score is not None and match is not None:
-            table[int(match)][int(score > PASS)] += 1
+            table[int(match)][int((score > PASS) == higher)] += 1
     low = fisher_exact([table[1], table[0]], alternative="greater")
     return bool(low.pvalue <= LEVEL and min(map(sum, table)) > 0) and (
         table[1][0] * table[0][1] > table[1][1] * table[0][0]

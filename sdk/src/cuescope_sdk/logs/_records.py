@@ -21,7 +21,8 @@ class Record:
     harness's own judgements by name, as they stand in the log; `judge` reads `right` from them.
     `position` is the row of the data set's split, for logs that name no other key. `images` are
     data URIs, or files in the log's folder. `group` is shared by questions that were drawn
-    together, where the log says so; `annotations` may name it too.
+    together, where the log says so; `annotations` may name it too. `shuffled` says that letters in
+    `said` count another order than that of `choices`.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Record:
     position: int | None = None
     group: str | None = None
     images: tuple[str, ...] = ()
+    shuffled: bool = False
     annotations: Mapping[str, Any] = field(default_factory=dict)
 
     def text_of(self, choice: int | str | None) -> str | None:
@@ -60,7 +62,8 @@ class Log:
     `left_out` counts, by reason, the answers that cannot be used, and `errors` those of them that
     the harness asked in vain. `notes` are what else a report should say of the file, by a short
     title. `higher_is_better` is the direction of each figure, as the harness states it. `expected`
-    is how many questions the harness says that it asked. `judgement` is what `judge` read.
+    is how many questions the harness says that it asked; `counts_rows` that positions count them
+    from 0 without a gap. `judgement` is what `judge` read.
     """
 
     title: str
@@ -72,6 +75,7 @@ class Log:
     errors: int = 0
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)
     expected: int | None = None
+    counts_rows: bool = False
     judgement: "Judgement | None" = None
 
 
@@ -81,7 +85,8 @@ class Judgement:
 
     `source` says in words where its direction is from. `means` are the means of all figures that
     are judgements, as the harness counts them. `against` counts answers that are the right one word
-    for word and count as incorrect, and the other way round; `examples` name some.
+    for word and count as incorrect, and the other way round; `examples` name some. `contradicted`
+    says that the rows show the other direction than is `stated`.
     """
 
     figure: str | None
@@ -94,7 +99,8 @@ class Judgement:
     others: Mapping[str, float] = field(default_factory=dict)
     against: Mapping[str, int] = field(default_factory=dict)
     examples: tuple[str, ...] = ()
-    reversed_by_rows: bool = False
+    stated: bool = False
+    contradicted: bool = False
 
 
 class LogReader(Plugin):

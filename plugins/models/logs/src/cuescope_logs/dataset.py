@@ -25,7 +25,7 @@ from cuescope_sdk import (
     nearest,
 )
 from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
-from cuescope_sdk.logs import Choices, Log, Record, is_blank, option_letter
+from cuescope_sdk.logs import Choices, Log, Record, examine, is_blank, option_letter
 from cuescope_sdk.report import count_of
 
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
@@ -80,6 +80,7 @@ class LogData(Plugin):
             # letters stand for choices that nobody wrote down: they are no classes
             self.labels = () if own.letters else _shared_choices(self.samples)
             self.facts: Mapping[str, str] = facts | own.facts
+            self.input_checks = tuple(examine(log))
             return
         inner: Dataset = context.build("dataset", options.data, options.data_options)
         joined = join(log, inner, options.key)
@@ -88,6 +89,7 @@ class LogData(Plugin):
         self.samples = tuple(inner[index] for index in sorted(joined.answers))
         self.labels = inner.labels
         self.facts = {**facts, "answers": joined.words, **inner.facts}
+        self.input_checks = tuple(examine(log))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -144,6 +144,7 @@ class InspectLog(LogReader):
                 name: as_mapping(score).get("value") for name, score in figures.items()
             },
             images=tuple(images),
+            shuffled=list(order) != choices,
             annotations=mapping_at(sample, "metadata"),
         )
 

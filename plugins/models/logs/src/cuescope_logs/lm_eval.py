@@ -81,6 +81,7 @@ class LmEvalLog(LogReader):
             left_out=others,
             higher_is_better=directions(document, task),
             expected=count_of_questions(document, task),
+            counts_rows=True,
         )
 
 

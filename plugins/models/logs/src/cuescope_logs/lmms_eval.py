@@ -69,6 +69,7 @@ class LmmsEvalLog(LogReader):
             scores=own_scores(mapping_at(mapping_at(document, "results"), task)),
             higher_is_better=directions(document, task),
             expected=count_of_questions(document, task),
+            counts_rows=True,
         )
 
 

@@ -7,7 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_index, as_list, as_text, finite_number, text_at
+from cuescope_logs.values import (
+    as_index,
+    as_list,
+    as_text,
+    field_at,
+    finite_number,
+    text_at,
+)
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
@@ -86,16 +93,24 @@ class TableLog(LogReader):
     def read(self, path: Path) -> Log:
         """The rows."""
         rows: list[tuple[str, Mapping[str, Any]]] = []
-        for place, row in self._rows(path):
-            if not rows and self.options.prediction not in row:
+        nested = [name for name in vars(self.options).values() if "." in name]
+        for place, given in self._rows(path):
+            row = {**given}
+            for name in nested:
+                row.setdefault(name, field_at(given, name))
+            if (
+                not rows
+                and row.get(self.options.prediction) is None
+                and (self.options.prediction not in given)
+            ):
                 raise UserError(
                     f"{self.title}: {path.name} has no column '{self.options.prediction}'",
                     expected="a column of what the model said",
                     got=", ".join(map(str, row))[:200],
                     remedy=nearest(self.options.prediction, list(map(str, row)))
                     or "Name the columns: reader={prediction: COLUMN, answer: COLUMN, "
-                    "question: COLUMN, options: 'A,B,C,D'}, as -M 'reader=...' and "
-                    "-D 'reader=...', or as -L 'reader=...' beside --log",
+                    "question: COLUMN, options: 'A,B,C,D'}, a field of a field as a.b.c, as "
+                    "-M 'reader=...' and -D 'reader=...', or as -L 'reader=...' beside --log",
                 )
             rows.append((place, row))
         key = self._key_column([row for _, row in rows])
