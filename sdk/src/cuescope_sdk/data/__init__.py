@@ -34,10 +34,11 @@ from cuescope_sdk.data._label_noise import (
 from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of, printable_name
 from cuescope_sdk.data._media.frames import Probe
+from cuescope_sdk.data._media.images import PictureShape, picture_shape
 from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._media.video import open_video
-from cuescope_sdk.data._near_duplicates import near_duplicate_groups
+from cuescope_sdk.data._near_duplicates import are_frames, near_duplicate_groups
 from cuescope_sdk.data._other_explanations import Comparison, other_explanations
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
@@ -51,6 +52,9 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
+    "are_frames",
+    "PictureShape",
+    "picture_shape",
     "describe_data",
     "contact_sheet",
     "check_groups",

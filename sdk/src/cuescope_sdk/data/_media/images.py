@@ -1,16 +1,19 @@
 """Images and animations with Pillow: upright, opaque, RGB."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from jaxtyping import Float
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from cuescope.counted import count_of
 from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
+from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MOST_PIXELS,
@@ -41,6 +44,80 @@ def image_formats() -> list[str]:
         pillow_heif.register_heif_opener()
     Image.init()
     return [name for name in wanted if name in Image.OPEN]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureShape:
+    """Width and height of a picture as its pixels are `stored`, and its EXIF `orientation`."""
+
+    stored: tuple[int, int]
+    orientation: int = 1
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """Width and height once it is turned as its EXIF says."""
+        # 5 to 8 exchange the sides (CIPA DC-008, tag 0x0112)
+        return self.stored[::-1] if self.orientation >= 5 else self.stored
+
+    @property
+    def is_turned(self) -> bool:
+        return self.orientation != 1
+
+    def turn(self, image: Image.Image) -> Image.Image:
+        """An image of the stored pixels, such as a mask, turned as the picture is."""
+        method = _TURNS.get(self.orientation)
+        return image if method is None else image.transpose(method)
+
+    def turn_box(self, box: Sequence[float]) -> tuple[float, float, float, float]:
+        """A box of the stored pixels (left, top, right, bottom) in those that are shown."""
+        width, height = self.stored
+        left, top, right, bottom = box
+        x0, y0 = _turned(left, top, width, height, self.orientation)
+        x1, y1 = _turned(right, bottom, width, height, self.orientation)
+        return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+# what undoes each orientation, as Pillow's `exif_transpose` does
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def _turned(
+    x: float, y: float, width: float, height: float, orientation: int
+) -> tuple[float, float]:
+    """Where a point of the stored pixels is shown."""
+    places = {
+        2: (width - x, y),
+        3: (width - x, height - y),
+        4: (x, height - y),
+        5: (y, x),
+        6: (height - y, x),
+        7: (height - y, width - x),
+        8: (y, width - x),
+    }
+    return places.get(orientation, (x, y))
+
+
+def picture_shape(path: Path) -> PictureShape:
+    """The shape of an image file, from its header; raises BadDataError where it has none."""
+    try:
+        with (
+            path.open("rb") as file,
+            Image.open(file, formats=image_formats()) as image,
+        ):
+            orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+            stored = image.size
+    # decoders of strangers' bytes raise anything at all
+    except Exception as error:
+        raise BadDataError(f"{path.name} is no picture") from error
+    return PictureShape(stored, orientation if orientation in _TURNS else 1)
 
 
 def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
