@@ -1,7 +1,6 @@
 """The words of a question: what is shown to a model and what it answers. Frozen, free of torch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
@@ -9,13 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from cuescope.answer_words import normalise_answer
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, PluginError
+from cuescope.pixels import to_rgb
 
 Output = Literal["logits", "text", "embedding"]
 NUMERIC = "biuf"  # kinds of dtypes: truth values, whole numbers, floating ones
@@ -124,7 +124,7 @@ class Frame:
 
 
 def _open_rgb(path: Path, key: str) -> Image.Image:
-    """As a person sees it: turned by its EXIF, over white; 16-bit grey by its high byte.
+    """As a person sees it.
 
     Raises BadDataError where the file is gone, or has other bytes than those of `key`.
     """
@@ -143,25 +143,10 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
         )
     # no file stays open, whatever Pillow does late
     with Image.open(BytesIO(content)) as image:
-        deep = image.mode.startswith("I;16") or (image.mode, image.format) == (
-            "I",
-            "PPM",
-        )
-        image.load()
-        # broken EXIF raises anything, and the pixels are still good
-        with suppress(Exception):
-            ImageOps.exif_transpose(image, in_place=True)
-        return flatten(image, deep=deep)
-
-
-def flatten(image: Image.Image, *, deep: bool) -> Image.Image:
-    """A copy in RGB: over white where it is transparent, 16-bit grey (`deep`) by its high byte."""
-    if deep:  # Pillow would clip it
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
-    if image.has_transparency_data:
-        white = Image.new("RGBA", image.size, "white")
-        return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
-    return image.convert("RGB")
+        try:
+            return to_rgb(image)
+        except ValueError as error:
+            raise BadDataError(f"{path} cannot be shown", got=str(error)) from error
 
 
 def _load_and_apply(

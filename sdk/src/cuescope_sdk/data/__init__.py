@@ -1,5 +1,6 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
+from cuescope.pixels import to_rgb
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
 from cuescope_sdk.data._card import (
@@ -99,6 +100,7 @@ __all__ = [
     "require_inside",
     "source_column",
     "source_of",
+    "to_rgb",
     "unlike_label_errors",
     "warn_of_weak_data",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from cuescope_sdk import BadDataError, Frame, UserError, digest, inside
+from cuescope_sdk.data import to_rgb
 from cuescope_sdk.logs import Record, has_too_many_scans
 
 # few: each decoder is one more that a stranger's file can attack
@@ -50,7 +51,8 @@ class Pictures:
             return None
         if not is_picture(content):
             return None
-        return Frame(digest(content), partial(open_picture, content))
+        # of the bytes and of how they are shown: answers to pixels of another door are not these
+        return Frame(digest("upright", content), partial(open_picture, content))
 
     def _file(self, name: str) -> Frame | None:
         # an address is no path, and is not fetched
@@ -79,10 +81,10 @@ def is_picture(content: bytes) -> bool:
 
 
 def open_picture(content: bytes) -> Image.Image:
-    """The picture, RGB; raises BadDataError where it is damaged."""
+    """The picture as a person sees it; raises BadDataError where it is damaged."""
     try:
         with Image.open(BytesIO(content), formats=FORMATS) as image:
-            return image.convert("RGB")
+            return to_rgb(image)
     # as in `is_picture`
     except Exception as error:
         raise BadDataError("a picture of the log cannot be decoded") from error

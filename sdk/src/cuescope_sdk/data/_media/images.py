@@ -9,10 +9,11 @@ from typing import BinaryIO
 
 import numpy as np
 from jaxtyping import Float
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image
 
 from cuescope.counted import count_of
 from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
+from cuescope.pixels import darkened, to_rgb
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
@@ -25,7 +26,6 @@ from cuescope_sdk.data._media.files import (
 )
 from cuescope_sdk.data._media.memory import DECODING
 
-_STRIP = 2**20  # pixels that are laid over white at a time
 # bytes a pixel: these libraries keep canvases of their own
 _LARGE_BYTES = {"WEBP": 20, "AVIF": 20, "HEIF": 20}
 _BYTE_PIXELS = 10_000  # pixels that are decoded for a byte of an animation
@@ -123,41 +123,7 @@ def picture_shape(path: Path) -> PictureShape:
 def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
     """The image as a person sees it, RGB; not `turned`: as its pixels are stored."""
     with _open(file, image_formats(), MOST_PIXELS) as image:
-        return opaque_rgb(image, turned=turned)
-
-
-def opaque_rgb(image: Image.Image, *, turned: bool = True) -> Image.Image:
-    """Turned as its EXIF says; transparency over white; 16-bit grey by its high byte."""
-    image.load()
-    # Pillow's convert would clip these at 255, to white
-    deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
-    if turned:
-        image = _upright(image)
-    if deep:
-        high = np.asarray(image) >> 8
-        return Image.fromarray(high.astype(np.uint8)).convert("RGB")
-    return _over_white(image) if image.has_transparency_data else image.convert("RGB")
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        ImageOps.exif_transpose(image, in_place=True)
-    except Exception:  # broken EXIF raises anything, and the pixels are still good
-        return image.copy()
-    return image
-
-
-def _over_white(image: Image.Image) -> Image.Image:
-    """Strip by strip, for each takes four times its memory."""
-    opaque = Image.new("RGB", image.size)
-    rows = max(1, _STRIP // image.width)
-    for top in range(0, image.height, rows):
-        bottom = min(top + rows, image.height)
-        strip = image.crop((0, top, image.width, bottom)).convert("RGBA")
-        white = Image.new("RGBA", strip.size, "white")
-        white.alpha_composite(strip)
-        opaque.paste(white.convert("RGB"), (0, top))
-    return opaque
+        return to_rgb(image, turned=turned)
 
 
 def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
@@ -168,7 +134,7 @@ def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]
             try:
                 image.seek(index)
                 require_pixels(image.size, MOST_PIXELS)  # frames may grow
-                frames[index] = opaque_rgb(image.copy())
+                frames[index] = to_rgb(image.copy())
             except (EOFError, OSError, SyntaxError, ValueError):
                 break  # a GIF that is cut off keeps its first frames
     return frames
@@ -194,9 +160,12 @@ def measure_image(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
     with _open(file, image_formats(), max_pixels) as image:
         frames = getattr(image, "n_frames", 1) if image.format in _ANIMATED else 1
         image.load()
-        if image.mode not in ("L", "RGB", "RGBA"):
-            opaque_rgb(image.crop((0, 0, 1, 1)))  # some modes cannot be converted
-    return 1, f"only the first of its {frames} frames is shown" if frames > 1 else None
+        loss = darkened(image)
+        if image.mode in ("I", "F"):
+            to_rgb(image)  # of numbers all decide
+        elif image.mode not in ("L", "RGB", "RGBA"):
+            to_rgb(image.crop((0, 0, 1, 1)))  # some modes cannot be converted
+    return 1, f"only the first of its {frames} frames is shown" if frames > 1 else loss
 
 
 def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
