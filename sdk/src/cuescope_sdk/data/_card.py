@@ -65,8 +65,10 @@ def check_choices(data: Dataset) -> Iterator[InputCheck]:
             "fault" if labels[None] < len(data) else "note",
             f"{labels[None]:,} of {len(data):,} samples without one",
         )
+    # answers to questions of their own may be spelled as anybody likes
+    closed = filter(None, labels) if data.labels else ()
     spellings: dict[str, list[str]] = {}
-    for label in filter(None, labels):
+    for label in closed:
         spellings.setdefault(" ".join(label.casefold().split()), []).append(label)
     alike = [names for names in spellings.values() if len(names) > 1]
     if alike:

@@ -52,6 +52,18 @@ class Choices:
                 return index
         return self.letter_index(text, len(self.texts))
 
+    def stated(self, said: str) -> int | None:
+        """Which option an answer states: alone, or behind "the answer is"; None for others."""
+        text = strip_thinking(said)[-MOST_SAID:].strip()
+        alone = self.index(text)
+        if alone is not None:
+            return alone
+        for match in (*_last(_STATED, text), *_last(_BOXED, text)):
+            index = LETTERS.index(match[1].upper())
+            if index < len(self.texts):
+                return index
+        return None
+
     def find(self, said: str) -> int | None:
         """Which choice an answer in words means; None where it names none, or several."""
         text = strip_thinking(said)[-MOST_SAID:].strip()

@@ -171,7 +171,7 @@ def word_checks(log: Log) -> Iterator[InputCheck]:
     if not against and not misread:
         yield InputCheck("extraction", "ok", "no answer is judged against its words")
     for name, silent in (
-        ("empty answers", [r for r in records if _is_empty(r)]),
+        ("empty answers", _empty_answers(records)),
         ("refusals", [r for r in records if _REFUSAL.match(strip_thinking(r.said))]),
     ):
         if silent:
@@ -191,15 +191,19 @@ def word_checks(log: Log) -> Iterator[InputCheck]:
         )
 
 
-def _is_empty(record: Record) -> bool:
-    return not record.said.strip() and record.answer is None and not record.log_probs
+def _empty_answers(records: Sequence[Record]) -> list[Record]:
+    """Records without words, of a format that has them, and without likelihoods."""
+    silent = [r for r in records if not r.said.strip() and not r.log_probs]
+    if len(silent) < len(records):
+        return silent
+    return [record for record in silent if record.answer is None]
 
 
 def _is_misread(record: Record) -> bool:
     """True if the harness's reading is another option than the one that the answer names."""
     if not record.choices or not isinstance(record.answer, int) or record.labels:
         return False
-    chosen = Choices(record.choices).find(record.said)
+    chosen = Choices(record.choices).stated(record.said)
     return chosen is not None and chosen != record.answer and not record.shuffled
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.language import normalise_answer
+from cuescope_sdk.language import normalise_answer, strip_thinking
 from cuescope_sdk.logs._choices import Choices
 from cuescope_sdk.logs._records import Judgement, Log, Record
 from cuescope_sdk.logs._scores import is_missing, score_of
@@ -116,7 +116,7 @@ def literal_matches(records: Sequence[Record]) -> list[bool | None]:
 
 
 def _literal_match(record: Record, right_words: Iterable[str]) -> bool | None:
-    said = record.said.strip()
+    said = strip_thinking(record.said).strip()
     if not said or not (record.label is not None or record.labels):
         return None
     if record.labels and record.choices:  # several letters are no lone one
@@ -124,7 +124,7 @@ def _literal_match(record: Record, right_words: Iterable[str]) -> bool | None:
     choices = Choices(record.choices)
     labels = record.labels or (record.label,)
     if record.choices:
-        chosen = choices.index(said)
+        chosen = None if record.shuffled else choices.stated(said)
         if chosen is None:
             return None
         numbers = {

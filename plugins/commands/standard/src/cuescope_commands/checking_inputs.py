@@ -61,11 +61,20 @@ def open_input(
     given: str, options: dict[str, str], context: "Context"
 ) -> "tuple[str, Dataset]":
     """The SPEC that reads an input, and the data set; raises UserError where nothing reads it."""
-    from cuescope_sdk import UserError
+    from cuescope_sdk import UserError, nearest
 
     path = Path(given).expanduser()
     if not path.exists():
-        return given, context.build("dataset", given, options)
+        name = given.partition(":")[0]
+        if name in {entry.name for entry in context.registry.of_kind("dataset")}:
+            return given, context.build("dataset", given, options)
+        beside = [entry.name for entry in path.absolute().parent.glob("*")]
+        raise UserError(
+            "check: no such file or folder",
+            expected="a log, a folder, a file of questions, or a SPEC",
+            got=f"'{given}'",
+            remedy=nearest(path.name, beside),
+        )
     faults = []
     for name in READERS:
         if name == "log" and not looks_like_log(path, context):

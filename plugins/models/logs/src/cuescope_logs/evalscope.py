@@ -1,6 +1,5 @@
 """EvalScope: `reviews/{model}/{task}_{subset}.jsonl`, a judged answer a line."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,11 @@ class EvalScopeLog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The lines, and the score of the subset in `reports/{model}/{task}.json`."""
-        epochs: Counter[str] = Counter()
+        # of each group its samples in order: the place of one is its epoch
+        epochs: dict[str, list[str]] = {}
         records = []
         for place, line in LogFile(path, self.title).json_lines():
-            record = read_line(line, place, epochs)
-            epochs[record.key] += 1
-            records.append(record)
+            records.append(read_line(line, place, epochs))
         main = next((name for record in records for name in record.figures), "acc")
         report = _report(path, self.title)
         own = _subset_score(report, path.stem)
@@ -50,7 +48,7 @@ class EvalScopeLog(LogReader):
         )
 
 
-def read_line(line: dict[str, Any], place: str, epochs: Counter[str]) -> Record:
+def read_line(line: dict[str, Any], place: str, epochs: dict[str, list[str]]) -> Record:
     """One line; raises UserError that begins with `place`."""
     review = mapping_at(line, "sample_score")
     score = mapping_at(review, "score")
@@ -58,6 +56,10 @@ def read_line(line: dict[str, Any], place: str, epochs: Counter[str]) -> Record:
     key = next((as_text(number) for number in numbers if number is not None), "")
     if not key:
         raise UserError(f"{place} 'index'", expected="a number", got="none")
+    samples = epochs.setdefault(key, [])
+    sample = text_at(review, "sample_id")
+    if sample not in samples:
+        samples.append(sample)
     messages = [as_mapping(message) for message in list_at(line, "messages")]
     asked, images = _last_words(messages, "user")
     said, _ = _last_words(messages, "assistant")
@@ -75,9 +77,8 @@ def read_line(line: dict[str, Any], place: str, epochs: Counter[str]) -> Record:
     order = sorted(figures, key=lambda name: name != main)
     return Record(
         key=key,
-        epoch=epochs[key],
-        position=None,
-        said=said or text_at(score, "prediction"),
+        epoch=samples.index(sample),
+        said=said if messages else text_at(score, "prediction"),
         question=asked,
         choices=choices,
         label=labels[0] if len(labels) == 1 else None,

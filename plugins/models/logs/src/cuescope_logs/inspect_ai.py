@@ -188,7 +188,7 @@ def read_labels(
     """The right answers: numbers of choices as they were shown, or texts."""
     targets = target if isinstance(target, list) else [target]
     labels: list[int | str] = []
-    for text in (as_text(target).strip() for target in targets):
+    for text in filter(None, (as_text(target).strip() for target in targets)):
         # the letter is of the order before the shuffle
         index = Choices.letter_index(text, len(choices))
         labels.append(text if index is None else order.index(choices[index]))

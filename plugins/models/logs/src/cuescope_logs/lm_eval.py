@@ -118,7 +118,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
         said=said,
         question=_question(document, prompt),
         choices=tuple(choices or listed_choices(prompt)),
-        label=label,
+        label=None if label == "" else label,
         log_probs=log_probs,
         figures=figures_of(line, names),
         annotations={

@@ -33,6 +33,8 @@ from cuescope_sdk.logs import (
 )
 
 OPTIONS = "options"
+# share of the ids that may stand there twice and are ids all the same: rows were doubled
+MOST_REPEATED = 0.1
 KEY = "key"
 # where no column has these names, and none was named
 KEYS = ("id", "question_id", "index", "path", "sample")
@@ -60,7 +62,7 @@ class TableOptions(Options):
     key: Annotated[str, Words()] = Field(
         KEY,
         description="column of the key; without one id, question_id, index, path or sample, "
-        "where no two rows have the same, else the number of the row",
+        "where hardly two rows have the same, else the number of the row",
     )
     group: Annotated[str, Words()] = Field(
         "group", description="column of what was drawn together: a video, a patient"
@@ -131,7 +133,8 @@ class TableLog(LogReader):
             return named
         for column in KEYS:
             keys = {text_at(row, column) for row in rows}
-            if "" not in keys and len(keys) == len(rows):
+            repeated = len(rows) - len(keys)
+            if "" not in keys and repeated <= MOST_REPEATED * len(rows):
                 return column
         return named
 
