@@ -17,6 +17,7 @@ import pytest
 from command_line import run
 from PIL import Image
 
+from cuescope.runs import load_report
 from cuescope_sdk import BadDataError, Context, UserError
 
 CONTEXT = Context()
@@ -591,6 +592,13 @@ def test_check_says_what_is_wrong_and_exits_by_it(
     assert fault["check"] == "extraction"
     assert "of 8 the right answer counts as incorrect" in fault["detail"]
     assert told["spec"] == f"log:{path}"
+    # an audit of such a log begins with it, and its report has it
+    other = write_table(tmp_path / "other.csv", rows)
+    words = ("--model", f"log:{other}", "--data", f"log:{other}")
+    run("audit", "answers", *words, "--out", str(tmp_path / "run"))
+    assert "extraction: of 8 the right answer" in capsys.readouterr().err
+    facts = load_report(tmp_path / "run").provenance.data.facts
+    assert "of 8 the right answer" in facts["faults"]
     run("check", str(tmp_path / "mine.cvs"), code=2)
     assert "Did you mean 'mine.csv'?" in capsys.readouterr().err
 

@@ -3,9 +3,8 @@
 import numpy as np
 from PIL import Image, ImageOps
 
-STRIP = (
-    2**20
-)  # pixels that are laid over white at a time: each takes four times its memory
+# pixels that are laid over white at a time: each takes four times its memory
+STRIP = 2**20
 EIGHT_BITS = 255
 SIXTEEN_BITS = 65_535
 

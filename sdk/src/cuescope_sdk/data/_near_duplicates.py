@@ -66,9 +66,11 @@ def are_frames(folders: Sequence[Sequence[Path]]) -> bool | None:
             across += [_distance(*pair) for pair in zip(bits, others, strict=False)]
     if len(within) < LEAST_PAIRS or len(across) < LEAST_PAIRS or not any(across):
         return None
-    from scipy.stats import mannwhitneyu  # here, since it takes a second
+    from cuescope_sdk.statistics import (
+        lower_p_value,
+    )  # here, since scipy takes a second
 
-    return bool(mannwhitneyu(within, across, alternative="less").pvalue <= ALIKE_LEVEL)
+    return lower_p_value(within, across) <= ALIKE_LEVEL
 
 
 def _distance(

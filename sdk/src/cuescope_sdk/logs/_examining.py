@@ -350,12 +350,10 @@ def _places(records: Sequence[Record]) -> Iterator[InputCheck]:
         f"{option_letter(place)} {places[place] / places.total():.0%}"
         for place in expected
     )
-    from scipy.stats import chi2  # late: scipy takes a second
+    from cuescope_sdk.statistics import uneven_p_value  # late: scipy takes a second
 
-    statistic = sum(
-        (places[place] - mean) ** 2 / mean for place, mean in expected.items() if mean
-    )
-    uneven = chi2.sf(statistic, max(1, len(expected) - 1)) < LEVEL
+    counts_of_places = [places[place] for place in expected]
+    uneven = uneven_p_value(counts_of_places, list(expected.values())) < LEVEL
     detail = f"the right one is {words}"
     if uneven:
         detail += (

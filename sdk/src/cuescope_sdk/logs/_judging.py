@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.language import normalise_answer, strip_thinking
 from cuescope_sdk.logs._choices import Choices
@@ -208,16 +210,17 @@ def _goes_against(
     higher: bool = True,
 ) -> bool:
     """True if answers that are right word for word have the worse figures, beyond chance."""
-    from scipy.stats import fisher_exact  # late: scipy takes a second
+    from cuescope_sdk.statistics import (
+        association_p_value,
+    )  # late: scipy takes a second
 
-    table = [[0, 0], [0, 0]]
-    for score, match in zip(scores, literal, strict=True):
-        if score is not None and match is not None:
-            table[int(match)][int((score > PASS) == higher)] += 1
-    low = fisher_exact([table[1], table[0]], alternative="greater")
-    return bool(low.pvalue <= LEVEL and min(map(sum, table)) > 0) and (
-        table[1][0] * table[0][1] > table[1][1] * table[0][0]
-    )
+    pairs = [
+        (match, (score > PASS) != higher)
+        for score, match in zip(scores, literal, strict=True)
+        if score is not None and match is not None
+    ]
+    matches, worse = np.array(pairs, bool).reshape(-1, 2).T
+    return association_p_value(matches, worse) <= LEVEL
 
 
 def _refuse_opposites(

@@ -40,11 +40,12 @@ def check(
     from its rows, and what was parsed wrongly, doubled or lost. The exit code is 1 where there is a
     fault.
     """
-    from cuescope.application import announce, pairs
+    from cuescope.application import pairs
     from cuescope_sdk import Context
     from cuescope_sdk.data import contact_sheet
 
-    context = Context(announce=announce)
+    # faults stand on the screen: they are not announced too
+    context = Context()
     spec, data = open_input(given, pairs("-D", data_option or ()), context)
     checked = check_input(spec, data)
     if as_json:
@@ -127,7 +128,12 @@ def show_checked(checked: "CheckedInput") -> None:
     from cuescope_sdk.report import count_of
 
     echo(checked.spec)
-    told = {**checked.card, **{k: v for k, v in checked.facts.items() if v != "none"}}
+    others = {
+        name: words
+        for name, words in checked.facts.items()
+        if words != "none" and name not in ("faults", "judged by", "groups")
+    }
+    told = {**checked.card, **others}
     width = max(map(len, told))
     for name, words in told.items():
         echo(f"  {name:<{width}}  {words}")

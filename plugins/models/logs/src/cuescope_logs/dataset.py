@@ -74,13 +74,17 @@ class LogData(Plugin):
         super().__init__(options, context)
         log = open_log(options, context)
         facts = facts_of(log, options)
+        self.input_checks = tuple(examine(log))
+        faults = [one for one in self.input_checks if one.status == "fault"]
+        if faults:
+            lines = [f"{fault.check}: {fault.detail}" for fault in faults]
+            facts["faults"] = "; ".join(lines)
         if options.data is None:
             own = LogSamples(log, options.file, options.group)
             self.samples = own.all()
             # letters stand for choices that nobody wrote down: they are no classes
             self.labels = () if own.letters else _shared_choices(self.samples)
             self.facts: Mapping[str, str] = facts | own.facts
-            self.input_checks = tuple(examine(log))
             return
         inner: Dataset = context.build("dataset", options.data, options.data_options)
         joined = join(log, inner, options.key)
@@ -89,7 +93,6 @@ class LogData(Plugin):
         self.samples = tuple(inner[index] for index in sorted(joined.answers))
         self.labels = inner.labels
         self.facts = {**facts, "answers": joined.words, **inner.facts}
-        self.input_checks = tuple(examine(log))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from cuescope_sdk import Context, Names, Options, UserError, Words, nearest
-from cuescope_sdk.logs import Judgement, Log, LogFile, LogReader, Record, judge
+from cuescope_sdk.logs import Judgement, Log, LogFile, LogReader, Record, examine, judge
 from cuescope_sdk.report import count_of
 
 KIND = "log"
@@ -68,6 +68,10 @@ def open_log(options: LogOptions, context: Context) -> Log:
         reader: LogReader = context.build(KIND, name, dict(options.reader))
         where = f"{name}: {path.name}"
         log = judge(check_log(reader.read(path), where), where, options.metric)
+        # before the first audit of it, and once: later it is in memory
+        for check in examine(log):
+            if check.status == "fault":
+                context.announce(f"{where}: {check.check}: {check.detail}")
         # the oldest goes: what a process keeps does not grow with the logs that it opened
         while len(_logs) >= KEPT:
             del _logs[next(iter(_logs))]
