@@ -95,10 +95,10 @@ def figure_checks(log: Log) -> Iterator[InputCheck]:
             share_of(missing, total),
             f"{missing:,} of {total:,} answers have no '{judgement.figure}': words decide there",
         )
-    yield from _recomputed(log, judgement)
+    yield from _recomputed(log, judgement, judgement.figure)
 
 
-def _recomputed(log: Log, judgement: Judgement) -> Iterator[InputCheck]:
+def _recomputed(log: Log, judgement: Judgement, chosen: str) -> Iterator[InputCheck]:
     found = False
     for name, own in log.scores.items():
         mean = next(
@@ -112,7 +112,7 @@ def _recomputed(log: Log, judgement: Judgement) -> Iterator[InputCheck]:
         yield InputCheck(
             "accuracy",
             "note",
-            f"'{judgement.figure}' is {judgement.means[judgement.figure]:.2%} in the rows; the log "
+            f"'{chosen}' is {judgement.means[chosen]:.2%} in the rows; the log "
             "states no figure to compare it with",
         )
 

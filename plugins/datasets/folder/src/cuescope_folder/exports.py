@@ -481,7 +481,8 @@ def _label_studio(document: Any, file: Path, names: Names) -> Export | None:
     pictures = []
     left_out: Counter[str] = Counter()
     for task in tasks:
-        data = task.get("data") if isinstance(task.get("data"), dict) else task
+        inner = task.get("data")
+        data = inner if isinstance(inner, dict) else task
         cell, image = _studio_file(data, names)
         if image is None:
             left_out["tasks whose picture is not here"] += 1
@@ -615,7 +616,8 @@ def _masks_beside(root: Path, names: Names) -> Export | None:
     for file in names.files:
         if file.parts[0] in images:
             mask = by_stem.get(file.with_suffix("").parts[1:])
-            pictures.append(Picture(root / file, mask=mask and root / mask))
+            found = None if mask is None else root / mask
+            pictures.append(Picture(root / file, mask=found))
     return Export("pictures with masks", pictures)
 
 

@@ -178,11 +178,11 @@ class LogSamples:
                 f"{count_of(len(blank), 'questions')} with an option that was shown without text"
             )
             if unanswerable:
-                named = ", ".join(unanswerable[:MOST_NAMED])
+                keys = ", ".join(unanswerable[:MOST_NAMED])
                 more = ", ..." if len(unanswerable) > MOST_NAMED else ""
                 self.facts["blank options"] += (
                     f"; of {len(unanswerable):,} it is the right one, so they cannot be answered "
-                    f"({named}{more})"
+                    f"({keys}{more})"
                 )
         if twins:
             self.facts["alike"] = (

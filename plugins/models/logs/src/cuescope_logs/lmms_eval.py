@@ -102,7 +102,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
 
 def _annotations(line: dict[str, Any]) -> dict[str, Any]:
     """What the objects of metrics say of a question besides its score: kinds, videos, clusters."""
-    annotations = {}
+    annotations: dict[str, Any] = {}
     for name, value in line.items():
         if name not in COLUMNS:
             words = as_mapping(value).items()

@@ -117,8 +117,8 @@ class TableLog(LogReader):
             rows.append((place, row))
         key = self._key_column([row for _, row in rows])
         records = []
-        for number, (place, row) in enumerate(rows):
-            records.append(self._record(row, number, place, key))
+        for number, (place, cells) in enumerate(rows):
+            records.append(self._record(cells, number, place, key))
         return Log(
             title=path.stem,
             records=tuple(records),
