@@ -194,6 +194,55 @@ def label_studio(root: Path, turned: bool = False) -> Path:
     return root
 
 
+def datumaro(root: Path, turned: bool = False) -> Path:
+    left, top, right, bottom = BOX
+    items = []
+    for number in range(4):
+        name = shot(
+            root / "images" / "train" / f"{number}.jpg", number, turned=turned
+        ).name
+        box = {
+            "type": "bbox",
+            "label_id": number % 2,
+            "bbox": [left, top, right - left, bottom - top],
+        }
+        image = {"path": name, "size": [32, 48]}
+        items.append({"id": str(number), "annotations": [box], "image": image})
+    labels = {"label": {"labels": [{"name": name} for name in NAMES]}}
+    (root / "annotations").mkdir()
+    document = json.dumps({"categories": labels, "items": items})
+    (root / "annotations" / "train.json").write_text(document)
+    return root
+
+
+def web_label_me(root: Path, turned: bool = False) -> Path:
+    """The older one, whose XML has outlines."""
+    left, top, right, bottom = BOX
+    points = ((left, top), (right, top), (right, bottom), (left, bottom))
+    outline = "".join(f"<pt><x>{x}</x><y>{y}</y></pt>" for x, y in points)
+    (root / "Annotations").mkdir()
+    for number in range(4):
+        shot(root / "Images" / f"{number}.jpg", number, turned=turned)
+        (root / "Annotations" / f"{number}.xml").write_text(
+            f"<annotation><filename>{number}.jpg</filename><imagesize><nrows>32</nrows><ncols>48"
+            f"</ncols></imagesize><object><name>{NAMES[number % 2]}</name><polygon>{outline}"
+            "</polygon></object></annotation>"
+        )
+    return root
+
+
+def darknet(root: Path, turned: bool = False) -> Path:
+    """YOLO with its text beside each picture."""
+    root = yolo(root, turned)
+    for split in ("train", "val"):
+        (root / "labels" / split).rename(root / f"obj_{split}_data")
+        for picture in sorted((root / "images" / split).iterdir()):
+            picture.rename(root / f"obj_{split}_data" / picture.name)
+    (root / "data.yaml").unlink()
+    (root / "obj.names").write_text("cat\ndog\n")
+    return root
+
+
 LAYOUTS = {
     "Pascal VOC": voc,
     "COCO": coco,
@@ -203,8 +252,11 @@ LAYOUTS = {
     "LabelMe": label_me,
     "VIA": via,
     "Label Studio": label_studio,
+    "Datumaro": datumaro,
+    "LabelMe of the web": web_label_me,
+    "YOLO of darknet": darknet,
 }
-SPLIT = {"Pascal VOC", "COCO", "COCO of Roboflow", "YOLO"}
+SPLIT = {"Pascal VOC", "COCO", "COCO of Roboflow", "YOLO", "YOLO of darknet"}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -303,8 +355,15 @@ def test_pictures_of_several_classes_have_no_label(tmp_path: Path) -> None:
     [
         (("image_2/1.png", "label_2/1.txt"), "looks like KITTI"),
         (("leftImg8bit/a/1.png", "gtFine/a/1.png"), "looks like Cityscapes"),
-        (("images/1.png", "labels/1.png"), "'images', 'labels', which are no classes"),
-        (("frames/1.png", "annotations/1.png"), "which are no classes"),
+        (
+            ("images/1.png", "labels/1.txt"),
+            "'images', which are no classes, with 1.txt",
+        ),
+        (
+            ("frames/1.png", "annotations/1.xml2.csv"),
+            "which are no classes, with 1.xml2.csv",
+        ),
+        (("gt/gt.txt", "img1/1.png"), "looks like MOT"),
     ],
 )
 def test_a_layout_without_a_reader_is_refused_by_name(

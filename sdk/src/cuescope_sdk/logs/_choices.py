@@ -4,6 +4,7 @@ import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cuescope_sdk.language import parse_yes_no, strip_thinking
 
@@ -101,6 +102,8 @@ def _only_named(text: str, choices: Sequence[str]) -> int | None:
     return named[0] if len(named) == 1 else None
 
 
+# the same few options are compared again and again
+@lru_cache(maxsize=65_536)
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!\"'`*")
 

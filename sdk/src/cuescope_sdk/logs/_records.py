@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from cuescope.types import Options
 from cuescope_sdk import Plugin
+from cuescope_sdk.data import InputCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,8 @@ class Log:
     the harness asked in vain. `notes` are what else a report should say of the file, by a short
     title. `higher_is_better` is the direction of each figure, as the harness states it. `expected`
     is how many questions the harness says that it asked; `counts_rows` that positions count them
-    from 0 without a gap. `judgement` is what `judge` read.
+    from 0 without a gap. `judgement` is what `judge` read, `checks` what
+    `examine` found.
     """
 
     title: str
@@ -77,6 +79,7 @@ class Log:
     expected: int | None = None
     counts_rows: bool = False
     judgement: "Judgement | None" = None
+    checks: tuple[InputCheck, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

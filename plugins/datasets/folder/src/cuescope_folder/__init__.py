@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.copies import Copies
 from cuescope_folder.dataset import NAMED, FileSamples, Found
-from cuescope_folder.exports import Export, find_export, refuse_parts
+from cuescope_folder.exports import Export, find_export
 from cuescope_folder.layout import (
     Nested,
     class_items,
@@ -117,7 +117,6 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
     export = find_export(root, files)
     if export is not None:
         return in_export(export, root, unread, passed_over)
-    refuse_parts(root, files)
     nested, words = clips_or_photos(root, files, options.nested)
     if words:
         passed_over["folders in class folders"] = words

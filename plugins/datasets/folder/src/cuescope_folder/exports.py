@@ -6,13 +6,19 @@ folder has shows in its names. What has a known name and no reader is refused by
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
 from cuescope_folder.answers import shorten_list
-from cuescope_folder.layout import Item, canonical_split
+from cuescope_folder.layout import (
+    RUN_FILES,
+    Item,
+    canonical_split,
+    has_classes,
+    is_part,
+)
 from cuescope_folder.spelling import Names
 from cuescope_sdk import Detection, UserError, inside
 from cuescope_sdk.data import (
@@ -29,23 +35,27 @@ MOST_UNKNOWN = (
     20  # JSON files of no known form, after which a folder is taken to have no other
 )
 TABLE = "a table with columns path, label and boxes will do (-D manifest=FILE)"
-# names of folders that hold a part of a layout: none of them is a class
-PARTS = frozenset(
-    (
-        *("images", "image", "imgs", "img", "jpegimages", "photos", "frames"),
-        *("labels", "annotations", "annotation", "imagesets", "meta", "metadata"),
-        *("masks", "mask", "segmentationclass", "segmentationobject", "segmentation"),
-        *("blobs", "snapshots", "refs"),
-    )
-)
+VOC_MASKS = ("SegmentationClass",)
 MASKS = frozenset(("masks", "mask", "segmentationclass", "segmentation"))
-# layouts that have no reader here, by the folders or files that show them
+# layouts that have no reader here, by a file or folder that shows each
 REFUSED = {
-    "KITTI": ("image_2", "label_2"),
-    "Cityscapes": ("leftImg8bit", "gtFine"),
-    "Open Images": ("oidv6-class-descriptions.csv",),
-    "TFRecord": ("*.tfrecord",),
+    "KITTI": ("label_2", "*/label_2"),
+    "Cityscapes": ("gtFine",),
+    "CamVid": ("label_colors.txt",),
+    "Open Images": ("*class-descriptions.csv", "annotations/*class-descriptions.csv"),
+    "MOT": ("gt/gt.txt", "*/gt/gt.txt"),
+    "MOTS": ("instances/*", "*/instances/*"),
+    "WIDER Face": ("WIDER_*", "wider_face_split"),
+    "Market-1501": ("bounding_box_train",),
+    "ImageNet with a list of classes": ("synsets.txt",),
+    "TFRecord": ("*.tfrecord", "*/*.tfrecord"),
+    "Datumaro's binary form": ("annotations/*.datum",),
+    "Arrow": ("*.arrow", "*/*.arrow"),
+    "MNIST": ("*-idx3-ubyte*",),
+    "pickled batches, as CIFAR's": ("batches.meta", "data_batch*"),
 }
+# what lies beside pictures where something is said of them
+NOTES = (".json", ".xml", ".txt", ".csv", ".yaml", ".yml", ".mat", ".npy")
 
 
 @dataclass(frozen=True)
@@ -130,10 +140,10 @@ def find_export(root: Path, files: Sequence[PurePosixPath]) -> Export | None:
     """
     names = Names(root, files)
     for layout, marks in REFUSED.items():
-        if all(next(root.glob(mark), None) for mark in marks):
+        if any(next(root.glob(mark), None) for mark in marks):
             raise _refusal(layout, str(root))
-    tops = {file.parts[0].casefold() for file in files if len(file.parts) > 1}
-    are_parts = all(top in PARTS or _split_in(top) for top in tops)
+    tops = {file.parts[0] for file in files if len(file.parts) > 1}
+    are_parts = all(is_part(top) or _split_in(top) for top in tops)
     for find in FINDERS:
         export = find(root, names)
         # notes on a few pictures of class folders are no layout
@@ -152,20 +162,7 @@ def read_export(file: Path, names: Names) -> Export | None:
             export = read(document, file, names)
             if export is not None:
                 return export
-        if isinstance(document, dict) and {"categories", "items"} <= document.keys():
-            raise _refusal("Datumaro's own JSON", file.name)
     return None
-
-
-def refuse_parts(root: Path, files: Sequence[PurePosixPath]) -> None:
-    """Raise UserError where what would be classes are parts of a layout: images, labels, masks."""
-    tops = {file.parts[0] for file in files if len(file.parts) > 1}
-    named = {top for top in tops if top.casefold() in PARTS}
-    if tops and named == tops and len(tops) > 1:
-        listed = ", ".join(f"'{printable_name(top)}'" for top in sorted(named))
-        raise _refusal(
-            f"a layout of the folders {listed}, which are no classes,", str(root)
-        )
 
 
 def _refusal(layout: str, place: str) -> UserError:
@@ -182,53 +179,87 @@ def _refusal(layout: str, place: str) -> UserError:
 
 
 def _voc(root: Path, names: Names) -> Export | None:
-    base = next(
-        (p for p in (root, *root.glob("*"), *root.glob("*/*")) if _is_voc(p)), None
-    )
-    if base is None:
-        return None
-    splits = {}
-    for file in sorted((base / "ImageSets").glob("*/*.txt")):
-        # Main has a file for each class too, "cat_train"
-        if file.stem in ("train", "val", "test", "trainval"):
-            for line in TextFile(file, "folder").text().splitlines():
-                if line.strip() and file.stem != "trainval":
-                    splits[line.split()[0]] = canonical_split(file.stem)
+    """XML of Pascal VOC, of LabelMe's web page and of Roboflow: a file a picture."""
     pictures = []
     left_out: Counter[str] = Counter()
-    for file in sorted((base / "Annotations").glob("*.xml")):
+    splits, classes = _image_sets(root)
+    masks = {
+        file.stem: root / file for file in names.files if file.parent.name in VOC_MASKS
+    }
+    found = sorted(
+        file
+        for pattern in ("*.xml", "*/*.xml", "*/*/*.xml")
+        for file in root.glob(pattern)
+    )
+    layout = "Pascal VOC"
+    for file in found:
         tree = _xml(file)
+        if tree.tag != "annotation":
+            return None
         image = names.find(_text(tree, "filename"), "JPEGImages") or names.find(
-            file.stem, "JPEGImages"
+            file.stem
         )
         if image is None:
             left_out["annotations without a picture"] += 1
             continue
-        mask = next((base / "SegmentationClass").glob(f"{file.stem}.png"), None)
-        size = tree.find("size")
-        regions = [_voc_box(thing, file) for thing in tree.iter("object")]
+        if tree.find("imagesize") is not None:
+            layout = "LabelMe"
+        split = splits.get(file.stem) or _split_of(image.relative_to(root).parts[:-1])
         pictures.append(
             Picture(
                 image,
-                regions=regions,
-                mask=mask,
-                split=splits.get(file.stem),
-                size=None
-                if size is None
-                else _size(_text(size, "width"), _text(size, "height")),
+                labels=classes.get(file.stem, ()),
+                regions=[_voc_box(thing, file) for thing in tree.iter("object")],
+                mask=masks.get(file.stem),
+                split=split,
+                size=_voc_size(tree),
             )
         )
-    return Export("Pascal VOC", pictures, left_out)
+    # lists of classes alone, without boxes
+    if not found and classes:
+        for stem, labels in classes.items():
+            image = names.find(stem, "JPEGImages")
+            if image is not None:
+                pictures.append(Picture(image, labels=labels, split=splits.get(stem)))
+    return Export(layout, pictures, left_out) if found or pictures else None
 
 
-def _is_voc(folder: Path) -> bool:
-    return (folder / "JPEGImages").is_dir() and (folder / "Annotations").is_dir()
+def _image_sets(root: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The split of each picture, and its classes, by stem: ImageSets/Main/cat_train.txt."""
+    splits: dict[str, str] = {}
+    classes: dict[str, list[str]] = {}
+    for file in sorted(
+        (*root.glob("ImageSets/*/*.txt"), *root.glob("*/*/ImageSets/*/*.txt"))
+    ):
+        name, _, split = file.stem.rpartition("_")
+        for line in TextFile(file, "folder").text().splitlines():
+            stem, *mark = line.split() or [""]
+            if stem and not mark and file.stem in ("train", "val", "test"):
+                splits[stem] = canonical_split(file.stem)
+            elif stem and mark == ["1"] and name:
+                classes.setdefault(stem, []).append(name)
+                splits.setdefault(stem, canonical_split(split))
+    return splits, classes
 
 
 def _voc_box(thing: ElementTree.Element, file: Path) -> Region:
     box = thing.find("bndbox")
-    corners = [_text(box, name) for name in ("xmin", "ymin", "xmax", "ymax")]
+    corners: list[Any] = [_text(box, name) for name in ("xmin", "ymin", "xmax", "ymax")]
+    points = [
+        (_number(_text(p, "x")), _number(_text(p, "y"))) for p in thing.iter("pt")
+    ]
+    if box is None and points:
+        across, down = zip(*points, strict=True)
+        corners = [min(across), min(down), max(across), max(down)]
     return _region(_text(thing, "name"), corners, file)
+
+
+def _voc_size(tree: ElementTree.Element) -> tuple[int, int] | None:
+    size = tree.find("size")
+    if size is not None:
+        return _size(_text(size, "width"), _text(size, "height"))
+    size = tree.find("imagesize")
+    return None if size is None else _size(_text(size, "ncols"), _text(size, "nrows"))
 
 
 # ------------------------------------------------------------------------------------------ COCO
@@ -245,17 +276,19 @@ def _coco(document: Any, file: Path, names: Names) -> Export | None:
         for entry in _objects(document.get("categories"))
     }
     by_image: dict[Any, list[Region]] = {}
+    labels: dict[Any, list[str]] = {}
     left_out: Counter[str] = Counter()
     for entry in _objects(document["annotations"]):
         left_out["outlines, of which the boxes are shown"] += bool(
             entry.get("segmentation")
         )
         box = entry.get("bbox")
+        name = kinds.get(entry.get("category_id"), "")
         if not isinstance(box, list) or len(box) != 4:
-            left_out["annotations without a box"] += 1
+            if name:
+                labels.setdefault(entry.get("image_id"), []).append(name)
             continue
         x, y, width, height = map(_number, box)
-        name = kinds.get(entry.get("category_id"), "")
         by_image.setdefault(entry.get("image_id"), []).append(
             _region(name, (x, y, x + width, y + height), file)
         )
@@ -270,6 +303,7 @@ def _coco(document: Any, file: Path, names: Names) -> Export | None:
         pictures.append(
             Picture(
                 image,
+                labels=labels.get(entry.get("id"), ()),
                 regions=by_image.get(entry.get("id"), ()),
                 split=split,
                 size=_size(entry.get("width"), entry.get("height")),
@@ -283,16 +317,13 @@ def _coco(document: Any, file: Path, names: Names) -> Export | None:
 
 def _yolo(root: Path, names: Names) -> Export | None:
     classes = _yolo_classes(root)
-    folders = [path for path in root.rglob("labels") if path.is_dir()]
-    if classes is None or not folders:
+    if classes is None:
         return None
     pictures = []
     left_out: Counter[str] = Counter()
     for image in names.files:
-        parts = list(image.parts)
-        if "images" not in parts:
-            continue
-        parts[parts.index("images")] = "labels"
+        # in labels/ where the picture is in images/, or beside it, as darknet has them
+        parts = ["labels" if part == "images" else part for part in image.parts]
         notes = root.joinpath(*parts).with_suffix(".txt")
         regions: list[Region] = []
         if notes.is_file():
@@ -300,8 +331,10 @@ def _yolo(root: Path, names: Names) -> Export | None:
             regions = _yolo_boxes(notes, root / image, classes)
         else:
             left_out["pictures without a file of labels"] += 1
-        split = next(filter(None, map(_split_in, image.parts[:-1])), None)
+        split = _split_of(image.parts[:-1])
         pictures.append(Picture(root / image, regions=regions, split=split))
+    if left_out.total() == len(pictures):
+        return None
     return Export("YOLO", pictures, +left_out)
 
 
@@ -361,11 +394,8 @@ def _yolo_boxes(notes: Path, image: Path, classes: Sequence[str]) -> list[Region
 
 
 def _cvat_files(root: Path, names: Names) -> Export | None:
-    for file in sorted(root.glob("*.xml")):
-        export = _cvat(_xml(file), file, names)
-        if export is not None:
-            return export
-    return None
+    exports = [_cvat(_xml(file), file, names) for file in sorted(root.glob("*.xml"))]
+    return _joined([export for export in exports if export is not None])
 
 
 def _cvat(tree: ElementTree.Element, file: Path, names: Names) -> Export | None:
@@ -392,7 +422,7 @@ def _cvat(tree: ElementTree.Element, file: Path, names: Names) -> Export | None:
                 image,
                 labels=list(filter(None, tags)),
                 regions=regions,
-                split=canonical_split(entry.get("subset", "")) or None,
+                split=_split_in(entry.get("subset", "")) or _split_in(file.stem),
                 size=_size(entry.get("width"), entry.get("height")),
             )
         )
@@ -425,6 +455,50 @@ def _label_me(document: Any, file: Path, names: Names) -> Export | None:
             )
         ],
     )
+
+
+def _datumaro(document: Any, file: Path, names: Names) -> Export | None:
+    if not isinstance(document, dict) or not {"categories", "items"} <= document.keys():
+        return None
+    categories = document["categories"]
+    label = categories.get("label", {}) if isinstance(categories, dict) else {}
+    kinds = [str(kind.get("name", "")) for kind in _objects(label.get("labels"))]
+    pictures = []
+    left_out: Counter[str] = Counter()
+    for item in _objects(document["items"]):
+        about = item.get("image") or item.get("media") or {}
+        image = names.find(
+            str(about.get("path") or item.get("id")), _split_in(file.stem) or ""
+        )
+        if image is None:
+            left_out["pictures that are not here"] += 1
+            continue
+        labels = []
+        regions = []
+        for entry in _objects(item.get("annotations")):
+            code = entry.get("label_id")
+            if not isinstance(code, int) or not 0 <= code < len(kinds):
+                left_out["annotations without a class"] += 1
+            elif entry.get("type") == "bbox" and isinstance(entry.get("bbox"), list):
+                x, y, width, height = map(_number, entry["bbox"][:4])
+                box = (x, y, x + width, y + height)
+                regions.append(_region(kinds[code], box, file))
+            elif entry.get("type") == "label":
+                labels.append(kinds[code])
+            else:
+                left_out["annotations of other kinds"] += 1
+        height_width = about.get("size") or (None, None)
+        size = _size(*height_width[::-1]) if len(height_width) == 2 else None
+        pictures.append(
+            Picture(
+                image,
+                labels=labels,
+                regions=regions,
+                split=_split_in(file.stem),
+                size=size,
+            )
+        )
+    return Export("Datumaro", pictures, +left_out)
 
 
 def _via(document: Any, file: Path, names: Names) -> Export | None:
@@ -553,6 +627,7 @@ def _studio_box(
 Reader = Callable[[Any, Path, Names], Export | None]
 JSON_READERS: tuple[Reader, ...] = (
     _coco,
+    _datumaro,
     _via,
     _label_studio,
     _label_me,
@@ -601,11 +676,7 @@ def _masks_beside(root: Path, names: Names) -> Export | None:
     tops = {file.parts[0] for file in names.files if len(file.parts) > 1}
     masks = [top for top in tops if top.casefold() in MASKS]
     images = tops - set(masks)
-    if (
-        len(masks) != 1
-        or len(images) != 1
-        or next(iter(images)).casefold() not in PARTS
-    ):
+    if len(masks) != 1 or len(images) != 1 or not is_part(next(iter(images))):
         return None
     by_stem = {
         file.with_suffix("").parts[1:]: file
@@ -621,19 +692,47 @@ def _masks_beside(root: Path, names: Names) -> Export | None:
     return Export("pictures with masks", pictures)
 
 
-def _splits_alone(root: Path, names: Names) -> Export | None:
-    """train/FILE and test/FILE: splits without classes."""
-    tops = {file.parts[0] for file in names.files if len(file.parts) > 1}
-    if not tops or any(_split_in(top) is None for top in tops):
+def _without_classes(root: Path, names: Names) -> Export | None:
+    """Pictures in folders that are splits or parts of a layout, and in none of a class.
+
+    Raises UserError where files beside them say more, in a form that is not read here.
+    """
+    if all(len(file.parts) < 2 for file in names.files):
         return None
-    if any(len(file.parts) > 2 for file in names.files):
+    if has_classes(names.files) and not _are_split_names(names.files):
         return None
+    notes = next(
+        (
+            file
+            for pattern in ("*.*", "*/*.*", "*/*/*.*")
+            for file in sorted(root.glob(pattern))
+            if file.suffix.lower() in NOTES and not _is_readme(file)
+        ),
+        None,
+    )
+    folders = {file.parts[0] for file in names.files if len(file.parts) > 1}
+    listed = ", ".join(f"'{printable_name(folder)}'" for folder in sorted(folders)[:4])
+    if notes is not None:
+        raise _refusal(
+            f"a layout of the folders {listed}, which are no classes, with "
+            f"{printable_name(notes.name)} beside them,",
+            str(root),
+        )
     pictures = [
-        Picture(root / file, split=_split_in(file.parts[0]))
-        for file in names.files
-        if len(file.parts) == 2
+        Picture(root / file, split=_split_of(file.parts[:-1])) for file in names.files
     ]
-    return Export("splits without classes", pictures)
+    return Export("pictures without classes", pictures)
+
+
+def _is_readme(file: Path) -> bool:
+    """True for what is written about a folder, and says nothing of its pictures."""
+    return file.name in RUN_FILES or file.name.lower().startswith(("readme", "license"))
+
+
+def _are_split_names(files: Sequence[PurePosixPath]) -> bool:
+    """True if all pictures lie in folders that are named by splits: obj_train_data."""
+    folders = {file.parts[:-1] for file in files if len(file.parts) > 1}
+    return all(len(folder) == 1 and _split_in(folder[0]) for folder in folders)
 
 
 # the more particular first: Roboflow's COCO and YOLO are these with a folder a split
@@ -643,19 +742,30 @@ FINDERS: tuple[Callable[[Path, Names], Export | None], ...] = (
     _yolo,
     _cvat_files,
     _masks_beside,
-    _splits_alone,
+    _without_classes,
 )
 
 # ---------------------------------------------------------------------------------------- values
 
 
 def _joined(exports: Sequence[Export]) -> Export | None:
-    pictures: list[Picture] = []
+    """The exports as one; what several say of one picture is put together."""
+    pictures: dict[Path, Picture] = {}
     left_out: Counter[str] = Counter()
     for export in exports:
-        pictures += export.pictures
         left_out.update(export.left_out)
-    return Export(exports[0].layout, pictures, left_out) if exports else None
+        for picture in export.pictures:
+            known = pictures.get(picture.file)
+            if known is not None:
+                picture = replace(
+                    known,
+                    labels=list(dict.fromkeys((*known.labels, *picture.labels))),
+                    regions=list(dict.fromkeys((*known.regions, *picture.regions))),
+                )
+            pictures[picture.file] = picture
+    if not exports:
+        return None
+    return Export(exports[0].layout, list(pictures.values()), left_out)
 
 
 def _xml(file: Path) -> ElementTree.Element:
@@ -719,6 +829,11 @@ def _region(name: str, corners: Sequence[Any], file: Path) -> Region:
     return Region(printable_name(name.strip()), (left, top, right, bottom))
 
 
+def _split_of(folders: Sequence[str]) -> str | None:
+    """The split that one of some folders is."""
+    return next(filter(None, map(_split_in, folders)), None)
+
+
 def _split_in(name: str) -> str | None:
     """The split that a name is, or begins or ends with: "train", "instances_val2017"."""
     plain = "".join(
@@ -731,4 +846,4 @@ def _split_in(name: str) -> str | None:
     return None
 
 
-__all__ = ["Export", "Picture", "Region", "find_export", "read_export", "refuse_parts"]
+__all__ = ["Export", "Picture", "Region", "find_export", "read_export"]

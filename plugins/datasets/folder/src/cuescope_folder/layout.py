@@ -34,6 +34,26 @@ RUN_FILES = frozenset({"report.json", "report.html"})
 SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 
 
+# names of folders that hold a part of a layout: none of them is a class
+PARTS = frozenset(
+    (
+        *(
+            "images",
+            "image",
+            "imgs",
+            "img",
+            "jpegimages",
+            "photos",
+            "pictures",
+            "frames",
+        ),
+        *("labels", "annotations", "annotation", "imagesets", "meta", "metadata"),
+        *("masks", "mask", "segmentationclass", "segmentationobject", "segmentation"),
+        *("blobs", "snapshots", "refs", "data", "dataset"),
+    )
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One sample to be: a file, or with `folder` the frames of a folder in natural order.
@@ -160,7 +180,7 @@ def class_items(
     UserError where
     there is no file, or where a table beside loose files may describe them.
     """
-    depth = 1 if has_splits(files) else 0  # of the class's folder
+    depth = leading(files)  # of the class's folder
     members: dict[PurePosixPath, list[PurePosixPath]] = {}
     outside = 0
     for file in files:
@@ -198,10 +218,11 @@ def class_items(
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     """Folders beside the class folders without an image or video in them, hidden ones aside."""
     used: set[Path] = set()
+    paths = [PurePosixPath(item.files[0].relative_to(root)) for item in items]
+    depth = leading(paths)
     for item in items:
         below = item.files[0].relative_to(root).parts
-        # below a split the class is one level deeper
-        used.add(root.joinpath(*below[: 2 if item.split else 1]))
+        used.add(root.joinpath(*below[: depth + 1]))
     beside: set[Path] = set()
     for parent in {folder.parent for folder in used}:
         beside |= set(parent.glob("[!._]*/"))
@@ -217,21 +238,41 @@ def tables_in(root: Path) -> list[str]:
     )
 
 
-def has_splits(files: Sequence[PurePosixPath]) -> bool:
-    """Whether every folder at the top is a split (train, val, test ...) with classes inside."""
+def leading(files: Sequence[PurePosixPath]) -> int:
+    """How many folders above the classes are splits or parts of a layout: "train/images/CLASS"."""
     deep = [file for file in files if len(file.parts) > 1]
-    return (
-        bool(deep)
-        and all(file.parts[0].lower() in SPLITS for file in deep)
-        and any(len(file.parts) > 2 for file in deep)
-    )
+    depth = 0
+    # the last folder of a file is its class, whatever it is called
+    while any(len(file.parts) > depth + 2 for file in deep):
+        names = {file.parts[depth] for file in deep if len(file.parts) > depth + 1}
+        if not all(is_split(name) or is_part(name) for name in names):
+            break
+        depth += 1
+    return depth
+
+
+def is_split(name: str) -> bool:
+    """True if a folder's name is that of a split."""
+    return name.lower() in SPLITS
+
+
+def is_part(name: str) -> bool:
+    """True if a folder's name is that of a part of a layout, as "image_2" and "JPEGImages" are."""
+    return re.sub(r"[^a-z]", "", name.lower()) in PARTS
+
+
+def has_classes(files: Sequence[PurePosixPath]) -> bool:
+    """True unless all that would be classes are splits and parts of a layout."""
+    depth = leading(files)
+    classes = {file.parts[depth] for file in files if len(file.parts) > depth + 1}
+    return not classes or not all(is_split(name) or is_part(name) for name in classes)
 
 
 def frame_folders(
     files: Sequence[PurePosixPath],
 ) -> dict[PurePosixPath, list[PurePosixPath]]:
     """The folders below class folders that hold images, which may be frames of a clip or photos."""
-    depth = 1 if has_splits(files) else 0
+    depth = leading(files)
     folders: dict[PurePosixPath, list[PurePosixPath]] = {}
     for file in files:
         if len(file.parts) - depth > 2 and kind_of(file) == "image":
@@ -245,7 +286,8 @@ def _item(
     frames: Sequence[PurePosixPath],
     depth: int,
 ) -> Item:
-    split = canonical_split(key.parts[0]) if depth else None
+    splits = [part for part in key.parts[:depth] if is_split(part)]
+    split = canonical_split(splits[0]) if splits else None
     return Item(
         key=printable_name(str(key)),
         files=tuple(root / file for file in frames or (key,)),

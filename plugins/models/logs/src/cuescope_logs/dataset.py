@@ -25,7 +25,7 @@ from cuescope_sdk import (
     nearest,
 )
 from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
-from cuescope_sdk.logs import Choices, Log, Record, examine, is_blank, option_letter
+from cuescope_sdk.logs import Choices, Log, Record, is_blank, option_letter
 from cuescope_sdk.report import count_of
 
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
@@ -74,7 +74,7 @@ class LogData(Plugin):
         super().__init__(options, context)
         log = open_log(options, context)
         facts = facts_of(log, options)
-        self.input_checks = tuple(examine(log))
+        self.input_checks = log.checks
         faults = [one for one in self.input_checks if one.status == "fault"]
         if faults:
             lines = [f"{fault.check}: {fault.detail}" for fault in faults]

@@ -69,7 +69,8 @@ def open_log(options: LogOptions, context: Context) -> Log:
         where = f"{name}: {path.name}"
         log = judge(check_log(reader.read(path), where), where, options.metric)
         # before the first audit of it, and once: later it is in memory
-        for check in examine(log):
+        log = replace(log, checks=tuple(examine(log)))
+        for check in log.checks:
             if check.status == "fault":
                 context.announce(f"{where}: {check.check}: {check.detail}")
         # the oldest goes: what a process keeps does not grow with the logs that it opened
