@@ -66,9 +66,8 @@ def are_frames(folders: Sequence[Sequence[Path]]) -> bool | None:
             across += [_distance(*pair) for pair in zip(bits, others, strict=False)]
     if len(within) < LEAST_PAIRS or len(across) < LEAST_PAIRS or not any(across):
         return None
-    from cuescope_sdk.statistics import (
-        lower_p_value,
-    )  # here, since scipy takes a second
+    # here, since scipy takes a second
+    from cuescope_sdk.statistics import lower_p_value
 
     return lower_p_value(within, across) <= ALIKE_LEVEL
 

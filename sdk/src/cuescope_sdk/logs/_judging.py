@@ -210,9 +210,8 @@ def _goes_against(
     higher: bool = True,
 ) -> bool:
     """True if answers that are right word for word have the worse figures, beyond chance."""
-    from cuescope_sdk.statistics import (
-        association_p_value,
-    )  # late: scipy takes a second
+    # late: scipy takes a second
+    from cuescope_sdk.statistics import association_p_value
 
     pairs = [
         (match, (score > PASS) != higher)
