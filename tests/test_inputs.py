@@ -394,6 +394,7 @@ def test_a_picture_is_the_same_by_whatever_door(tmp_path: Path) -> None:
         assert shown.size == by_name[name].size
         assert np.array_equal(np.asarray(shown), np.asarray(by_name[name]))
     assert by_name["phone.jpg"].size == (64, 96)
+    assert of_log.facts["turned pictures"].startswith("1 picture shown upright")
     assert np.asarray(by_name["logo.png"])[0, 0].tolist() == [255, 255, 255]
     # as many rows as show one picture are one draw
     assert of_log[0].group == of_log[2].group != of_log[1].group

@@ -79,6 +79,12 @@ class LogData(Plugin):
         if faults:
             lines = [f"{fault.check}: {fault.detail}" for fault in faults]
             facts["faults"] = "; ".join(lines)
+        if options.data is not None and options.group is not None:
+            raise UserError(
+                "log: -D group with -D data",
+                expected="the group of the data set that was asked",
+                remedy=f"-D data_options='{{group: {options.group}}}'",
+            )
         if options.data is None:
             own = LogSamples(log, options.file, options.group)
             self.samples = own.all()
@@ -155,6 +161,11 @@ class LogSamples:
             lacking = named - shown or len(samples)
             self.facts["pictures"] = (
                 f"not in the log for {count_of(lacking, 'samples')}: they have no frames"
+            )
+        if turned := len(self.pictures.turned):
+            self.facts["turned pictures"] = (
+                f"{count_of(turned, 'pictures')} shown upright, as EXIF says: some servers show a "
+                "model the stored pixels"
             )
         if strange:
             which = ", ".join(strange[:MOST_NAMED])
