@@ -69,13 +69,18 @@ def judged(
     *,
     place_is_held: bool = False,
     names: Sequence[str] = (),
+    questions: Sequence[str] = (),
     score: Score | None = None,
 ) -> Evidence:
     """What is said of answers that are right or wrong in this order; `found` shows a finding."""
     names = names or [f"{number:04d}" for number in range(len(labels))]
     samples = tuple(
-        Sample(key=name, frames=(), choices=("cat", "dog"), label=label)
-        for name, label in zip(names, labels, strict=True)
+        Sample(
+            key=name, frames=(), choices=("cat", "dog"), label=label, question=question
+        )
+        for name, label, question in zip(
+            names, labels, questions or [None] * len(labels), strict=True
+        )
     )
     occurrences = [
         Occurrence(sample=sample.key)
@@ -395,6 +400,14 @@ def test_answers_of_one_source_are_in_step(clips: int, place_is_held: bool) -> N
         evidence = judged(right, labels, place_is_held=place_is_held)
         assert evidence.verdict == "refuted"
         assert evidence.doubt
+
+
+def test_questions_that_are_asked_once_are_compared_with_each_other() -> None:
+    """Each question of a benchmark is its own, and says nothing by its own mean."""
+    right = answers_of_sources(0, 5, effect=2.5)
+    questions = [f"What happens at second {number}?" for number in range(400)]
+    evidence = judged(list(right), ["cat", "dog"] * 200, questions=questions)
+    assert evidence.verdict == "refuted"
 
 
 def test_errors_that_drift_are_no_doubt_where_the_place_is_held_alike() -> None:

@@ -6,6 +6,7 @@ different does not show that they are independent, so only a declaration support
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -348,7 +349,8 @@ def neighbours_in_step(
     """p-value that samples side by side are answered alike; None for too few answers.
 
     An answer counts by how much it is above the mean of those to the same question, label, feature
-    and condition that show the same `cues` (keys of samples): data may be sorted by these. Samples
+    and condition that show the same `cues` (keys of samples): data may be sorted by these.
+    Questions that are asked of one sample alone count as the same. Samples
     of one `inferred` group count as one, in the place of the first. Answers are compared with a
     polynomial `trend` along the data, of this degree in each label. `places` are those of keys in
     another order.
@@ -364,6 +366,11 @@ def neighbours_in_step(
         first.setdefault(groups.get(name, name), index)
     rows = []
     codes: dict[object, int] = {}
+    # a question of one sample alone has no other answer to be compared with
+    asked = {
+        outcome.trial.sample.key: outcome.trial.sample for outcome in audit.outcomes
+    }
+    asked_of = Counter(sample.question for sample in asked.values())
     for outcome in audit.outcomes:
         trial = outcome.trial
         key = root(trial.sample.key, place)
@@ -372,7 +379,10 @@ def neighbours_in_step(
             continue
         label = samples[key].label
         shown = tuple(key in samples for samples in cues)
-        alike = (trial.sample.question, label, trial.feature, trial.condition, shown)
+        asked_again = (
+            trial.sample.question if asked_of[trial.sample.question] > 1 else ""
+        )
+        alike = (asked_again, label, trial.feature, trial.condition, shown)
         cell = codes.setdefault(alike, len(codes))
         rows.append((first[groups.get(key, key)], cell, value))
     if len({index for index, _, _ in rows}) < JUDGED:
@@ -382,12 +392,12 @@ def neighbours_in_step(
     values = table[:, 2]
     expected = np.bincount(cells, values) / np.bincount(cells)
     surplus = np.bincount(counted, values - expected[cells])
-    asked = np.bincount(counted)
-    judged = np.flatnonzero(asked)
+    times = np.bincount(counted)
+    judged = np.flatnonzero(times)
     label_at = {index: str(samples[name].label) for name, index in place.items()}
     labels = [label_at[number] for number in judged.tolist()]
     _, stratum = np.unique(labels, return_inverse=True)
-    mean = surplus[judged] / asked[judged]
+    mean = surplus[judged] / times[judged]
     return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"), trend=trend)
 
 
