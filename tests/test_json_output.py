@@ -51,6 +51,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "bench": ("counts",),
     "blind": ("log:log.csv", "--out", "blind"),
     "cache": (),
+    "check": ("log.csv",),
     "compare": ("a", "b"),
     "confirm": ("found", "--plan"),
     "covar build": ("scenes", "-D", "val=8", "--out", "covar", "--plan"),

@@ -68,11 +68,19 @@ def judged(
     found: Sequence[bool] = (),
     *,
     place_is_held: bool = False,
+    names: Sequence[str] = (),
+    questions: Sequence[str] = (),
+    score: Score | None = None,
 ) -> Evidence:
     """What is said of answers that are right or wrong in this order; `found` shows a finding."""
+    names = names or [f"{number:04d}" for number in range(len(labels))]
     samples = tuple(
-        Sample(key=f"{number:04d}", frames=(), choices=("cat", "dog"), label=label)
-        for number, label in enumerate(labels)
+        Sample(
+            key=name, frames=(), choices=("cat", "dog"), label=label, question=question
+        )
+        for name, label, question in zip(
+            names, labels, questions or [None] * len(labels), strict=True
+        )
     )
     occurrences = [
         Occurrence(sample=sample.key)
@@ -92,7 +100,8 @@ def judged(
         outcomes=outcomes,
         features=(Feature(key="cue", kind="thing", occurrences=tuple(occurrences)),),
         scores=(
-            Score(
+            score
+            or Score(
                 feature="cue", label=None, metric="m", value=1.0, finding=bool(found)
             ),
         ),
@@ -180,7 +189,7 @@ def frames_of_films(films: int, length: int, seed: int = 0) -> list[Image.Image]
         (
             [f"v{n}" for n in range(30)],
             "supported",
-            "30 samples, each drawn by itself, as the data set says.",
+            "30 samples, each drawn by itself, as declared.",
         ),
     ],
 )
@@ -212,8 +221,8 @@ def test_independent_images_are_taken_as_such_which_proves_nothing() -> None:
     evidence = check(samples_of([texture(rng) for _ in range(100)]))
     assert evidence.verdict == "inconclusive"
     assert evidence.detail == (
-        "No groups are known, so the 100 samples are taken as independent; 0 of 100 samples look "
-        "nearly alike."
+        "Not known: nothing says or shows what of the 100 samples was drawn together; 0 of 100 "
+        "samples look nearly alike."
     )
 
 
@@ -362,7 +371,7 @@ def test_what_cannot_be_compared_is_left_out() -> None:
         evidence = check(few)
         assert evidence.verdict == "inconclusive"
         assert evidence.detail.endswith(
-            "are taken as independent; too few were there to compare."
+            "was drawn together; too few were there to compare."
         )
 
 
@@ -391,6 +400,14 @@ def test_answers_of_one_source_are_in_step(clips: int, place_is_held: bool) -> N
         evidence = judged(right, labels, place_is_held=place_is_held)
         assert evidence.verdict == "refuted"
         assert evidence.doubt
+
+
+def test_questions_that_are_asked_once_are_compared_with_each_other() -> None:
+    """Each question of a benchmark is its own, and says nothing by its own mean."""
+    right = answers_of_sources(0, 5, effect=2.5)
+    questions = [f"What happens at second {number}?" for number in range(400)]
+    evidence = judged(list(right), ["cat", "dog"] * 200, questions=questions)
+    assert evidence.verdict == "refuted"
 
 
 def test_errors_that_drift_are_no_doubt_where_the_place_is_held_alike() -> None:
@@ -429,6 +446,37 @@ def test_data_may_be_sorted_by_label_or_by_what_was_found() -> None:
     assert judged(right, labels, found=list(shows)).verdict == "inconclusive"
     # nothing explains it
     assert judged(right, labels).verdict == "refuted"
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_stems_of_names_show_what_shuffled_rows_share(shared: bool) -> None:
+    rng = np.random.default_rng(1)
+    clips = np.repeat(np.arange(60), 5)
+    right = rng.random(60)[clips] < 0.6 if shared else rng.random(300) < 0.6
+    order = rng.permutation(300)
+    names = [f"clip{clips[row]}_{row % 5}" for row in order]
+    evidence = judged(list(right[order]), ["cat"] * 300, names=names)
+    assert (evidence.verdict == "refuted") == shared
+    assert ("last number" in evidence.detail) == shared
+
+
+def test_a_finding_says_how_large_a_block_ends_it() -> None:
+    score = Score(
+        feature="cue",
+        label=None,
+        metric="m",
+        value=0.2,
+        low=0.1,
+        high=0.3,
+        finding=True,
+    )
+    right = np.random.default_rng(0).random(40) < 0.5
+    evidence = judged(list(right), ["cat"] * 40, score=score)
+    assert evidence.detail.startswith("Not known:")
+    # 0 is two half-widths away, whose square is 4: there the interval ends at 0 exactly
+    assert (
+        "blocks of 5 that are answered alike, no finding would hold" in evidence.detail
+    )
 
 
 # ---------------------------------------------------------------------------------- near copies

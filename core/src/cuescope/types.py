@@ -1,7 +1,6 @@
 """The words of a question: what is shown to a model and what it answers. Frozen, free of torch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
@@ -9,12 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from cuescope.answer_words import normalise_answer
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, PluginError
+from cuescope.pixels import to_rgb
 
 Output = Literal["logits", "text", "embedding"]
 NUMERIC = "biuf"  # kinds of dtypes: truth values, whole numbers, floating ones
@@ -123,7 +124,7 @@ class Frame:
 
 
 def _open_rgb(path: Path, key: str) -> Image.Image:
-    """As a person sees it: turned by its EXIF, over white; 16-bit grey by its high byte.
+    """As a person sees it.
 
     Raises BadDataError where the file is gone, or has other bytes than those of `key`.
     """
@@ -142,25 +143,10 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
         )
     # no file stays open, whatever Pillow does late
     with Image.open(BytesIO(content)) as image:
-        deep = image.mode.startswith("I;16") or (image.mode, image.format) == (
-            "I",
-            "PPM",
-        )
-        image.load()
-        # broken EXIF raises anything, and the pixels are still good
-        with suppress(Exception):
-            ImageOps.exif_transpose(image, in_place=True)
-        return flatten(image, deep=deep)
-
-
-def flatten(image: Image.Image, *, deep: bool) -> Image.Image:
-    """A copy in RGB: over white where it is transparent, 16-bit grey (`deep`) by its high byte."""
-    if deep:  # Pillow would clip it
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
-    if image.has_transparency_data:
-        white = Image.new("RGBA", image.size, "white")
-        return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
-    return image.convert("RGB")
+        try:
+            return to_rgb(image)
+        except ValueError as error:
+            raise BadDataError(f"{path} cannot be shown", got=str(error)) from error
 
 
 def _load_and_apply(
@@ -196,7 +182,7 @@ class Sample:
     `key` is unique in the data set, and does not continue another key after a "/", which is how
     derived samples are named. `frames` () is a question without a video, for models that take it.
     `group` names what was drawn independently: samples of one source video, patient, scene or
-    original image share it. None in all samples means that each was drawn by itself.
+    original image share it. None in all samples means that nobody knows.
     `choices` is the closed label or answer set, `label` the right choice. `annotations` may hold
     anything else known of the sample; the key "cues" is the answer sheet of planted or annotated
     cues (`{cue name: (present in frame 0, ...)}`) and is hidden from a method until `verify`.
@@ -429,11 +415,16 @@ class Outcome:
         return self.response.text if index is None else self.trial.sample.choices[index]
 
     def correct(self, top_k: int = 1) -> bool:
-        """Whether the label is among the `top_k` choices with the highest logits."""
+        """Whether the label is among the `top_k` choices with the highest logits.
+
+        A text without choices is compared up to case, articles and outer marks.
+        """
         sample = self.trial.sample
         logits = self.response.logits
         if logits is None:
-            return sample.label is not None and self.response.text == sample.label
+            return sample.label is not None and normalise_answer(
+                self.response.text or ""
+            ) == normalise_answer(sample.label)
         # the first of equals, as `prediction`
         best = np.argsort(-logits, kind="stable")[:top_k]
         return any(sample.choices[index] == sample.label for index in best)

@@ -7,6 +7,7 @@ HELP = {
         "blind": "Find out what of a benchmark is answered without looking; no model is needed."
     },
     "cuescope-commands": {
+        "check": "Check a log, folder or questions: does its number follow from its rows?",
         "compare": "Show what differs between runs, beyond chance.",
         "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
         "gate": "Judge a run by a policy: pass, fail or undecided, for pipelines.",

@@ -11,7 +11,8 @@ from PIL import Image, UnidentifiedImageError
 
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, UserError, with_article
-from cuescope.types import Frame, flatten
+from cuescope.pixels import to_rgb
+from cuescope.types import Frame
 
 _ONE_AT_A_TIME = Lock()  # a caller's data set need not bear the threads that load ahead
 KINDS = "a PIL image, uint8 pixels (row, col, 3), or the path of an image file"
@@ -77,8 +78,8 @@ def _how_to_make_pixels(item: Any) -> str | None:
 
 
 def rgb(image: Image.Image) -> Image.Image:
-    """A copy in RGB: over white where it is transparent, 16-bit grey by its high byte."""
-    return flatten(image, deep=image.mode.startswith("I;16"))
+    """A copy in RGB; a caller's own image is turned by nobody else."""
+    return to_rgb(image, turned=False)
 
 
 def _load_late(load: Callable[[], Any], where: str) -> Image.Image:

@@ -215,18 +215,21 @@ def test_a_path_goes_before_the_other_names(data, image, opened):
             "video,image,label",
             "no column 'path'.*got columns video, image. Rename one of them",
         ),
-        ("clip,question,answer", "Rename the column that names the files to 'path'$"),
-        ("video_file,label,site", "Rename 'video_file' to 'path'"),
-        ("pth,label,site", "Rename 'pth' to 'path'"),
+        ("clip,question,answer", "Name the column of the files: -D image=COLUMN$"),
+        ("video_file,label,site", "Then add -D image=video_file"),
+        ("pth,label,site", "Then add -D image=pth"),
         ("path\tlabel\tsite", "Put commas between the columns of a .csv"),
         (
             "path,question,split",
             "Add a column 'answer' with the right answer to each question$",
         ),
         ("path,question,answer_type", "Add a column 'answer' with the right answer"),
-        ("path,question,right_answer", "Rename 'right_answer' to 'answer'"),
+        ("path,question,right_answer", "Then add -D label=right_answer"),
         ("path,action,site", "Rename 'action' to 'actions'"),
-        ("path,site,mask", "Add a column 'label' with the class of each file$"),
+        (
+            "path,site,mask",
+            "Name the column of the labels .-D label=COLUMN., or add a column",
+        ),
     ],
 )
 def test_a_missing_column_is_told_with_the_one_that_is_meant(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_folder import Folder, FolderOptions
-from cuescope_folder.layout import has_splits, natural
+from cuescope_folder.layout import has_classes, leading, natural
 from cuescope_sdk import UserError
 
 
@@ -129,13 +129,23 @@ def test_a_folder_without_splits_says_so(data, image, opened):
         opened().split("val")
 
 
-def test_split_names_are_classes_where_other_folders_stand_beside_them():
-    assert has_splits(
-        [PurePosixPath("train/cat/1.png"), PurePosixPath("test/cat/1.png")]
-    )
-    assert not has_splits([PurePosixPath("train/1.png"), PurePosixPath("bus/1.png")])
-    assert not has_splits([PurePosixPath("train/1.png"), PurePosixPath("test/1.png")])
-    assert not has_splits([PurePosixPath("1.png")])
+@pytest.mark.parametrize(
+    ("files", "above", "classes"),
+    [
+        (("train/cat/1.png", "test/cat/1.png"), 1, True),
+        (("train/images/cat/1.png", "test/images/dog/1.png"), 2, True),
+        (("images/cat/1.png", "images/dog/1.png"), 1, True),
+        # a vehicle, for another class stands beside it
+        (("train/1.png", "bus/1.png"), 0, True),
+        (("train/1.png", "test/1.png"), 0, False),
+        (("image_2/1.png",), 0, False),
+        (("1.png",), 0, True),
+    ],
+)
+def test_names_of_splits_and_parts_are_no_classes(files, above, classes):
+    paths = [PurePosixPath(file) for file in files]
+    assert leading(paths) == above
+    assert has_classes(paths) == classes
 
 
 def test_samples_survive_pickling(data, image, video, gif, opened):

@@ -316,7 +316,7 @@ FORMATS: list[tuple[Any, str, Any, dict[str, Any]]] = [
                 "topic": "geography",
             }
         },
-        {"key": "7", "group": "7", "label": "left", "kind": "geography"},
+        {"key": "7", "group": None, "label": "left", "kind": "geography"},
     ),
     (
         AI2D,
@@ -351,7 +351,7 @@ FORMATS: list[tuple[Any, str, Any, dict[str, Any]]] = [
         ],
         {
             "key": "validation_Art_1",
-            "group": "validation_Art_1",
+            "group": None,
             "label": "left",
             "kind": "Drawing",
         },
@@ -368,7 +368,7 @@ FORMATS: list[tuple[Any, str, Any, dict[str, Any]]] = [
                 "subject": "Art",
             }
         ],
-        {"key": "test_Art_1", "group": "test_Art_1", "label": "left", "kind": "Art"},
+        {"key": "test_Art_1", "group": None, "label": "left", "kind": "Art"},
     ),
 ]
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from cuescope_questions import QuestionTable
-from cuescope_questions.answers import find_form, without_letters
+from cuescope_questions.answers import find_form
 from cuescope_sdk import Context, UserError
+from cuescope_sdk.logs import without_letters
 from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 HEADER = "key,video,question,options,answer,kind\n"

@@ -268,6 +268,40 @@ def write_lighteval(folder: Path, written: Sequence[Item]) -> Path:
     return path
 
 
+def write_evalscope(folder: Path, written: Sequence[Item]) -> Path:
+    path = folder / "reviews" / "m" / "made_default.jsonl"
+    path.parent.mkdir(parents=True)
+    with path.open("w") as file:
+        for item in written:
+            said = f"The answer is {LETTERS[item.answer]}."
+            score = {
+                "value": {"acc": float(item.right)},
+                "extracted_prediction": LETTERS[item.answer],
+                "prediction": said,
+                "main_score_name": "acc",
+            }
+            review = {"score": score, "sample_id": item.number, "group_id": item.number}
+            line = {
+                "index": item.number,
+                "target": [LETTERS[item.label]],
+                "messages": [
+                    {"role": "user", "content": item.prompt},
+                    {"role": "assistant", "content": said},
+                ],
+                "sample_score": review | {"sample_metadata": {"kind": item.category}},
+            }
+            file.write(json.dumps(line) + "\n")
+    report = folder / "reports" / "m" / "made.json"
+    report.parent.mkdir(parents=True)
+    subset = {"name": "default", "score": accuracy_of(written), "num": len(written)}
+    metric = {
+        "name": "mean_acc",
+        "categories": [{"name": ["default"], "subsets": [subset]}],
+    }
+    report.write_text(json.dumps({"model_name": "m", "metrics": [metric]}))
+    return path
+
+
 def write_helm(folder: Path, written: Sequence[Item]) -> Path:
     run = folder / "made,model=m"
     run.mkdir()
@@ -367,6 +401,7 @@ WRITERS: dict[str, Callable[[Path, Sequence[Item]], Path]] = {
     "vlmevalkit tsv": write_vlm_tsv,
     "vlmevalkit json": write_vlm_json,
     "lighteval": write_lighteval,
+    "evalscope": write_evalscope,
     "helm": write_helm,
     "next-qa": write_next_qa,
     "mmmu": write_mmmu,

@@ -1,7 +1,14 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
+from cuescope.pixels import to_rgb
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
+from cuescope_sdk.data._card import (
+    check_choices,
+    check_groups,
+    contact_sheet,
+    describe_data,
+)
 from cuescope_sdk.data._conditions import picture_quality
 from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
@@ -10,7 +17,7 @@ from cuescope_sdk.data._episodes import (
     Episodes,
     held_out_categories,
 )
-from cuescope_sdk.data._groups import Grouping
+from cuescope_sdk.data._groups import BY_ITSELF, Grouping, source_column, source_of
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageFolderOptions,
@@ -18,6 +25,7 @@ from cuescope_sdk.data._image_folders import (
     MediaFolder,
 )
 from cuescope_sdk.data._independence import independent_samples
+from cuescope_sdk.data._input_checks import InputCheck
 from cuescope_sdk.data._label_noise import (
     label_noise_words,
     mislabelled_samples,
@@ -27,10 +35,11 @@ from cuescope_sdk.data._label_noise import (
 from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of, printable_name
 from cuescope_sdk.data._media.frames import Probe
+from cuescope_sdk.data._media.images import PictureShape, picture_shape
 from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._media.video import open_video
-from cuescope_sdk.data._near_duplicates import near_duplicate_groups
+from cuescope_sdk.data._near_duplicates import are_frames, near_duplicate_groups
 from cuescope_sdk.data._other_explanations import Comparison, other_explanations
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
@@ -44,6 +53,14 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
+    "are_frames",
+    "PictureShape",
+    "picture_shape",
+    "describe_data",
+    "contact_sheet",
+    "check_groups",
+    "check_choices",
+    "BY_ITSELF",
     "Comparison",
     "CovarManifest",
     "CovarRow",
@@ -52,6 +69,7 @@ __all__ = [
     "EpisodeOptions",
     "Episodes",
     "Grouping",
+    "InputCheck",
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",
@@ -80,6 +98,9 @@ __all__ = [
     "proof_of_labels",
     "require_data",
     "require_inside",
+    "source_column",
+    "source_of",
+    "to_rgb",
     "unlike_label_errors",
     "warn_of_weak_data",
 ]

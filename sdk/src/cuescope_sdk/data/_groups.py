@@ -5,14 +5,60 @@ A sample that no rule and no cell gives a group is one of its own, under its key
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data._media.files import count_in_words, shorten_names
 
 _SHOWN = 60  # characters of a rule in an error
+# declares that each sample was drawn by itself
+BY_ITSELF = "none"
+# columns that name what a row was taken from, as data sets and harnesses spell them (`videoID`,
+# `image_path`, lmms-eval's `cluster_key`), without capitals, blanks and underscores
+SOURCE_COLUMNS = frozenset(
+    (
+        *("group", "groupid", "cluster", "clusterid", "clusterkey", "sourceid"),
+        *(
+            "video",
+            "videoid",
+            "videoidx",
+            "videoname",
+            "videopath",
+            "videofile",
+            "videourl",
+        ),
+        *("vid", "ytid", "youtubeid", "clip", "clipid", "episode", "episodeid"),
+        *(
+            "image",
+            "imageid",
+            "imagepath",
+            "imagename",
+            "imagefile",
+            "imagesource",
+            "imageurl",
+        ),
+        *("img", "imgid", "imgpath", "imgname", "photo", "photoid", "picture"),
+        *(
+            "patient",
+            "patientid",
+            "subjectid",
+            "participant",
+            "participantid",
+            "personid",
+        ),
+        *(
+            "sceneid",
+            "scenename",
+            "document",
+            "documentid",
+            "docname",
+            "page",
+            "pageid",
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +115,33 @@ class Grouping:
             names = shorten_names(list(self.alone))
             parts.append(f"{samples} without one {rest} ({names})")
         return "; ".join(parts)
+
+
+def source_column(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the column by whose name and values rows share a source, None where none does.
+
+    Of several it is the one with the fewest sources. A column with a source for each row, or one
+    for all, shows no grouping.
+    """
+    columns = dict.fromkeys(name for row in rows for name in row)
+    best: tuple[int, str] | None = None
+    for name in columns:
+        if re.sub(r"[\W_]+", "", str(name)).casefold() not in SOURCE_COLUMNS:
+            continue
+        values = [source_of(row, name) for row in rows]
+        filled = [value for value in values if value is not None]
+        count = len(set(filled))
+        if 1 < count < len(filled) and (best is None or count < best[0]):
+            best = count, name
+    return None if best is None else best[1]
+
+
+def source_of(row: Mapping[str, Any], column: str) -> str | None:
+    """The source that a row names in a column; None for an empty cell, or for what is no name."""
+    value = row.get(column)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value).strip() or None
 
 
 def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | None]:

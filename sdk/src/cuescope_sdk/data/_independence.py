@@ -4,13 +4,16 @@ Frames of one video and copies of one photo prove less than as many photos. That
 different does not show that they are independent, so only a declaration supports it.
 """
 
+import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from pathlib import Path
+from math import floor
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from PIL import Image
@@ -89,7 +92,7 @@ def declared_groups(samples: Sequence[Sample]) -> Evidence:
     total = count_in_words(len(samples), "sample")
     largest = int(np.bincount(groups.codes).max())
     if groups.all_single:
-        detail = f"{total}, each drawn by itself, as the data set says."
+        detail = f"{total}, each drawn by itself, as declared."
     elif groups.count == 1:
         detail = f"All {total} are of one group, '{samples[0].group}': no test can go beyond it."
     else:
@@ -154,6 +157,15 @@ def without_groups(
             value=near.share,
             threshold=NEAR_COPIES,
             n=near.compared,
+        )
+    by_name = names_in_step(audit, inferred)
+    if by_name is not None and by_name <= IN_STEP:
+        return _refutation(
+            "Samples whose names differ in their last number alone are answered alike, right or "
+            f"wrong, more often than chance lets them (p = {by_name:.4f}).",
+            value=by_name,
+            threshold=IN_STEP,
+            n=len(audit.samples),
         )
     look = partial(answers_in_step, audit, inferred, place_is_held=place_is_held)
     beside = look(strongest_findings(audit))
@@ -220,6 +232,28 @@ def answers_in_step(
         return seen
     beside = neighbours_in_step(audit, inferred, cues, trend=SMOOTH)
     return InStep(seen.p_value, beside)
+
+
+def names_in_step(audit: Audit, inferred: Mapping[str, str] | None) -> float | None:
+    """p-value that samples with one stem of their names are answered alike; None without such.
+
+    "clip7_3" and "clip7_4" have the stem "clip7". One stem for all, or for none twice, shows
+    nothing.
+    """
+    keys = [sample.key for sample in audit.samples]
+    stems = [stem_of(key) for key in keys]
+    if not 1 < len(set(stems)) < len(stems):
+        return None
+    order = np.lexsort((np.arange(len(keys)), np.unique(stems, return_inverse=True)[1]))
+    places = {keys[index]: place for place, index in enumerate(order.tolist())}
+    return neighbours_in_step(audit, inferred, strongest_findings(audit), places=places)
+
+
+def stem_of(key: str) -> str:
+    """The name without its suffix and last number: what several frames of one source share."""
+    name = PurePosixPath(key)
+    stem = re.sub(r"[\s_.#-]*\d+\W*$", "", name.name.removesuffix(name.suffix))
+    return str(name.with_name(stem)) if stem else str(name.parent)
 
 
 def _drift(audit: Audit, in_step: InStep) -> Evidence:
@@ -310,33 +344,45 @@ def neighbours_in_step(
     cues: Sequence[set[str]],
     *,
     trend: int = 0,
+    places: Mapping[str, int] | None = None,
 ) -> float | None:
     """p-value that samples side by side are answered alike; None for too few answers.
 
     An answer counts by how much it is above the mean of those to the same question, label, feature
-    and condition that show the same `cues` (keys of samples): data may be sorted by these. Samples
+    and condition that show the same `cues` (keys of samples): data may be sorted by these.
+    Questions that are asked of one sample alone count as the same. Samples
     of one `inferred` group count as one, in the place of the first. Answers are compared with a
-    polynomial `trend` along the data, of this degree in each label.
+    polynomial `trend` along the data, of this degree in each label. `places` are those of keys in
+    another order.
     """
     # here, since scipy takes a second
     from cuescope_sdk.statistics._order import neighbour_p_value
 
     groups = inferred or {}
-    place = {sample.key: index for index, sample in enumerate(audit.samples)}
+    samples = {sample.key: sample for sample in audit.samples}
+    place = places or {key: index for index, key in enumerate(samples)}
     first: dict[str, int] = {}  # of a group
     for name, index in place.items():
         first.setdefault(groups.get(name, name), index)
     rows = []
     codes: dict[object, int] = {}
+    # a question of one sample alone has no other answer to be compared with
+    asked = {
+        outcome.trial.sample.key: outcome.trial.sample for outcome in audit.outcomes
+    }
+    asked_of = Counter(sample.question for sample in asked.values())
     for outcome in audit.outcomes:
         trial = outcome.trial
         key = root(trial.sample.key, place)
         value = _first_answer(outcome)
         if key is None or trial.edit is not None or value is None:
             continue
-        label = audit.samples[place[key]].label
+        label = samples[key].label
         shown = tuple(key in samples for samples in cues)
-        alike = (trial.sample.question, label, trial.feature, trial.condition, shown)
+        asked_again = (
+            trial.sample.question if asked_of[trial.sample.question] > 1 else ""
+        )
+        alike = (asked_again, label, trial.feature, trial.condition, shown)
         cell = codes.setdefault(alike, len(codes))
         rows.append((first[groups.get(key, key)], cell, value))
     if len({index for index, _, _ in rows}) < JUDGED:
@@ -346,11 +392,12 @@ def neighbours_in_step(
     values = table[:, 2]
     expected = np.bincount(cells, values) / np.bincount(cells)
     surplus = np.bincount(counted, values - expected[cells])
-    asked = np.bincount(counted)
-    judged = np.flatnonzero(asked)
-    labels = [str(audit.samples[number].label) for number in judged.tolist()]
+    times = np.bincount(counted)
+    judged = np.flatnonzero(times)
+    label_at = {index: str(samples[name].label) for name, index in place.items()}
+    labels = [label_at[number] for number in judged.tolist()]
     _, stratum = np.unique(labels, return_inverse=True)
-    mean = surplus[judged] / asked[judged]
+    mean = surplus[judged] / times[judged]
     return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"), trend=trend)
 
 
@@ -382,8 +429,11 @@ def look_alikes(audit: Audit) -> Evidence:
             "too small otherwise."
         )
     else:
-        detail = f"No groups are known, so the {total} are taken as independent"
+        detail = (
+            f"Not known: nothing says or shows what of the {total} was drawn together"
+        )
         detail += f"; {some}." if alike.compared else "; too few were there to compare."
+        detail += block_that_matters(audit)
         if alike.compared and alike.plain:
             detail += (
                 " The images are so plain that only neighbours in order were compared."
@@ -396,6 +446,32 @@ def look_alikes(audit: Audit) -> Evidence:
         threshold=ALIKE,
         n=alike.compared,
         doubt=DOUBT if alike.matters else None,
+    )
+
+
+def block_that_matters(audit: Audit) -> str:
+    """From how many samples a block on the findings would not hold; "" without any.
+
+    Where all samples of a block of k are answered alike, variances are k times as large (Kish,
+    1965), so an interval reaches 0 at the square of how far 0 is, in half-widths.
+    """
+    blocks = []
+    for score in audit.scores:
+        value = score.value
+        if not score.finding or value is None:
+            continue
+        end = score.low if value > 0 else score.high
+        if end is not None and end * value > 0 and end != value:
+            blocks.append((value / (value - end)) ** 2)
+    if not blocks:
+        return ""
+    least = floor(min(blocks)) + 1
+    most = floor(max(blocks)) + 1
+    if least == most:
+        return f" Drawn in blocks of {least:,} that are answered alike, no finding would hold."
+    return (
+        f" Drawn in blocks of {least:,} that are answered alike, the weakest finding would not "
+        f"hold, in blocks of {most:,} none."
     )
 
 

@@ -1,5 +1,6 @@
 """What is done with words: yes or no, names and lists in replies, cues, ways of asking."""
 
+from cuescope.answer_words import normalise_answer
 from cuescope_sdk.language._asking import Question
 from cuescope_sdk.language._proposing import (
     clean_name,
@@ -23,6 +24,7 @@ __all__ = [
     "clean_name",
     "head_noun",
     "is_name_of",
+    "normalise_answer",
     "normalise_words",
     "parse_list",
     "parse_yes_no",

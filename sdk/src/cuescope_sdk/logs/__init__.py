@@ -7,16 +7,44 @@ and by `read` what stands in it; `--model log:FILE` and `--data log:FILE` do the
 from cuescope.jpeg_scans import has_too_many_scans
 from cuescope_sdk.logs._archives import Archive
 from cuescope_sdk.logs._choices import Choices
+from cuescope_sdk.logs._examining import examine
 from cuescope_sdk.logs._files import LogFile, parse_json
-from cuescope_sdk.logs._records import Log, LogReader, Record
+from cuescope_sdk.logs._judging import figures_of, judge, literal_matches
+from cuescope_sdk.logs._option_lists import (
+    OPTION_COLUMNS,
+    is_blank,
+    letters_before,
+    list_of_texts,
+    option_letter,
+    options_in_columns,
+    plain_text,
+    without_letters,
+)
+from cuescope_sdk.logs._records import Judgement, Log, LogReader, Record
+from cuescope_sdk.logs._scores import is_missing, score_of
 
 __all__ = [
+    "without_letters",
+    "plain_text",
+    "options_in_columns",
+    "option_letter",
+    "list_of_texts",
+    "letters_before",
+    "is_blank",
+    "OPTION_COLUMNS",
     "Archive",
     "Choices",
+    "Judgement",
     "Log",
     "LogFile",
     "LogReader",
     "Record",
+    "examine",
+    "figures_of",
     "has_too_many_scans",
+    "is_missing",
+    "judge",
+    "literal_matches",
     "parse_json",
+    "score_of",
 ]

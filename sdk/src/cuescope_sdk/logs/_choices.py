@@ -4,12 +4,14 @@ import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cuescope_sdk.language import parse_yes_no, strip_thinking
 
 LETTERS = string.ascii_uppercase
 MOST_SAID = 100_000  # characters that are searched: the end of an answer has the choice
 _LETTER = re.compile(r"\W{0,4}(?:option\s)?\W{0,2}([A-Z])\W{0,4}", re.IGNORECASE)
+_PAIR = re.compile(r"\W{0,4}([A-Z]{2})\W{0,4}", re.IGNORECASE)
 # "A. red", "(A) red", "A: red", "option A": never the article of "A cat"
 _LEADING = re.compile(r"\W{0,4}(?:option\s+)?\(?([A-Z])(?:[.:)]|\s*$)", re.IGNORECASE)
 # `*+` gives nothing back: of blanks without end every split would be tried
@@ -28,8 +30,18 @@ class Choices:
 
     @staticmethod
     def letter_index(text: str, count: int) -> int | None:
-        """The number of a lone letter, "B" or "(b)."; None for other texts and later letters."""
+        """The number of a lone letter, "B" or "(b)."; None for other texts and later letters.
+
+        After Z comes AA, as in a workbook.
+        """
         match = _LETTER.fullmatch(text)
+        if match is None and count > len(LETTERS):
+            pair = _PAIR.fullmatch(text)
+            if pair is None:
+                return None
+            first, last = (LETTERS.index(letter) for letter in pair[1].upper())
+            index = len(LETTERS) * (first + 1) + last
+            return index if index < count else None
         index = LETTERS.index(match[1].upper()) if match else count
         return index if index < count else None
 
@@ -40,6 +52,18 @@ class Choices:
             if _plain(choice) == plain:
                 return index
         return self.letter_index(text, len(self.texts))
+
+    def stated(self, said: str) -> int | None:
+        """Which option an answer states: alone, or behind "the answer is"; None for others."""
+        text = strip_thinking(said)[-MOST_SAID:].strip()
+        alone = self.index(text)
+        if alone is not None:
+            return alone
+        for match in (*_last(_STATED, text), *_last(_BOXED, text)):
+            index = LETTERS.index(match[1].upper())
+            if index < len(self.texts):
+                return index
+        return None
 
     def find(self, said: str) -> int | None:
         """Which choice an answer in words means; None where it names none, or several."""
@@ -78,6 +102,8 @@ def _only_named(text: str, choices: Sequence[str]) -> int | None:
     return named[0] if len(named) == 1 else None
 
 
+# the same few options are compared again and again
+@lru_cache(maxsize=65_536)
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!\"'`*")
 

@@ -29,10 +29,13 @@ from cuescope_sdk.statistics._recogniser import Recognised, Recogniser, recognis
 from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
 from cuescope_sdk.statistics._tests import (
     Overlap,
+    association_p_value,
     benjamini_hochberg,
     cohen_kappa,
     exceeds_rate_p_value,
     holm,
+    lower_p_value,
+    uneven_p_value,
 )
 from cuescope_sdk.statistics._two_groups import TwoGroups
 from cuescope_sdk.statistics._unseen import most_unseen
@@ -65,6 +68,7 @@ __all__ = [
     "TwoGroups",
     "WeightedMeans",
     "always_valid_bounds",
+    "association_p_value",
     "benjamini_hochberg",
     "chance_found_again",
     "change_interval",
@@ -76,6 +80,7 @@ __all__ = [
     "gap_intervals",
     "gap_p_values",
     "holm",
+    "lower_p_value",
     "mean_interval",
     "most_unseen",
     "multiplicity",
@@ -84,4 +89,5 @@ __all__ = [
     "recognise",
     "share_beyond_chance",
     "student_interval",
+    "uneven_p_value",
 ]

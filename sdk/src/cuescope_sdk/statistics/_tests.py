@@ -182,3 +182,25 @@ def exceeds_rate_p_value(successes: int, n: int, rate: float) -> float:
     # scipy refuses a rate above 1
     test = stats.binomtest(successes, n, min(rate, 1.0), alternative="greater")
     return float(test.pvalue)
+
+
+def association_p_value(first: BoolPerSample, second: BoolPerSample) -> float:
+    """Exact one-sided p-value that two things go together more often than chance (Fisher, 1922)."""
+    both = int((first & second).sum())
+    only_first = int(first.sum()) - both
+    only_second = int(second.sum()) - both
+    neither = len(first) - both - only_first - only_second
+    table = [[both, only_first], [only_second, neither]]
+    return float(stats.fisher_exact(table, alternative="greater").pvalue)
+
+
+def uneven_p_value(counts: Sequence[int], expected: Sequence[float]) -> float:
+    """p-value that counts differ from what is expected of them (Pearson, 1900)."""
+    pairs = zip(counts, expected, strict=True)
+    statistic = sum((count - mean) ** 2 / mean for count, mean in pairs if mean)
+    return float(stats.chi2.sf(statistic, max(1, len(expected) - 1)))
+
+
+def lower_p_value(values: Sequence[float], others: Sequence[float]) -> float:
+    """One-sided p-value that values are lower than others (Mann and Whitney, 1947)."""
+    return float(stats.mannwhitneyu(values, others, alternative="less").pvalue)

@@ -68,6 +68,24 @@ class GateResult(JsonOutput):
     rules: tuple[GateRule, ...]
 
 
+class InputFinding(Value):
+    """A check of an input: a fault changes figures or hides rows, a note is to be known."""
+
+    check: str
+    status: Literal["ok", "note", "fault"]
+    detail: str
+
+
+class CheckedInput(JsonOutput):
+    """`cuescope check`: what reads the input, what it holds, and the checks of it."""
+
+    spec: str
+    card: dict[str, str]
+    facts: dict[str, str]
+    checks: tuple[InputFinding, ...]
+    faults: int
+
+
 class PluginCheck(Value):
     """A check of a contract; `reason` where it failed or was skipped."""
 

@@ -1,19 +1,29 @@
 """Your own images, videos and frame folders as a cuescope data set."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.copies import Copies
 from cuescope_folder.dataset import NAMED, FileSamples, Found
-from cuescope_folder.layout import class_items, empty_classes, scan, tables_in
+from cuescope_folder.exports import Export, find_export
+from cuescope_folder.layout import (
+    Nested,
+    class_items,
+    empty_classes,
+    frame_folders,
+    hub_snapshot,
+    scan,
+    tables_in,
+)
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import FolderOptions
 from cuescope_folder.places import Place, fetch_cells, find_place
 from cuescope_folder.shards import shard_rows
-from cuescope_folder.tables import path_cells, read_rows
+from cuescope_folder.tables import path_cells, read_rows, with_named_columns
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import Unread
+from cuescope_sdk.data import Unread, are_frames
+from cuescope_sdk.report import count_of
 
 LOOSE = (
     "none, as all files lie loose in PATH: sort them into a folder for each class, or write "
@@ -38,9 +48,11 @@ class Folder(FileSamples):
         except PermissionError as error:
             path = self.options.path
             raise UserError(f"folder: cannot read {path}", got=error.strerror) from None
+        if place.export is not None:
+            return in_export(place.export, place.root or Path.cwd(), Unread(), {})
         if place.manifest is not None or place.shards:
             return in_table(place, self.options, self.context)
-        return in_folders(place.root or Path.cwd(), place.facts)
+        return in_folders(place.root or Path.cwd(), self.options, place.facts)
 
 
 def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
@@ -51,6 +63,12 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         unread = Unread()
         name = place.manifest.name
         rows = read_rows(place.manifest, copies)
+        given = {
+            "path": options.image,
+            "label": options.label,
+            options.group: options.group,
+        }
+        rows = with_named_columns(rows, name, given)
         cells = path_cells(rows, name)
         facts |= fetch_cells(cells, place, options, context, copies.files)
     else:
@@ -63,11 +81,46 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
     return Found(root, *read, facts)
 
 
-def in_folders(root: Path, facts: Mapping[str, str]) -> Found:
-    """The items of class folders."""
+def in_export(
+    export: Export,
+    root: Path,
+    unread: Unread,
+    facts: Mapping[str, str],
+) -> Found:
+    """The items of what a labelling tool wrote."""
+    items = export.items(root)
+    if not items:
+        raise UserError(
+            f"folder: {export.layout} in {root} shows no picture",
+            expected="pictures beside what is said of them",
+            got=", ".join(f"{count:,} {why}" for why, count in export.left_out.items())
+            or "none",
+        )
+    passed_over = {**facts, **export.facts()}
+    if all(item.label is None for item in items):
+        passed_over["labels"] = "none that is the one of a picture"
+    labels = tuple(sorted({item.label for item in items if item.label is not None}))
+    return Found(root, items, frozenset(), unread, passed_over, labels)
+
+
+def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> Found:
+    """The items of a layout that is known, or of class folders."""
     passed_over = dict(facts)
-    files, unread = scan(root)
-    items, outside = class_items(root, files)
+    root, store = hub_snapshot(root)
+    stores = [options.links.expanduser().resolve()] if options.links else []
+    if store is not None:
+        stores.append(store)
+        passed_over["links"] = (
+            f"lead into {store.name}, the store of a cache of the hub"
+        )
+    files, unread = scan(root, stores)
+    export = find_export(root, files)
+    if export is not None:
+        return in_export(export, root, unread, passed_over)
+    nested, words = clips_or_photos(root, files, options.nested)
+    if words:
+        passed_over["folders in class folders"] = words
+    items, outside = class_items(root, files, nested)
     if outside:
         passed_over["ignored"] = f"{outside} outside the class folders"
     # an audit without labels runs, and says little
@@ -80,6 +133,30 @@ def in_folders(root: Path, facts: Mapping[str, str]) -> Found:
             f"{shorten_list(tables, NAMED)} (-D manifest={tables[0]} reads it)"
         )
     return Found(root, items, frozenset(), unread, passed_over)
+
+
+def clips_or_photos(
+    root: Path,
+    files: Sequence[PurePosixPath],
+    nested: Nested,
+) -> tuple[Nested, str]:
+    """What folders of images in class folders are, as said or as they look, and that in words."""
+    folders = frame_folders(files)
+    if not folders:
+        return nested, ""
+    if nested == "auto":
+        paths = [[root / file for file in members] for members in folders.values()]
+        nested = "photos" if are_frames(paths) is False else "clips"
+    count = count_of(sum(map(len, folders.values())), "images")
+    if nested == "photos":
+        return nested, (
+            f"{count} in {len(folders):,} folders are photos, and each folder is their group "
+            "(-D nested=clips takes each folder as a clip)"
+        )
+    return nested, (
+        f"{count} in {len(folders):,} folders are frames of as many clips (-D nested=photos takes "
+        "each image as a sample)"
+    )
 
 
 __all__ = ["Folder", "FolderOptions"]

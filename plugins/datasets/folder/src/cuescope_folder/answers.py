@@ -1,12 +1,17 @@
 """What each sample is answered from: choices of its own, those of all, or free words."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cuescope_folder.layout import Item
 from cuescope_folder.options import Answers
 from cuescope_sdk import UserError, inside, nearest
 from cuescope_sdk.data import TextFile
+from cuescope_sdk.language import normalise_answer
+
+YES_NO = {"yes", "no"}
 
 
 def common_choices(
@@ -41,6 +46,37 @@ def common_choices(
     if answers == "auto" and len(others) == len(items) and has_shared_answers(items):
         answers = "pooled"
     return _labels(others) if answers == "pooled" else ()
+
+
+def one_spelling(items: Sequence[Item], choices: Sequence[str] | None) -> list[Item]:
+    """The items whose answers to questions are one word each: "Yes", "YES" and "yes." are "yes".
+
+    The commonest spelling stays, or the one of the given choices. Names of classes stay as they
+    are: two folders are two classes.
+    """
+    asked = [
+        item for item in items if item.question and item.label and not item.choices
+    ]
+    spellings: dict[str, Counter[str]] = {}
+    for item in asked:
+        assert item.label is not None
+        spellings.setdefault(normalise_answer(item.label), Counter())[item.label] += 1
+    usual = {
+        # of equals the first in alphabetical order: it must not depend on the order of rows
+        plain: max(sorted(found, reverse=True), key=lambda name: found[name])
+        for plain, found in spellings.items()
+    }
+    if choices and len(choices) > 1:
+        usual |= {normalise_answer(choice): choice for choice in choices}
+    elif usual.keys() == YES_NO and any(len(found) > 1 for found in spellings.values()):
+        usual = {plain: plain for plain in usual}
+    known = set(map(id, asked))
+    return [
+        replace(item, label=usual[normalise_answer(item.label)])
+        if id(item) in known and item.label
+        else item
+        for item in items
+    ]
 
 
 def has_shared_answers(items: Sequence[Item]) -> bool:

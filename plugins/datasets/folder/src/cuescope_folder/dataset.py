@@ -10,6 +10,7 @@ from typing import Self
 from cuescope_folder.answers import (
     answer_facts,
     common_choices,
+    one_spelling,
     shared_choices,
     shorten_list,
 )
@@ -17,6 +18,7 @@ from cuescope_folder.fetched import require_unchanged_copies
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import Item, canonical_split
 from cuescope_folder.options import SampleOptions
+from cuescope_folder.regions import as_shown
 from cuescope_folder.samples import (
     contradictions,
     losses,
@@ -69,7 +71,7 @@ class FileSamples(Plugin):
         found = self.find()
         unread = found.unread
         passed_over = dict(found.facts)
-        every = found.items
+        every = one_spelling(found.items, options.choices)
         grouping = group_items(every, options.group, found.columns)
         if grouping is not None:
             groups = zip(every, grouping.groups, strict=True)
@@ -86,6 +88,9 @@ class FileSamples(Plugin):
         for item in items:
             files += with_mask(item, needed_files(item, options.frames))
         probes = probe_all(files, context, options.max_pixels)
+        items, passed_over["turned"] = as_shown(
+            items, probes, options.boxes_in, options.max_bad
+        )
         require_unchanged_copies(probes, context)
         self._samples, problems = read_samples(items, probes, options.frames, common)
         refuse_bad_data(problems, len(items), options.max_bad)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.layout import Item
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import Grouping
+from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
 
 NAMED = 3  # groups that a fact lists
 
@@ -24,9 +24,12 @@ def group_items(
     keys = [item.key for item in items]
     paths = [item.path for item in items]
     groups = [item.group for item in items]
+    if rule == BY_ITSELF and rule not in columns:
+        return Grouping(keys, "declaration (group=none)")
     # a column with groups goes before what paths may say
-    if any(groups):
-        return Grouping.of(keys, groups, f"column '{rule or 'group'}'")
+    if any(groups) and (columns or rule is None):
+        source = f"column '{rule or 'group'}'" if columns else "the folder of each"
+        return Grouping.of(keys, groups, source)
     if rule is not None:
         if rule in columns:
             raise UserError(f"folder: group: column '{rule}' is empty in every row")
@@ -40,6 +43,10 @@ def group_items(
                 remedy=nearest(rule, columns),
             )
         return Grouping.by_rule(rule, keys, paths, "folder")
+    rows = [item.annotations for item in items] if columns else []
+    if (column := source_column(rows)) is not None:
+        sources = [source_of(row, column) for row in rows]
+        return Grouping.of(keys, sources, f"column '{column}'")
     if len(set(paths)) < len(items):
         return Grouping(paths, "file, as several rows are about one")
     return None

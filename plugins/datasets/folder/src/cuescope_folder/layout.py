@@ -7,12 +7,12 @@ Files that lie loose in PATH, and no folders with any, are samples without label
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from cuescope_sdk import UserError, inside, nearest
-from cuescope_sdk.data import Unread, kind_of, printable_name
+from cuescope_sdk.data import PictureShape, Unread, kind_of, printable_name
 from cuescope_sdk.report import count_of
 
 MANIFEST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -25,18 +25,43 @@ _ALIASES = {
     "testing": "test",
 }
 MOST_NAMED = 5  # entries that an error lists
+LINKS = (
+    "Where the files are links into a store (a cache of the hub, DVC, git-annex, datalad), name "
+    "that: -D links=FOLDER"
+)
 # of a run, whose pictures are no data
 RUN_FILES = frozenset({"report.json", "report.html"})
 SPLITS = frozenset({"train", "val", "test", *_ALIASES})
+
+
+# names of folders that hold a part of a layout: none of them is a class
+PARTS = frozenset(
+    (
+        *(
+            "images",
+            "image",
+            "imgs",
+            "img",
+            "jpegimages",
+            "photos",
+            "pictures",
+            "frames",
+        ),
+        *("labels", "annotations", "annotation", "imagesets", "meta", "metadata"),
+        *("masks", "mask", "segmentationclass", "segmentationobject", "segmentation"),
+        *("blobs", "snapshots", "refs", "data", "dataset"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One sample to be: a file, or with `folder` the frames of a folder in natural order.
 
-    `key` is the path inside the data set, `mask` an image of the foreground; `actions` are (name,
-    start, end) in seconds; `choices` are its own, if it has any; `group` is its source, where a
-    column names it; `location` says where the item was named ("manifest.csv line 4").
+    `key` is the path inside the data set, `mask` an image of the foreground, which is turned as
+    `turns` says; `actions` are (name, start, end) in seconds; `choices` are its own, if it has any;
+    `group` is its source, where a column names it; `location` says where the item was named
+    ("manifest.csv line 4").
     """
 
     key: str
@@ -44,6 +69,7 @@ class Item:
     label: str | None
     choices: tuple[str, ...] = ()
     mask: Path | None = None
+    turns: PictureShape | None = None
     folder: bool = False
     split: str | None = None
     group: str | None = None
@@ -98,39 +124,80 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
     return root.resolve(), root / manifests[0] if manifests else None
 
 
-def scan(root: Path) -> tuple[list[PurePosixPath], Unread]:
+def scan(root: Path, stores: Sequence[Path] = ()) -> tuple[list[PurePosixPath], Unread]:
     """Every image and video under the resolved folder `root`, relative to it, in natural order.
 
     Beside them, what is passed over: other files, hidden ones, and folders of runs. A link to a
-    folder inside `root` is not followed, since what it names is read in its own place. Raises
-    UserError for a link that leads out of `root`, and for a folder that cannot be read.
+    folder inside `root` is not followed, since what it names is read in its own place. Links to
+    files may lead into one of the `stores`. Raises UserError for a link that leads elsewhere out of
+    `root`, and for a folder that cannot be read.
     """
     unread = Unread()
-    files = [PurePosixPath(name) for _, name in sorted(_walk(root, "", (), unread))]
+    files = [
+        PurePosixPath(name) for _, name in sorted(_walk(root, "", (), unread, stores))
+    ]
     return files, unread
 
 
-def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item], int]:
+def hub_snapshot(path: Path) -> tuple[Path, Path | None]:
+    """The folder to read, and the store of its links, where a path is in a cache of the hub.
+
+    Raises UserError for a cache with several snapshots.
+    """
+    root = path.resolve()
+    if (root / "snapshots").is_dir() and (root / "blobs").is_dir():
+        found = sorted(
+            entry for entry in (root / "snapshots").iterdir() if entry.is_dir()
+        )
+        if len(found) != 1:
+            raise UserError(
+                f"folder: {path} is a cache of the hub",
+                expected="one snapshot in it",
+                got=", ".join(entry.name for entry in found[:MOST_NAMED]) or "none",
+                remedy=f"Give the one that is meant: folder:{path}/snapshots/NAME",
+            )
+        root = found[0]
+    for parent in root.parents:
+        if parent.name == "snapshots" and (parent.parent / "blobs").is_dir():
+            return root, parent.parent / "blobs"
+    return path, None
+
+
+Nested = Literal["auto", "clips", "photos"]
+
+
+def class_items(
+    root: Path,
+    files: Sequence[PurePosixPath],
+    nested: Nested = "clips",
+) -> tuple[list[Item], int]:
     """The items of class folders, and how many files lie outside any class.
 
     Below CLASS, each video is an item, each image directly in CLASS is one, and the images of
     each deeper folder are together one clip. The label is the folder's name with spaces for
-    underscores. Where all files lie loose, each is an item without a label. Raises UserError where
+    underscores. With `nested` "photos" the images of a deeper folder are an item each, and the
+    folder is their group. Where all files lie loose, each is an item without a label. Raises
+    UserError where
     there is no file, or where a table beside loose files may describe them.
     """
-    depth = 1 if has_splits(files) else 0  # of the class's folder
+    depth = leading(files)  # of the class's folder
     members: dict[PurePosixPath, list[PurePosixPath]] = {}
     outside = 0
     for file in files:
         below = len(file.parts) - depth
         if below < 2:
             outside += 1
-        elif below > 2 and kind_of(file) == "image":
+        elif below > 2 and kind_of(file) == "image" and nested != "photos":
             members.setdefault(file.parent, []).append(file)
         else:
             members[file] = []
     if members:
         items = [_item(root, key, frames, depth) for key, frames in members.items()]
+        if nested == "photos" and any(len(key.parts) > depth + 2 for key in members):
+            items = [
+                replace(item, group=printable_name(str(key.parent)))
+                for item, key in zip(items, members, strict=True)
+            ]
         return items, outside
     tables = tables_in(root)
     if not files or tables:
@@ -151,10 +218,11 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     """Folders beside the class folders without an image or video in them, hidden ones aside."""
     used: set[Path] = set()
+    paths = [PurePosixPath(item.files[0].relative_to(root)) for item in items]
+    depth = leading(paths)
     for item in items:
         below = item.files[0].relative_to(root).parts
-        # below a split the class is one level deeper
-        used.add(root.joinpath(*below[: 2 if item.split else 1]))
+        used.add(root.joinpath(*below[: depth + 1]))
     beside: set[Path] = set()
     for parent in {folder.parent for folder in used}:
         beside |= set(parent.glob("[!._]*/"))
@@ -170,15 +238,46 @@ def tables_in(root: Path) -> list[str]:
     )
 
 
-def has_splits(files: Sequence[PurePosixPath]) -> bool:
-    """Whether every folder at the top is a split (train, val, test ...) with classes inside."""
+def leading(files: Sequence[PurePosixPath]) -> int:
+    """How many folders above the classes are splits or parts of a layout: "train/images/CLASS"."""
     deep = [file for file in files if len(file.parts) > 1]
-    return (
-        bool(deep)
-        and all(file.parts[0].lower() in SPLITS for file in deep)
-        # with files alone in them, `train` and `test` are the classes
-        and any(len(file.parts) > 2 for file in deep)
-    )
+    depth = 0
+    # the last folder of a file is its class, whatever it is called
+    while any(len(file.parts) > depth + 2 for file in deep):
+        names = {file.parts[depth] for file in deep if len(file.parts) > depth + 1}
+        if not all(is_split(name) or is_part(name) for name in names):
+            break
+        depth += 1
+    return depth
+
+
+def is_split(name: str) -> bool:
+    """True if a folder's name is that of a split."""
+    return name.lower() in SPLITS
+
+
+def is_part(name: str) -> bool:
+    """True if a folder's name is that of a part of a layout, as "image_2" and "JPEGImages" are."""
+    return re.sub(r"[^a-z]", "", name.lower()) in PARTS
+
+
+def has_classes(files: Sequence[PurePosixPath]) -> bool:
+    """True unless all that would be classes are splits and parts of a layout."""
+    depth = leading(files)
+    classes = {file.parts[depth] for file in files if len(file.parts) > depth + 1}
+    return not classes or not all(is_split(name) or is_part(name) for name in classes)
+
+
+def frame_folders(
+    files: Sequence[PurePosixPath],
+) -> dict[PurePosixPath, list[PurePosixPath]]:
+    """The folders below class folders that hold images, which may be frames of a clip or photos."""
+    depth = leading(files)
+    folders: dict[PurePosixPath, list[PurePosixPath]] = {}
+    for file in files:
+        if len(file.parts) - depth > 2 and kind_of(file) == "image":
+            folders.setdefault(file.parent, []).append(file)
+    return folders
 
 
 def _item(
@@ -187,7 +286,8 @@ def _item(
     frames: Sequence[PurePosixPath],
     depth: int,
 ) -> Item:
-    split = canonical_split(key.parts[0]) if depth else None
+    splits = [part for part in key.parts[:depth] if is_split(part)]
+    split = canonical_split(splits[0]) if splits else None
     return Item(
         key=printable_name(str(key)),
         files=tuple(root / file for file in frames or (key,)),
@@ -205,6 +305,7 @@ def _walk(
     below: str,
     order: _Key,
     unread: Unread,
+    stores: Sequence[Path],
 ) -> Iterator[tuple[_Key, str]]:
     """The sort key and the name, relative to `root`, of each file below the folder `below`."""
     folder = root / below
@@ -225,14 +326,15 @@ def _walk(
         file = PurePosixPath(entry.name)
         readable = not is_folder and kind_of(file) is not None
         if entry.is_symlink():
-            if readable or is_folder:
-                inside(root, entry.path, f"folder: {entry.path}")
+            in_store = any(Path(entry.path).resolve().is_relative_to(s) for s in stores)
+            if is_folder or (readable and not in_store):
+                inside(root, entry.path, f"folder: {entry.path}", LINKS)
             if is_folder:
                 continue
         key = (*order, natural(entry.name))
         name = f"{below}{entry.name}"
         if is_folder:
-            yield from _walk(root, f"{name}/", key, unread)
+            yield from _walk(root, f"{name}/", key, unread, stores)
         elif readable and not (entry.is_file() or entry.is_symlink()):
             unread.add("pipes and devices")
         elif not below and file.suffix.lower() in MANIFEST_SUFFIXES:

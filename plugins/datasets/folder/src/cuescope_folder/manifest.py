@@ -16,7 +16,8 @@ from cuescope_folder.cells import (
     plain,
     text_of,
 )
-from cuescope_folder.layout import Item, canonical_split, natural
+from cuescope_folder.layout import Item, canonical_split, natural, scan
+from cuescope_folder.spelling import Names, as_written, same_letters
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError, inside
 from cuescope_sdk.data import Unread, kind_of, printable_name
@@ -37,6 +38,9 @@ class Paths:
         self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
         # a million rows may ask about a thousand files
         self._found: dict[str, tuple[str, Path, bool]] = {}
+        self._letters: dict[Path, Mapping[str, Sequence[str]]] = {}
+        self._uploads: set[PurePosixPath] = set()
+        self._all: Names | None = None
 
     def find(self, path: str, location: str) -> tuple[str, Path, bool]:
         """The name of a file in the data set, the file, and whether it is a folder."""
@@ -64,9 +68,18 @@ class Paths:
         Absolute paths may lead into `root`. Raises UserError for a path that leaves it, and for a
         bare name that several files have.
         """
+        written = as_written(path)
+        is_upload = written != path.strip().replace("\\", "/")
+        # a backslash is a letter of a name here, and a slash where the table was written
+        if is_upload or "\\" in path:
+            path = written if is_upload or not (root / path).exists() else path
         below = _inside(root, path, location)
+        if is_upload:
+            self._uploads.add(below)
         file = root / below
         try:
+            if not file.exists() and (spelled := self._spelled(root, below)):
+                return _inside(root, str(spelled), location)
             files = (
                 () if file.exists() else self._by_stem(file.parent).get(file.name, ())
             )
@@ -84,6 +97,34 @@ class Paths:
         return (
             _inside(root, str(below.with_name(files[0])), location) if files else below
         )
+
+    def _spelled(self, root: Path, below: PurePosixPath) -> PurePosixPath | None:
+        """The one path whose names have the same letters, folder by folder; None without one."""
+        found = PurePosixPath()
+        for part in below.parts:
+            names = self._names_in(root / found).get(same_letters(part), [])
+            if len(names) != 1:
+                return self._of_tool(root, below)
+            found /= names[0]
+        return found
+
+    def _names_in(self, folder: Path) -> Mapping[str, Sequence[str]]:
+        """The names in a folder by their letters."""
+        if folder not in self._letters:
+            names = defaultdict(list)
+            for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+                names[same_letters(entry.name)].append(entry.name)
+            self._letters[folder] = names
+        return self._letters[folder]
+
+    def _of_tool(self, root: Path, below: PurePosixPath) -> PurePosixPath | None:
+        """The file that a labelling tool means, wherever it lies; None for a path of a person."""
+        if below not in self._uploads:
+            return None
+        if self._all is None:
+            self._all = Names(root, scan(root)[0])
+        file = self._all.find(str(below))
+        return None if file is None else PurePosixPath(file.relative_to(root))
 
     def images_in(self, folder: Path, location: str) -> tuple[Path, ...]:
         """The frames of a folder, in natural order."""

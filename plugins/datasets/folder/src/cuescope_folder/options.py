@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from cuescope_folder.addresses import is_address
+from cuescope_folder.layout import Nested
 from cuescope_folder.roots import parse_root
-from cuescope_sdk import Address, Names, Options, UserError
+from cuescope_sdk import Address, Names, Options, UserError, Words
 
 # Pillow's own limits: above the one it speaks of a bomb, above the other it refuses
 MAX_PIXELS = 89_478_485
@@ -41,7 +42,8 @@ class SampleOptions(Options):
         None,
         description="what each sample was taken from (video, patient, scene), so that tests draw "
         "it whole: a column of the manifest, or a regular expression on paths whose one capturing "
-        "group names it, such as (.*)_clip; default the column 'group', if there",
+        "group names it, such as (.*)_clip; none: each was drawn by itself; default the column "
+        "'group', or one whose name and values show it",
     )
     choices: Annotated[tuple[str, ...] | None, Names.file(or_words=True)] = Field(
         None, description="the label set: names, or one file with a label a line"
@@ -65,6 +67,11 @@ class SampleOptions(Options):
     )
     split: Annotated[str | None, Names.part()] = Field(
         None, description="one split (train, val, test); default all"
+    )
+    boxes_in: Literal["auto", "shown", "stored"] = Field(
+        "auto",
+        description="pixels that boxes and masks count: those of the picture as it is shown "
+        "(turned by its EXIF), or as it is stored; auto: as sizes say, else shown",
     )
     roots: Annotated[tuple[Root, ...], Names.host()] = Field(
         (),
@@ -90,6 +97,26 @@ class FolderOptions(SampleOptions):
         None,
         description="of tar shards: a file with a name a line for the numbers in .cls files; "
         "default classnames.txt beside them, if there",
+    )
+    image: Annotated[str | None, Words()] = Field(
+        None,
+        description="column of a manifest that names the files; a.b is the field b of a; default: "
+        "path, video, image, file or filename",
+    )
+    label: Annotated[str | None, Words()] = Field(
+        None,
+        description="column of a manifest that holds the labels, or the right answers; default: "
+        "label or answer",
+    )
+    nested: Nested = Field(
+        "auto",
+        description="images in folders below the class folders are frames of clips, or photos "
+        "whose folder is their group; auto: as they look",
+    )
+    links: Annotated[Path | None, Names.file()] = Field(
+        None,
+        description="folder that links among the files may lead into: the store of a cache, DVC or "
+        "git-annex; the hub's own is known",
     )
     fetch_again: bool = Field(
         False, description="fetch files at addresses that are kept already"

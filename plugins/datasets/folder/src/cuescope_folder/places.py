@@ -14,12 +14,15 @@ from cuescope_folder.addresses import (
     list_address,
     name_at,
 )
-from cuescope_folder.layout import MANIFEST_SUFFIXES, MANIFESTS, locate
+from cuescope_folder.exports import Export, read_export
+from cuescope_folder.layout import MANIFEST_SUFFIXES, MANIFESTS, locate, scan
 from cuescope_folder.options import FolderOptions
 from cuescope_folder.roots import Roots, looks_like_address
+from cuescope_folder.spelling import Names
 from cuescope_sdk import Context, UserError, inside
 from cuescope_sdk.report import count_of
 
+EXPORTS = (".json", ".xml")  # files of labelling tools
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
@@ -39,6 +42,7 @@ class Place:
     manifest: Path | None = None
     base: str = ""
     shards: tuple[str, ...] = ()
+    export: Export | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -58,6 +62,13 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     if options.manifest is None and path.is_dir() and (shards := _shards_alone(path)):
         return Place(None, shards=shards)
     table = None if options.manifest is None else Path(options.manifest)
+    written = path if table is None else table.expanduser()
+    if written.suffix.lower() in EXPORTS and written.is_file():
+        root = (path if path.is_dir() else path.parent).resolve()
+        files, _ = scan(root)
+        export = read_export(written, Names(root, files))
+        if export is not None:
+            return Place(root, export=export)
     root, manifest = locate(path, table)
     if table is None and manifest is not None and path.is_dir():
         # nobody typed its name

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_folder.layout import Item
+from cuescope_folder.regions import mask_frame
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.data import Probe, kind_of
 from cuescope_sdk.grounding import TIMES
@@ -51,7 +52,7 @@ def read_samples(
             shown_of[files] = shown
             annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
-                annotations["foreground"] = probes[item.mask].image()
+                annotations["foreground"] = mask_frame(item, probes)
             samples.append(_sample(item, shown, annotations, choices))
         else:
             problems.append(f"{item.key} ({problem})")

@@ -11,9 +11,10 @@ from typing import Any
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.cells import MOST_DEPTH, parse_modest_json, plain, require_modest
 from cuescope_folder.copies import Copies
+from cuescope_folder.exports import STUDIO_COLUMNS
 from cuescope_folder.layout import MANIFEST_SUFFIXES
-from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import TextFile, printable_name
+from cuescope_sdk import UserError, digest, nearest
+from cuescope_sdk.data import TextFile, kind_of, printable_name
 from cuescope_sdk.report import count_of
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
@@ -28,6 +29,8 @@ COLUMNS = (
     "mask",
     "cues",
 )
+# what Label Studio writes beside the data and the label
+STUDIO = {"annotation_id", "annotator", "lead_time"}
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
 MOST_ROWS = 5_000_000
@@ -324,6 +327,84 @@ _READERS: dict[str, Callable[[Path, Copies], Iterator[Row]]] = {
 }
 
 
+def with_named_columns(
+    rows: Sequence[Row], name: str, given: Mapping[str | None, str | None]
+) -> list[Row]:
+    """The rows with what a person named: the column or field "a.b" under the name that is read.
+
+    An export of Label Studio has columns of its own, and needs no names. Raises UserError for a
+    column that no row has.
+    """
+    columns = _columns(rows)
+    named = {role: column for role, column in given.items() if role and column}
+    if set(columns) >= STUDIO:
+        named = _studio_columns(rows, columns) | named
+    # a rule on paths, or a column that is read by its name anyway
+    named = {
+        role: column
+        for role, column in named.items()
+        if role != column
+        or (column not in columns and "." in column and "(" not in column)
+    }
+    if not named:
+        return list(rows)
+    result = []
+    found = set()
+    for row in rows:
+        cells = dict(row.cells)
+        for role, column in named.items():
+            value = row.cells.get(column)
+            value = _field(row.cells, column) if value is None else value
+            if value is not None:
+                cells[role] = value
+                found.add(role)
+        result.append(Row(row.location, cells))
+    for role, column in named.items():
+        if role not in found and role in COLUMNS:
+            raise UserError(
+                f"folder: manifest {name} has no column '{column}'",
+                expected=shorten_list(columns, _NAMED),
+                remedy=nearest(column, columns),
+            )
+    return result
+
+
+def _studio_columns(rows: Sequence[Row], columns: Sequence[str]) -> dict[str, str]:
+    """The column of the files and that of the labels, where one of each is left."""
+    others = [column for column in columns if column not in STUDIO_COLUMNS]
+    files = [
+        column
+        for column in others
+        if all(_names_file(row.cells.get(column)) for row in rows)
+    ]
+    labels = [column for column in others if column not in files]
+    if len(files) != 1 or len(labels) != 1:
+        return {}
+    return {"path": files[0], "label": labels[0]}
+
+
+def _names_file(cell: Any) -> bool:
+    return (
+        isinstance(cell, str)
+        and "." in cell
+        and kind_of(PurePosixPath(cell)) is not None
+    )
+
+
+def _field(cells: Mapping[str, Any], path: str) -> Any:
+    value: Any = cells
+    for name in path.split("."):
+        if (
+            isinstance(value, list | tuple)
+            and name.isdecimal()
+            and int(name[:8]) < len(value)
+        ):
+            value = value[int(name)]
+        else:
+            value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
 def with_known_names(
     rows: Sequence[Row], name: str
 ) -> tuple[list[Row], dict[str, str]]:
@@ -413,12 +494,15 @@ def _remedy(
         meant = endings or get_close_matches(lower, words, 1, ALIKE)
         if meant and lower not in COLUMNS:
             name = meant[0] if meant[0] in needed else needed[0]
-            return f"Rename '{column[:_SHOWN]}' to '{name}'"
+            if name == "actions":
+                return f"Rename '{column[:_SHOWN]}' to 'actions'"
+            option = "image" if name in ("path", *FILES) else "label"
+            return f"Is it '{column[:_SHOWN]}'? Then add -D {option}={column[:_SHOWN]}"
     # the whole line became one column: it has another delimiter
     if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
         return "Put commas between the columns of a .csv, tabs between those of a .tsv"
     if "path" in needed:
-        return "Rename the column that names the files to 'path'"
+        return "Name the column of the files: -D image=COLUMN"
     if "question" in map(str.lower, columns):
         return "Add a column 'answer' with the right answer to each question"
-    return "Add a column 'label' with the class of each file"
+    return "Name the column of the labels (-D label=COLUMN), or add a column 'label'"

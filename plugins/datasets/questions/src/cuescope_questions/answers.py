@@ -7,41 +7,15 @@ from typing import Any
 
 from cuescope_questions.layouts import FORMS, AnswerForm
 from cuescope_sdk import UserError
+from cuescope_sdk.logs import letters_before, without_letters
 from cuescope_sdk.report import count_of
 
 LETTERS = string.ascii_uppercase
 # "A. red", "(A) red", "A) red", "A: red"
 _PREFIX = re.compile(r"\(?([A-Z])[.):]\s*(.*)", re.DOTALL)
 _LETTER = re.compile(r"\(?([A-Za-z])[.):]?")
-# of the letters from A to the last: with fewer they are initials
-FILLED = 0.8
 # a table with an empty cell has 3.0 for 3
 _NUMBER = re.compile(r"(\d{1,3})(?:\.0)?")
-
-
-def letters_before(options: Sequence[str]) -> str:
-    """The letters before the options, "" where they do not go from A on without many gaps.
-
-    MMR-V has questions whose options go from I to K: the letter counts, and not the place.
-    """
-    letters = ""
-    for option in options:
-        match = _PREFIX.fullmatch(option)
-        # a letter may be the whole option ("A."), and then there is no text but the letter
-        if match is None or not match[2].strip():
-            return ""
-        letters += match[1]
-    # all or none: "A. Lincoln" and "J. Kennedy" are names
-    ordered = letters == "".join(sorted(set(letters))) and letters.startswith("A")
-    span = LETTERS.index(letters[-1]) + 1 if ordered else 0
-    return letters if ordered and len(letters) >= FILLED * span else ""
-
-
-def without_letters(options: Sequence[str]) -> list[str]:
-    """The options without the letters before them, where each begins with its own."""
-    if not letters_before(options):
-        return list(options)
-    return [_PREFIX.sub(r"\2", option).strip() for option in options]
 
 
 def single_answer(value: Any, place: str) -> str | None:

@@ -9,22 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_questions.answers import (
-    find_form,
-    find_index,
-    single_answer,
-    without_letters,
-)
+from cuescope_questions.answers import find_form, find_index, single_answer
 from cuescope_questions.layouts import FORMS, AnswerForm, Layout
 from cuescope_questions.pictures import content_of, find_in, keep, name_of
-from cuescope_questions.reading import (
-    Row,
-    find_files,
-    list_of_texts,
-    plain_text,
-    read_rows,
-    split_question,
-)
+from cuescope_questions.reading import Row, find_files, read_rows, split_question
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -36,7 +24,8 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import Probe, Question, Videos, probe_all
+from cuescope_sdk.data import Probe, Question, Videos, probe_all, source_column
+from cuescope_sdk.logs import list_of_texts, plain_text, without_letters
 from cuescope_sdk.report import count_of
 
 # share of the answers of a file that may name no option
@@ -99,8 +88,8 @@ class QuestionTableOptions(QuestionFileOptions):
 class QuestionFile(Plugin):
     """A sample a question that has two options or more and one right answer.
 
-    The group is the video. Other questions are left out and counted in `facts`. Raises UserError
-    for a file that has none, or whose rows do not fit the layout.
+    The group is the video, where the file names one. Other questions are left out and counted in
+    `facts`. Raises UserError for a file that has none, or whose rows do not fit the layout.
     """
 
     Options = QuestionFileOptions
@@ -165,6 +154,19 @@ class QuestionFile(Plugin):
                 )
             if found.problems:
                 self.facts["without frames"] = found.describe_problems()
+
+    @cached_property
+    def _names_videos(self) -> bool:
+        return any(
+            question.group or question.video != question.key
+            for question in self.questions
+        )
+
+    @cached_property
+    def _shares_pictures(self) -> bool:
+        shown = [self._shown[question.key] for question in self.questions]
+        named = [names for names in shown if names]
+        return 1 < len(set(named)) < len(named)
 
     def _open_pictures(self) -> Mapping[str, Probe]:
         """Those that can be shown, by name; raises BadDataError where there is none of them."""
@@ -286,6 +288,9 @@ class QuestionFile(Plugin):
             # by all rows: a single answer "1" may be a text and a number
             form = find_form(answers, options, places)
         pictures = _pictures(layout, rows)
+        if layout.video is not None and not any(layout.video in row for _, row in rows):
+            shared = source_column([row for _, row in rows])
+            layout = replace(layout, video=shared or layout.video)
         misfits = 0
         for (number, row), answer, choices, place in zip(
             kept,
@@ -365,10 +370,14 @@ class QuestionFile(Plugin):
         return len(self.questions)
 
     def group_of(self, index: int) -> str | None:
-        """The source video of a sample."""
+        """The source video of a sample; None where the file names none, and no picture twice."""
         # known without a look at the video, so groups are counted before frames are read
         question = self.questions[index]
-        return question.group or question.video
+        if self._names_videos:
+            return question.group or question.video
+        # without videos, questions that show one picture belong together
+        shown = self._shown[question.key]
+        return (", ".join(shown) or question.key) if self._shares_pictures else None
 
     def _pictures_of(self, question: Question) -> list[Probe]:
         names = self._shown[question.key]
@@ -403,7 +412,7 @@ def _question(
 ) -> Question:
     # the file's name enters: MVBench has twenty files, and their rows no key
     key = _cell_of(row, layout.key) or f"{file.stem}-{number:05d}"
-    # without a video each question is a group of its own
+    # without a video the question stands by its own name, and no group is known
     video = _cell_of(row, layout.video) or key
     annotations = {"video_id": video}
     # MVBench and TVBench have a file for each kind of question

@@ -1,8 +1,6 @@
 """The rows of a question file, whatever its format: CSV, TSV, JSON, JSONL or Parquet."""
 
-import ast
 import csv
-import json
 import re
 import string
 from collections.abc import Collection, Iterator, Sequence
@@ -194,58 +192,6 @@ def split_question(text: str) -> tuple[str, list[str]]:
             texts.append(text[match.end() : end].strip().rstrip(",").strip())
         return text[: options[0].start()].strip(), texts
     return text, []
-
-
-def list_of_texts(value: Any, place: str) -> list[str]:
-    """A list, or a text that has one as JSON or Python writes it; raises UserError for others.
-
-    Nothing in a text is run: it may hold literals alone. None is an empty list.
-    """
-    if value is None or value == "":
-        return []
-    if isinstance(value, str):
-        value = _list_in_text(value)
-    if isinstance(value, dict):  # {"A": "red", "B": "blue"}
-        value = _in_order(value)
-    if not isinstance(value, list) or not all(
-        isinstance(item, str | int | float) for item in value
-    ):
-        raise UserError(place, expected="a list of options", got=_shorten(value))
-    return [plain_text(item) for item in value]
-
-
-def plain_text(value: Any) -> str:
-    """A cell as text, "" where there is none, without space at its ends."""
-    text = "" if value is None else str(value)
-    # half of a pair, as JSON may escape it, can be written to no file
-    return text.encode("utf-8", "replace").decode().strip()
-
-
-def _in_order(options: dict[str, Any]) -> list[Any]:
-    # Parquet fills up with nothing what other rows have
-    there = {name: text for name, text in options.items() if text is not None}
-    texts = there.get("text")
-    labels = there.get("label")
-    if isinstance(texts, list) and isinstance(labels, list):
-        # ARC: {"text": ["red", "blue"], "label": ["A", "B"]}
-        return [f"{label}. {text}" for label, text in zip(labels, texts, strict=False)]
-    # a letter is the place, in whatever order they are written
-    if all(name in string.ascii_uppercase for name in there):
-        return [f"{name}. {there[name]}" for name in sorted(there)]
-    return list(there.values())
-
-
-def _list_in_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        # LongVideoBench writes a list as Python does: ['it\'s', "run"]
-        return ast.literal_eval(text)
-    # what `literal_eval` may raise for a text that is long or deeply nested
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return text
 
 
 def _shorten(value: Any) -> str:

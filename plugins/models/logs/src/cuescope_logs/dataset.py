@@ -13,16 +13,27 @@ from cuescope_logs.joining import join, require_joined
 from cuescope_logs.opening import LogOptions, facts_of, mend, open_log
 from cuescope_logs.pictures import Pictures
 from cuescope_logs.values import as_number
-from cuescope_sdk import Context, Dataset, Names, Plugin, Sample, Words, digest
-from cuescope_sdk.logs import Choices, Log, Record
+from cuescope_sdk import (
+    Context,
+    Dataset,
+    Names,
+    Plugin,
+    Sample,
+    UserError,
+    Words,
+    digest,
+    nearest,
+)
+from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
+from cuescope_sdk.logs import Choices, Log, Record, is_blank, option_letter
 from cuescope_sdk.report import count_of
 
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_LABELS = 10  # right answers that are no list of choices, and few enough to be one
 EACH_LABEL = 5  # answers that each of them needs
 LONGEST_LABEL = 40  # characters
 MOST_NAMED = 3  # right answers that are none of the choices
+SEVERAL = " + "  # between right options that count together
 LONGEST_VALUE = 200  # characters of an annotation
 
 
@@ -35,6 +46,11 @@ class LogDataOptions(LogOptions):
     )
     data_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that data set"
+    )
+    group: Annotated[str | None, Words()] = Field(
+        None,
+        description="column of what was drawn together (video, patient), or 'none' where each row "
+        "was drawn by itself; default: a column whose name and values show it",
     )
     key: Annotated[str | None, Words()] = Field(
         None, description="annotation of that data set that holds the log's keys"
@@ -58,8 +74,19 @@ class LogData(Plugin):
         super().__init__(options, context)
         log = open_log(options, context)
         facts = facts_of(log, options)
+        self.input_checks = log.checks
+        faults = [one for one in self.input_checks if one.status == "fault"]
+        if faults:
+            lines = [f"{fault.check}: {fault.detail}" for fault in faults]
+            facts["faults"] = "; ".join(lines)
+        if options.data is not None and options.group is not None:
+            raise UserError(
+                "log: -D group with -D data",
+                expected="the group of the data set that was asked",
+                remedy=f"-D data_options='{{group: {options.group}}}'",
+            )
         if options.data is None:
-            own = LogSamples(log, options.file)
+            own = LogSamples(log, options.file, options.group)
             self.samples = own.all()
             # letters stand for choices that nobody wrote down: they are no classes
             self.labels = () if own.letters else _shared_choices(self.samples)
@@ -97,7 +124,7 @@ class LogData(Plugin):
 class LogSamples:
     """The samples of a log, made of its records alone."""
 
-    def __init__(self, log: Log, file: Path) -> None:
+    def __init__(self, log: Log, file: Path, group: str | None = None) -> None:
         self.pictures = Pictures(file)
         self.facts: dict[str, str] = {}
         # another epoch asks the same
@@ -105,6 +132,7 @@ class LogSamples:
         for record in log.records:
             first.setdefault(record.key, record)
         self.records = tuple(first.values())
+        self.groups = self._groups(group)
         self.letters = _letters(self.records)
         self.closed = _closed_labels(self.records)
         self.telling = _telling(self.records)
@@ -134,6 +162,11 @@ class LogSamples:
             self.facts["pictures"] = (
                 f"not in the log for {count_of(lacking, 'samples')}: they have no frames"
             )
+        if turned := len(self.pictures.turned):
+            self.facts["turned pictures"] = (
+                f"{count_of(turned, 'pictures')} shown upright, as EXIF says: some servers show a "
+                "model the stored pixels"
+            )
         if strange:
             which = ", ".join(strange[:MOST_NAMED])
             more = ", ..." if len(strange) > MOST_NAMED else ""
@@ -141,6 +174,27 @@ class LogSamples:
                 f"{count_of(len(strange), 'questions')} without a label, since what the log calls "
                 f"right is none of the choices: {which}{more}"
             )
+        several = sum(bool(record.labels and record.choices) for record in self.records)
+        if several:
+            self.facts["several right options"] = (
+                f"{count_of(several, 'questions')}: judged as a whole by the figure of the log; "
+                "places and lengths of options are not tested, since an answer names several"
+            )
+        blank = [
+            record for record in self.records if any(map(is_blank, record.choices))
+        ]
+        if blank:
+            unanswerable = [r.key for r in blank if is_blank(r.text_of(r.label) or "")]
+            self.facts["blank options"] = (
+                f"{count_of(len(blank), 'questions')} with an option that was shown without text"
+            )
+            if unanswerable:
+                keys = ", ".join(unanswerable[:MOST_NAMED])
+                more = ", ..." if len(unanswerable) > MOST_NAMED else ""
+                self.facts["blank options"] += (
+                    f"; of {len(unanswerable):,} it is the right one, so they cannot be answered "
+                    f"({keys}{more})"
+                )
         if twins:
             self.facts["alike"] = (
                 f"{count_of(twins, 'questions')} without a picture, and with no text or that of "
@@ -148,6 +202,46 @@ class LogSamples:
                 "up"
             )
         return tuple(samples)
+
+    def _groups(self, column: str | None) -> dict[str, str]:
+        """What each record was drawn together with, by key, where the log shows it."""
+        keys = [record.key for record in self.records]
+        if column == BY_ITSELF:
+            self.facts["groups"] = (
+                "each row was drawn by itself, as declared (group=none)"
+            )
+            return dict(zip(keys, keys, strict=True))
+        rows = [record.annotations for record in self.records]
+        if column is not None:
+            names = list(dict.fromkeys(name for row in rows for name in row))
+            if column not in names:
+                raise UserError(
+                    f"log: no column '{column}' for the group",
+                    expected=f"{', '.join(map(str, names))[:200] or 'a column'} or {BY_ITSELF}",
+                    remedy=nearest(column, list(map(str, names))),
+                )
+            groups = [source_of(row, column) for row in rows]
+            words = f"column '{column}'"
+        elif any(record.group for record in self.records):
+            groups = [record.group for record in self.records]
+            words = "what the log says"
+        elif (column := source_column(rows)) is not None:
+            groups = [source_of(row, column) for row in rows]
+            words = f"column '{column}'"
+        else:
+            pictures = [", ".join(record.images) or None for record in self.records]
+            if len(set(filter(None, pictures))) in (
+                0,
+                1,
+                len(list(filter(None, pictures))),
+            ):
+                return {}
+            groups = [picture and digest(picture) for picture in pictures]
+            words = "picture, as several rows show the same"
+        grouping = Grouping.of(keys, groups, words)
+        labels = [record.text_of(record.label) for record in self.records]
+        self.facts["groups"] = grouping.describe(labels)
+        return dict(zip(keys, grouping.groups, strict=True))
 
     def _sample(self, record: Record) -> Sample:
         choices, label = self._choices(record)
@@ -162,12 +256,20 @@ class LogSamples:
             question=question,
             choices=choices,
             label=label,
-            group=record.group,
+            group=self.groups.get(record.key),
             annotations=_plain_annotations(record.annotations, self.telling),
         )
 
     def _choices(self, record: Record) -> tuple[tuple[str, ...], str | None]:
-        """The choices and the right one; letters where the log has numbers alone."""
+        """The choices and the right one; letters where the log has numbers alone.
+
+        Of several right answers any one counts, or of options all of them: no option is the label.
+        """
+        if record.labels:
+            texts = record.right_texts
+            return (), (
+                SEVERAL.join(texts) if record.choices else texts[0]
+            ) if texts else None
         choices = record.choices or self.letters or self.closed
         index = record.label
         if isinstance(index, str):
@@ -194,15 +296,15 @@ def _letters(records: tuple[Record, ...]) -> tuple[str, ...]:
             if isinstance(choice, int):
                 highest = max(highest, choice)
     # numbers that are all 0 show no second choice
-    return tuple(LETTERS[: highest + 1]) if highest else ()
+    return tuple(map(option_letter, range(highest + 1))) if highest else ()
 
 
 def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
     """The right answers, where they are few words that come again and again, as yes and no."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
-        # a row without a right answer says nothing of them
-        if record.label is None and not record.choices:
+        # a row without a right answer says nothing of them, one with several stands by itself
+        if record.labels or (record.label is None and not record.choices):
             continue
         if record.choices or not isinstance(record.label, str):
             return ()
@@ -241,8 +343,8 @@ def _telling(records: tuple[Record, ...]) -> frozenset[str]:
         # by its text, its letter or its number
         index = Choices(record.choices).index(label)
         ways = {label, str(record.label), str(index)}
-        if index is not None and index < len(LETTERS):
-            ways.add(LETTERS[index])
+        if index is not None:
+            ways.add(option_letter(index))
         for name, value in record.annotations.items():
             same[name] += str(value).strip() in ways
     # of every record: a property may equal the answer here and there by chance

@@ -6,6 +6,7 @@ from typing import Any
 from cuescope_logs.values import (
     as_list,
     as_mapping,
+    as_number,
     as_text,
     list_at,
     mapping_at,
@@ -16,6 +17,7 @@ from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 STATE = "scenario_state.json"
 FIGURES = "per_instance_stats.json"
+STATS = "stats.json"
 SPEC = "run_spec.json"
 # in this order: the strict figure counts where a run has both
 EXACT = ("exact_match", "quasi_exact_match")
@@ -42,33 +44,34 @@ class HelmLog(LogReader):
         # the folder may be a stranger's, and any of its files a link
         requests.beside(STATE)
         document = as_mapping(requests.json_document())
-        right = _judgements(requests)
+        figures = _figures(requests)
         records = []
         failed = 0
         for number, state in enumerate(list_at(document, "request_states"), start=1):
             place = f"{self.title}: request {number}"
-            record = read_state(as_mapping(state), place, right)
+            record = read_state(as_mapping(state), place, figures)
             if record is None:
                 failed += 1
             else:
                 records.append(record)
         spec = as_mapping(_beside(requests, SPEC))
         adapter = mapping_at(document, "adapter_spec")
-        judged = [record.right for record in records if record.right is not None]
-        scores = {"exact_match": sum(judged) / len(judged)} if judged else {}
         return Log(
             title=text_at(spec, "name") or folder.name,
             records=tuple(records),
             model=text_at(adapter, "model") or None,
-            scores=scores,
+            scores=_means(as_list(_beside(requests, STATS))),
             left_out={"failed, or were asked in another way": failed} if failed else {},
+            errors=failed,
+            # HELM's exact matches count what is equal
+            higher_is_better=dict.fromkeys(EXACT, True),
         )
 
 
 def read_state(
     state: dict[str, Any],
     place: str,
-    right: dict[tuple[str, int], bool],
+    figures: dict[tuple[str, int], dict[str, float]],
 ) -> Record | None:
     """One request; None for one that failed. Raises UserError that begins with `place`."""
     instance = mapping_at(state, "instance")
@@ -98,7 +101,7 @@ def read_state(
         choices=tuple(choices),
         label=choices.index(label) if label in choices else label,
         answer=Choices.letter_index(said.strip(), len(choices)),
-        right=right.get((key, epoch)),
+        figures=figures.get((key, epoch), {}),
         images=images,
         annotations={"split": instance.get("split")},
     )
@@ -128,23 +131,27 @@ def _question(given: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     return "\n".join(filter(None, texts)), tuple(filter(None, images))
 
 
-def _judgements(requests: LogFile) -> dict[tuple[str, int], bool]:
-    """Whether each answer counted, by instance and trial; {} without the file."""
-    right: dict[tuple[str, int], bool] = {}
+def _figures(requests: LogFile) -> dict[tuple[str, int], dict[str, float]]:
+    """The exact matches of each answer, by instance and trial; {} without the file."""
+    figures = {}
     for entry in map(as_mapping, as_list(_beside(requests, FIGURES))):
         trial = entry.get("train_trial_index")
-        if entry.get("perturbation") is not None or not isinstance(trial, int):
-            continue
-        means = {}
-        for figure in map(as_mapping, list_at(entry, "stats")):
-            about = mapping_at(figure, "name")
-            # a figure of the perturbed input has the same name, and would take its place
-            if about.get("perturbation") is None:
-                means[text_at(about, "name")] = figure.get("mean")
-        own = [means[name] for name in EXACT if name in means]
-        if own:
-            right[text_at(entry, "instance_id"), trial] = own[0] == 1
-    return right
+        if entry.get("perturbation") is None and isinstance(trial, int):
+            means = _means(list_at(entry, "stats"))
+            figures[text_at(entry, "instance_id"), trial] = means
+    return figures
+
+
+def _means(stats: list[Any]) -> dict[str, float]:
+    """The strict figures of a list of statistics, first the one that counts."""
+    means = {}
+    for figure in map(as_mapping, stats):
+        about = mapping_at(figure, "name")
+        mean = as_number(figure.get("mean"))
+        # a figure of the perturbed input has the same name, and would take its place
+        if about.get("perturbation") is None and mean is not None:
+            means[text_at(about, "name")] = mean
+    return {name: means[name] for name in EXACT if name in means}
 
 
 def _beside(requests: LogFile, name: str) -> Any:

@@ -23,8 +23,6 @@ from cuescope_sdk.logs import Archive, Choices, Log, LogFile, LogReader, Record
 VERSIONS = (2, 3)  # 3 has samples in chunks
 # inspect stores a long text once, and puts such an address in its place
 ATTACHED = ("attachment://", "tc://")
-# inspect's letters: correct, incorrect, partial, no answer; half right is not right
-RIGHT = {"C": True, "I": False, "P": False, "N": False}
 TITLE = "inspect"
 SAMPLES = "samples/"
 SHELL = "sample.json"
@@ -112,6 +110,9 @@ class InspectLog(LogReader):
             model=text_at(about, "model") or None,
             scores=_scores(header),
             left_out={"ended with an error": failed} if failed else {},
+            errors=failed,
+            higher_is_better=_directions(header),
+            expected=_asked(about),
         )
 
     def _record(self, sample: dict[str, Any], place: str) -> Record | None:
@@ -123,10 +124,12 @@ class InspectLog(LogReader):
         messages = [message for message in listed if isinstance(message, dict)]
         asked, images = read_parts(_question_content(sample, messages), attached)
         choices = [as_text(choice) for choice in list_at(sample, "choices")]
-        score = self._score(sample)
+        figures = self._figures(sample)
+        score = mapping_at(figures, next(iter(figures), ""))
         prompt, _ = read_parts(_first_user(messages), attached)
         order = shown_order(choices, text_at(score, "explanation"), prompt)
         said = _last_words(sample, attached)
+        labels = read_labels(sample.get("target"), choices, order)
         return Record(
             key=str(key),
             # inspect counts them from 1
@@ -134,25 +137,29 @@ class InspectLog(LogReader):
             said=said,
             question=asked,
             choices=tuple(order),
-            label=read_label(sample.get("target"), choices, order),
+            label=labels[0] if len(labels) == 1 else None,
+            labels=labels if len(labels) > 1 else (),
             answer=read_answer(score.get("answer"), choices, order, said),
-            right=is_right(score.get("value")),
+            figures={
+                name: as_mapping(score).get("value") for name, score in figures.items()
+            },
             images=tuple(images),
+            shuffled=list(order) != choices,
             annotations=mapping_at(sample, "metadata"),
         )
 
-    def _score(self, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """The judgement that counts."""
+    def _figures(self, sample: Mapping[str, Any]) -> dict[str, Any]:
+        """The scores of a sample, or the one that counts."""
         scores = mapping_at(sample, "scores")
         name = self.options.scorer
         if name is None:
-            name = next(iter(scores), "")
-        elif name not in scores:
+            return scores
+        if name not in scores:
             raise UserError(
                 f"{TITLE}: no scorer '{name}'",
                 expected=f"one of {', '.join(map(str, scores)) or 'none'}",
             )
-        return mapping_at(scores, name)
+        return {name: scores[name]}
 
 
 def shown_order(
@@ -173,20 +180,19 @@ def shown_order(
     return choices
 
 
-def read_label(
+def read_labels(
     target: Any,
     choices: Sequence[str],
     order: Sequence[str],
-) -> int | str | None:
-    """The right answer: the number of a choice as it was shown, or a text."""
+) -> tuple[int | str, ...]:
+    """The right answers: numbers of choices as they were shown, or texts."""
     targets = target if isinstance(target, list) else [target]
-    # of several targets any one counts, so none of them is the label
-    if len(targets) != 1:
-        return None
-    text = as_text(targets[0]).strip()
-    # the letter is of the order before the shuffle
-    index = Choices.letter_index(text, len(choices))
-    return text if index is None else order.index(choices[index])
+    labels: list[int | str] = []
+    for text in filter(None, (as_text(target).strip() for target in targets)):
+        # the letter is of the order before the shuffle
+        index = Choices.letter_index(text, len(choices))
+        labels.append(text if index is None else order.index(choices[index]))
+    return tuple(labels)
 
 
 def read_answer(
@@ -291,16 +297,6 @@ def read_parts(content: Any, attached: Mapping[str, Any]) -> tuple[str, list[str
     return "\n".join(texts), images
 
 
-def is_right(value: Any) -> bool | None:
-    """Whether a score says that the answer is right; None for one that says neither."""
-    if isinstance(value, str):
-        return RIGHT.get(value)
-    if isinstance(value, bool | int | float):
-        # a part of the points is not right
-        return value >= 1
-    return None
-
-
 def _question_content(
     sample: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]
 ) -> Any:
@@ -348,6 +344,22 @@ def _scores(header: Mapping[str, Any]) -> dict[str, float]:
             if value is not None:
                 scores[f"{text_at(score, 'name')} {name}"] = value
     return scores
+
+
+def _directions(header: Mapping[str, Any]) -> dict[str, bool]:
+    """Scorers that are counted as an accuracy: their scores are better when higher."""
+    scorers = {}
+    for score in list_at(mapping_at(header, "results"), "scores"):
+        if "accuracy" in mapping_at(score, "metrics"):
+            scorers[text_at(score, "name")] = True
+    return scorers
+
+
+def _asked(about: Mapping[str, Any]) -> int | None:
+    """How many samples the harness asked, each in all of its epochs."""
+    count = as_number(mapping_at(about, "dataset").get("samples"))
+    limit = mapping_at(about, "config").get("limit")
+    return None if count is None or limit is not None else int(count)
 
 
 def _unfolds(place: str, what: str) -> UserError:

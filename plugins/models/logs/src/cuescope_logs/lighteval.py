@@ -10,7 +10,6 @@ from cuescope_logs.values import (
     first_text,
     list_at,
     mapping_at,
-    metric,
     text_at,
 )
 from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
@@ -72,7 +71,7 @@ def read_row(row: dict[str, Any], number: int, place: str) -> Record:
         label=label,
         answer=answer,
         log_probs=log_probs,
-        right=metric(figures, figures),
+        figures=figures,
         annotations=mapping_at(document, "specific"),
     )
 

@@ -12,17 +12,18 @@ from cuescope_logs.values import (
     as_list,
     as_mapping,
     as_text,
+    count_of_questions,
+    directions,
     finite_number,
     first_text,
     list_at,
     mapping_at,
-    metric,
     own_scores,
     row_number,
     text_at,
 )
 from cuescope_sdk import Options, UserError, Words
-from cuescope_sdk.logs import Log, LogFile, LogReader, Record
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record, figures_of
 
 # as MMLU and ARC, MMLU-Pro, HellaSwag and TruthfulQA name them
 OPTIONS = ("choices", "options", "endings", "mc1_targets")
@@ -72,11 +73,15 @@ class LmEvalLog(LogReader):
                 expected=", ".join(others),
             )
         task = path.stem.removeprefix("samples_").rpartition("_")[0]
+        document = results_beside(path, self.title)
         return Log(
             title=task or path.stem,
             records=tuple(records),
-            scores=results_beside(path, self.title, task),
+            scores=own_scores(mapping_at(mapping_at(document, "results"), task)),
             left_out=others,
+            higher_is_better=directions(document, task),
+            expected=count_of_questions(document, task),
+            counts_rows=True,
         )
 
 
@@ -113,23 +118,20 @@ def read_line(line: dict[str, Any], place: str) -> Record:
         said=said,
         question=_question(document, prompt),
         choices=tuple(choices or listed_choices(prompt)),
-        label=label,
+        label=None if label == "" else label,
         log_probs=log_probs,
-        right=metric(line, names),
+        figures=figures_of(line, names),
         annotations={
             name: value for name, value in document.items() if name not in used
         },
     )
 
 
-def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
-    """The figures of the task in `results_{date}.json` of the same run; {} without one."""
+def results_beside(path: Path, title: str) -> dict[str, Any]:
+    """The file `results_{date}.json` of the same run; {} without one."""
     date = path.stem.rpartition("_")[2]
     file = LogFile(path, title).beside(f"results_{date}.json")
-    if file is None:
-        return {}
-    results = mapping_at(file.json_document(), "results")
-    return own_scores(mapping_at(results, task))
+    return {} if file is None else as_mapping(file.json_document())
 
 
 def _order(name: str) -> tuple[int, str]:

@@ -1,6 +1,6 @@
 """lmms-eval: `{date}_samples_{task}.jsonl`; its questions' data set is not in it."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,8 @@ from cuescope_logs.values import (
     as_list,
     as_mapping,
     as_text,
+    count_of_questions,
+    directions,
     finite_number,
     first_text,
     list_at,
@@ -17,6 +19,7 @@ from cuescope_logs.values import (
     row_number,
     text_at,
 )
+from cuescope_sdk.data import source_of
 from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 # columns of every task; the others are its metrics
@@ -24,7 +27,6 @@ COLUMNS = {
     "doc_id", "doc_hash", "target", "input", "resps", "filtered_resps", "token_counts",
     "input_media", "doc", "arguments", "submission",
 }  # fmt: skip
-WORDS_IN = ("category", "l2_category", "subset", "task", "type")
 
 
 class LmmsEvalLog(LogReader):
@@ -46,22 +48,28 @@ class LmmsEvalLog(LogReader):
     def read(self, path: Path) -> Log:
         """The lines, and the figures of `{date}_results.json` beside them."""
         date, _, task = path.stem.partition("_samples_")
-        records = []
-        for place, line in LogFile(path, self.title).json_lines():
-            records.append(read_line(line, place))
-        scores: dict[str, float] = {}
-        model = None
+        document: dict[str, Any] = {}
         results = LogFile(path, self.title).beside(f"{date}_results.json")
         if task and results is not None:
             document = as_mapping(results.json_document())
-            of_task = mapping_at(mapping_at(document, "results"), task)
-            scores = own_scores(of_task)
-            model = text_at(document, "model_name") or None
+        # the column by which the task clusters its errors, in the objects of its metrics
+        cluster = text_at(
+            mapping_at(mapping_at(document, "configs"), task), "cluster_key"
+        )
+        records = []
+        for place, line in LogFile(path, self.title).json_lines():
+            record = read_line(line, place)
+            records.append(
+                replace(record, group=source_of(record.annotations, cluster))
+            )
         return Log(
             title=task or path.stem,
             records=tuple(records),
-            model=model,
-            scores=scores,
+            model=text_at(document, "model_name") or None,
+            scores=own_scores(mapping_at(mapping_at(document, "results"), task)),
+            higher_is_better=directions(document, task),
+            expected=count_of_questions(document, task),
+            counts_rows=True,
         )
 
 
@@ -86,29 +94,17 @@ def read_line(line: dict[str, Any], place: str) -> Record:
         choices=tuple(listed_choices(prompt)),
         label=text_at(line, "target").strip() or None,
         log_probs=log_probs,
-        right=read_metrics(line),
+        figures={name: line[name] for name in line if name not in COLUMNS},
         images=tuple(media),
         annotations=_annotations(line),
     )
 
 
-def read_metrics(line: Mapping[str, Any]) -> bool | None:
-    """Whether the task's own figure says right: a number, or the `score` of an object."""
+def _annotations(line: dict[str, Any]) -> dict[str, Any]:
+    """What the objects of metrics say of a question besides its score: kinds, videos, clusters."""
+    annotations: dict[str, Any] = {}
     for name, value in line.items():
-        if name in COLUMNS:
-            continue
-        score = as_mapping(value).get("score", value)
-        if isinstance(score, bool | int | float) and score in (0, 1):
-            return bool(score)
-    return None
-
-
-def _annotations(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Kinds of questions, which the objects of metrics name."""
-    annotations = {}
-    for value in line.values():
-        for name in WORDS_IN:
-            word = as_mapping(value).get(name)
-            if isinstance(word, str):
-                annotations[name] = word
+        if name not in COLUMNS:
+            words = as_mapping(value).items()
+            annotations.update((key, word) for key, word in words if key != "score")
     return annotations

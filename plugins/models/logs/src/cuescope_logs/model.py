@@ -24,6 +24,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
+from cuescope_sdk.language import normalise_answer
 from cuescope_sdk.logs import Record
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_sdk.report import count_of
@@ -163,7 +164,8 @@ class Answers:
             return
         self.judged += 1
         if not sample.choices:
-            self.right += answer_text(record, sample) == sample.label
+            said = normalise_answer(answer_text(record, sample))
+            self.right += said == normalise_answer(sample.label)
             return
         choice = choice_of(record, sample.choices)
         self.unread += choice is None
@@ -233,14 +235,19 @@ def answer_text(record: Record, sample: Sample) -> str:
     if sample.choices:
         choice = choice_of(record, sample.choices)
         return record.said.strip() if choice is None else sample.choices[choice]
-    label = record.text_of(record.label)
+    label = sample.label if record.labels else record.text_of(record.label)
     if record.right and label is not None:
         return label
     answer = record.text_of(record.answer)
     said = record.said.strip() if answer is None else answer
+    accepted = {normalise_answer(text) for text in (*record.right_texts, label or "")}
+    is_right = bool(said) and normalise_answer(said) in accepted
     # judged wrong, though the words are the same: it must not pass for right
-    if record.right is False and said == label:
+    if record.right is False and is_right:
         return f"{said} (judged wrong)"
+    # any of several right answers counts
+    if record.right is None and is_right and not record.choices:
+        return label or said
     return said
 
 

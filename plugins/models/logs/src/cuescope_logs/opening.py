@@ -11,8 +11,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Names, Options, UserError, nearest
-from cuescope_sdk.logs import Log, LogFile, LogReader, Record
+from cuescope_sdk import Context, Names, Options, UserError, Words, nearest
+from cuescope_sdk.logs import Judgement, Log, LogFile, LogReader, Record, examine, judge
+from cuescope_sdk.report import count_of
 
 KIND = "log"
 FALLBACK = "table"  # fits any table, so the others are asked before
@@ -38,6 +39,11 @@ class LogOptions(Options):
         None,
         description="its format, as `cuescope plugins --kind log` lists them; default: as it shows",
     )
+    metric: Annotated[str | None, Words()] = Field(
+        None,
+        description="figure of the log that says what is correct, or 'words' to compare the words "
+        "alone; default: the first that the harness wrote",
+    )
     reader: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of the format's reader: '{question: q, answer: a}'"
     )
@@ -57,10 +63,16 @@ def open_log(options: LogOptions, context: Context) -> Log:
     name = options.format or find_format(path, context)
     given = json.dumps(dict(options.reader), sort_keys=True, default=str)
     # resolved: one file under two paths is read once
-    stamp = (str(path.resolve()), *_stamp(path), name, given)
+    stamp = (str(path.resolve()), *_stamp(path), name, given, options.metric)
     if stamp not in _logs:
         reader: LogReader = context.build(KIND, name, dict(options.reader))
-        log = check_log(reader.read(path), f"{name}: {path.name}")
+        where = f"{name}: {path.name}"
+        log = judge(check_log(reader.read(path), where), where, options.metric)
+        # before the first audit of it, and once: later it is in memory
+        log = replace(log, checks=tuple(examine(log)))
+        for check in log.checks:
+            if check.status == "fault":
+                context.announce(f"{where}: {check.check}: {check.detail}")
         # the oldest goes: what a process keeps does not grow with the logs that it opened
         while len(_logs) >= KEPT:
             del _logs[next(iter(_logs))]
@@ -175,6 +187,7 @@ def mend_record(record: Record) -> Record:
         question=question,
         choices=tuple(map(mend, record.choices)),
         label=mend_any(record.label),
+        labels=tuple(mend(x) if isinstance(x, str) else x for x in record.labels),
         answer=mend_any(record.answer),
     )
 
@@ -190,7 +203,37 @@ def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
     if reasons:
         left_out = [f"{count:,} {reason}" for reason, count in reasons]
         facts["left out of the log"] = ", ".join(left_out)
-    return {**facts, **log.notes}
+    return {**facts, **_judgement_facts(log.judgement), **log.notes}
+
+
+def _judgement_facts(judgement: Judgement | None) -> dict[str, str]:
+    """Which figure says what is correct, and what does not go with it."""
+    if judgement is None or judgement.figure is None:
+        return {}
+    name = judgement.figure
+    facts = {"judged by": f"the figure '{name}' ({judgement.source})"}
+    if judgement.partial:
+        facts["judged by"] += (
+            f"; {count_of(judgement.partial, 'answers')} with a part of the points, correct from "
+            "more than half of them on"
+        )
+    if judgement.unknown:
+        values = ", ".join(f"'{value}'" for value in list(judgement.unknown)[:3])
+        unknown = sum(judgement.unknown.values())
+        facts["not understood"] = (
+            f"{count_of(unknown, 'values')} of '{name}' ({values}): judged by the words"
+        )
+    if judgement.against:
+        reasons = [f"of {count:,} {why}" for why, count in judgement.against.items()]
+        facts["judged against the words"] = (
+            f"{' and '.join(reasons)} (such as {', '.join(judgement.examples)})"
+        )
+    if judgement.others:
+        shares = [f"'{other}' {share:.1%}" for other, share in judgement.others.items()]
+        facts["other figures"] = (
+            f"judge otherwise: {', '.join(shares[:4])} of the answers (metric=NAME takes another)"
+        )
+    return facts
 
 
 def _stamp(path: Path) -> Iterable[int]:

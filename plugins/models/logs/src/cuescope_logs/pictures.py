@@ -3,13 +3,15 @@
 import base64
 import binascii
 import warnings
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from PIL import Image
+from PIL import ExifTags, Image
 
 from cuescope_sdk import BadDataError, Frame, UserError, digest, inside
+from cuescope_sdk.data import to_rgb
 from cuescope_sdk.logs import Record, has_too_many_scans
 
 # few: each decoder is one more that a stranger's file can attack
@@ -25,6 +27,7 @@ class Pictures:
     def __init__(self, file: Path) -> None:
         path = file.expanduser()
         self.folder = path if path.is_dir() else path.parent
+        self.turned: set[str] = set()
 
     def frames(self, record: Record) -> tuple[Frame, ...]:
         """The frames of a record; () where one of its pictures is not here."""
@@ -50,7 +53,10 @@ class Pictures:
             return None
         if not is_picture(content):
             return None
-        return Frame(digest(content), partial(open_picture, content))
+        if is_turned(content):
+            self.turned.add(digest(content))
+        # of the bytes and of how they are shown: answers to pixels of another door are not these
+        return Frame(digest("upright", content), partial(open_picture, content))
 
     def _file(self, name: str) -> Frame | None:
         # an address is no path, and is not fetched
@@ -78,11 +84,22 @@ def is_picture(content: bytes) -> bool:
         return False
 
 
+def is_turned(content: bytes) -> bool:
+    """True if the picture's EXIF says that it is not stored as it is to be shown."""
+    # broken EXIF raises anything, and says nothing
+    with (
+        suppress(Exception),
+        Image.open(BytesIO(content), formats=FORMATS) as image,
+    ):
+        return bool(image.getexif().get(ExifTags.Base.Orientation, 1) != 1)
+    return False
+
+
 def open_picture(content: bytes) -> Image.Image:
-    """The picture, RGB; raises BadDataError where it is damaged."""
+    """The picture as a person sees it; raises BadDataError where it is damaged."""
     try:
         with Image.open(BytesIO(content), formats=FORMATS) as image:
-            return image.convert("RGB")
+            return to_rgb(image)
     # as in `is_picture`
     except Exception as error:
         raise BadDataError("a picture of the log cannot be decoded") from error

@@ -1,12 +1,19 @@
 """Files of answers that papers publish: NExT-QA, MMMU and MMMU-Pro."""
 
-import ast
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_list, as_mapping, as_text, mapping_at, text_at
+from cuescope_logs.values import as_mapping, as_text, mapping_at, text_at
 from cuescope_sdk import UserError
-from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
+from cuescope_sdk.logs import (
+    Choices,
+    Log,
+    LogFile,
+    LogReader,
+    Record,
+    figures_of,
+    list_of_texts,
+)
 
 ANSWERS = "answer_dict_val.json"
 MOST_CHOICES = 26  # a letter each
@@ -114,13 +121,12 @@ class MmmuProLog(LogReader):
             key = text_at(line, "id")
             if not key:
                 raise UserError(f"{place} 'id'", expected="a text", got="none")
-            choices = tuple(_options(line.get("options"), place))
+            choices = tuple(list_of_texts(line.get("options"), f"{place} 'options'"))
             said = text_at(line, "response")
             stated = text_at(line, "pred_indexs")  # MMMU-Pro spells it so
             answer = Choices.letter_index(stated, len(choices))
             if answer is None:
                 answer = Choices(choices).find(said)
-            right = line.get("if_right")
             records.append(
                 Record(
                     key=key,
@@ -129,11 +135,15 @@ class MmmuProLog(LogReader):
                     choices=choices,
                     label=Choices.letter_index(text_at(line, "answer"), len(choices)),
                     answer=answer,
-                    right=right if isinstance(right, bool) else None,
+                    figures=figures_of(line, ("if_right",)),
                     annotations={name: line.get(name) for name in PRO_ANNOTATIONS},
                 )
             )
-        return Log(title=path.stem, records=tuple(records))
+        return Log(
+            title=path.stem,
+            records=tuple(records),
+            higher_is_better={"if_right": True},
+        )
 
 
 def _number(value: Any, place: str) -> int:
@@ -149,16 +159,3 @@ def _number(value: Any, place: str) -> int:
 
 def _subject(key: str) -> str:
     return key.removeprefix("validation_").rpartition("_")[0]
-
-
-def _options(value: Any, place: str) -> list[str]:
-    """A list, or a text that writes one as Python does; nothing in it is run."""
-    if isinstance(value, str):
-        try:
-            value = ast.literal_eval(value)
-        # deep nesting raises the last two
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            raise UserError(
-                f"{place} 'options'", expected="a list", got=f"{value!r:.60}"
-            ) from None
-    return [as_text(option).strip() for option in as_list(value)]

@@ -1,26 +1,45 @@
 """Any table of answers: CSV, TSV, JSONL, Parquet or a workbook, its columns named by options."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_index, as_list, as_text, finite_number, text_at
+from cuescope_logs.values import (
+    as_index,
+    as_list,
+    as_text,
+    field_at,
+    finite_number,
+    text_at,
+)
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record, parse_json
+from cuescope_sdk.logs import (
+    OPTION_COLUMNS,
+    Choices,
+    Log,
+    LogFile,
+    LogReader,
+    Record,
+    figures_of,
+    list_of_texts,
+    options_in_columns,
+    parse_json,
+    without_letters,
+)
 
-RIGHT = {"1": True, "true": True, "0": False, "false": False}
 OPTIONS = "options"
+# share of the ids that may stand there twice and are ids all the same: rows were doubled
+MOST_REPEATED = 0.1
 KEY = "key"
 # where no column has these names, and none was named
 KEYS = ("id", "question_id", "index", "path", "sample")
 # these name samples, and do not count them: rows in another order are not taken for each other
 NAMES = ("path", "sample")
-LETTERS = tuple("ABCDEFGHIJ")  # a column an option, as VLMEvalKit has them
 
 
 class TableOptions(Options):
@@ -43,7 +62,7 @@ class TableOptions(Options):
     key: Annotated[str, Words()] = Field(
         KEY,
         description="column of the key; without one id, question_id, index, path or sample, "
-        "where no two rows have the same, else the number of the row",
+        "where hardly two rows have the same, else the number of the row",
     )
     group: Annotated[str, Words()] = Field(
         "group", description="column of what was drawn together: a video, a patient"
@@ -53,7 +72,7 @@ class TableOptions(Options):
     )
     right: Annotated[str, Words()] = Field(
         "right",
-        description="column of whether the answer counted: 1 or 0, true or false",
+        description="column of the judgement: 1 or 0, correct or incorrect, a score up to 1",
     )
     log_probs: Annotated[str, Words()] = Field(
         "log_probs", description="column with a list of log-likelihoods, one a choice"
@@ -76,26 +95,35 @@ class TableLog(LogReader):
     def read(self, path: Path) -> Log:
         """The rows."""
         rows: list[tuple[str, Mapping[str, Any]]] = []
-        for place, row in self._rows(path):
-            if not rows and self.options.prediction not in row:
+        nested = [name for name in vars(self.options).values() if "." in name]
+        for place, given in self._rows(path):
+            row = {**given}
+            for name in nested:
+                row.setdefault(name, field_at(given, name))
+            if (
+                not rows
+                and row.get(self.options.prediction) is None
+                and (self.options.prediction not in given)
+            ):
                 raise UserError(
                     f"{self.title}: {path.name} has no column '{self.options.prediction}'",
                     expected="a column of what the model said",
                     got=", ".join(map(str, row))[:200],
                     remedy=nearest(self.options.prediction, list(map(str, row)))
                     or "Name the columns: reader={prediction: COLUMN, answer: COLUMN, "
-                    "question: COLUMN, options: 'A,B,C,D'}, as -M 'reader=...' and "
-                    "-D 'reader=...', or as -L 'reader=...' beside --log",
+                    "question: COLUMN, options: 'A,B,C,D'}, a field of a field as a.b.c, as "
+                    "-M 'reader=...' and -D 'reader=...', or as -L 'reader=...' beside --log",
                 )
             rows.append((place, row))
         key = self._key_column([row for _, row in rows])
         records = []
-        for number, (place, row) in enumerate(rows):
-            records.append(self._record(row, number, place, key))
+        for number, (place, cells) in enumerate(rows):
+            records.append(self._record(cells, number, place, key))
         return Log(
             title=path.stem,
             records=tuple(records),
             notes=_notes_of_keys([row for _, row in rows], key),
+            higher_is_better={self.options.right: True},
         )
 
     def _key_column(self, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -105,17 +133,20 @@ class TableLog(LogReader):
             return named
         for column in KEYS:
             keys = {text_at(row, column) for row in rows}
-            if "" not in keys and len(keys) == len(rows):
+            repeated = len(rows) - len(keys)
+            if "" not in keys and repeated <= MOST_REPEATED * len(rows):
                 return column
         return named
 
     def _option_columns(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The column with the list of choices, or the columns with a choice each."""
         named = self.options.options
-        if named == OPTIONS and OPTIONS not in row and {*LETTERS[:2]} <= row.keys():
-            filled = takewhile(lambda letter: text_at(row, letter).strip(), LETTERS)
-            return tuple(filled)
-        return tuple(name.strip() for name in named.split(","))
+        if named != OPTIONS or OPTIONS in row:
+            return tuple(name.strip() for name in named.split(","))
+        if {*ascii_uppercase[:2]} <= row.keys():
+            return tuple(letter for letter in ascii_uppercase if letter in row)
+        lists = [column for column in OPTION_COLUMNS if column in row]
+        return (*lists[:1],) or (named,)
 
     def _rows(self, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         suffix = path.suffix.lower()
@@ -140,7 +171,7 @@ class TableLog(LogReader):
     ) -> Record:
         named = self.options
         columns = self._option_columns(row)
-        choices = _choices(row, columns, place)
+        choices = _choices(row, columns, place, text_at(row, named.answer))
         said = text_at(row, named.prediction)
         cell = f"{place} '{named.log_probs}'"
         listed = as_list(parse_list(row.get(named.log_probs), cell))
@@ -164,7 +195,7 @@ class TableLog(LogReader):
             # without choices the words are in `said`
             answer=_choice(row.get(named.prediction), choices) if choices else None,
             log_probs=log_probs,
-            right=RIGHT.get(text_at(row, named.right).strip().lower()),
+            figures=figures_of(row, (named.right,)),
             group=text_at(row, named.group) or None,
             images=tuple(filter(None, [text_at(row, named.image)])),
             annotations={
@@ -201,12 +232,16 @@ def _choices(
     row: Mapping[str, Any],
     columns: Sequence[str],
     place: str,
+    right: str,
 ) -> tuple[str, ...]:
     if len(columns) > 1:
-        cells = [text_at(row, column).strip() for column in columns]
-        return tuple(filter(None, cells))
-    value = parse_list(row.get(columns[0]), f"{place} '{columns[0]}'")
-    return tuple(as_text(option).strip() for option in as_list(value))
+        by_letter = {
+            letter: row.get(column)
+            for letter, column in zip(ascii_uppercase, columns, strict=False)
+        }
+        return options_in_columns(by_letter, right.strip())
+    listed = list_of_texts(row.get(columns[0]), f"{place} '{columns[0]}'")
+    return tuple(without_letters(listed))
 
 
 def _right_choice(value: Any, choices: tuple[str, ...], place: str) -> int | str | None:

@@ -1,7 +1,7 @@
 """Values of JSON that may be anything, as what they should be."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cuescope_sdk import UserError
@@ -40,6 +40,18 @@ def list_at(value: Any, name: str) -> list[Any]:
 def text_at(value: Any, name: str) -> str:
     """A field of an object as a text; "" for nothing."""
     return as_text(as_mapping(value).get(name))
+
+
+def field_at(value: Any, path: str) -> Any:
+    """A field within fields, by a dotted name: `score.value`, `messages.-1.content`; else None."""
+    for name in path.split("."):
+        number = name.removeprefix("-")
+        if isinstance(value, list) and number.isdecimal() and len(number) < 9:
+            index = int(name)
+            value = value[index] if -len(value) <= index < len(value) else None
+        else:
+            value = as_mapping(value).get(name)
+    return value
 
 
 def as_number(value: Any) -> float | None:
@@ -92,15 +104,6 @@ def first_text(values: Sequence[Any]) -> str:
     return as_text(values[0]) if values else ""
 
 
-def metric(line: Mapping[str, Any], names: Iterable[str]) -> bool | None:
-    """Whether the first figure that is 0 or 1 says right; None where there is none."""
-    for name in names:
-        value = line.get(name)
-        if isinstance(value, bool | int | float) and value in (0, 1):
-            return bool(value)
-    return None
-
-
 def own_scores(results: Mapping[str, Any]) -> dict[str, float]:
     """The numbers of a task's results, as the harness names them; errors of means left out."""
     scores = {}
@@ -110,3 +113,16 @@ def own_scores(results: Mapping[str, Any]) -> dict[str, float]:
         if number is not None and "stderr" not in name and name != "sample_len":
             scores[name] = number
     return scores
+
+
+def directions(results: Mapping[str, Any], task: str) -> dict[str, bool]:
+    """Which figures of a task are better when higher, as a results file of lm-eval's form says."""
+    stated = mapping_at(mapping_at(results, "higher_is_better"), task)
+    return {name: value for name, value in stated.items() if isinstance(value, bool)}
+
+
+def count_of_questions(results: Mapping[str, Any], task: str) -> int | None:
+    """How many questions of a task were asked, as such a file says."""
+    samples = mapping_at(mapping_at(results, "n-samples"), task)
+    count = as_number(samples.get("effective"))
+    return None if count is None else int(count)

@@ -1,7 +1,9 @@
 """VLMEvalKit: `{model}_{dataset}.xlsx`, `.tsv` or `.json`, a row an answer."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from cuescope_logs.prompts import split_options
@@ -9,13 +11,22 @@ from cuescope_logs.values import text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
+from cuescope_sdk.logs import (
+    OPTION_COLUMNS,
+    Choices,
+    Log,
+    LogFile,
+    LogReader,
+    Record,
+    figures_of,
+    list_of_texts,
+    options_in_columns,
+    without_letters,
+)
 
 CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
 FAILED = "Failed to obtain answer"  # written where the API gave nothing
-LETTERS = tuple("ABCDEFGH")  # columns of options
 COLUMNS = (b"index", b"prediction", b"answer")
-HITS = {"1": True, "0": False}
 LONGEST_CELL = 32_767  # characters: Excel cuts what is longer
 # read elsewhere, or much too long for an annotation
 PASSED_OVER = {
@@ -27,6 +38,9 @@ PASSED_OVER = {
     "thinking",
     "log",
     "hint",
+    "hit",
+    *ascii_uppercase,
+    *OPTION_COLUMNS,
 }
 
 
@@ -59,12 +73,22 @@ class VLMEvalKitLog(LogReader):
                 continue
             cut += len(said) >= LONGEST_CELL
             records.append(read_row(row, said, place))
+        turned = {record.group for record in records if record.group is not None}
+        if turned:
+            records = [
+                replace(record, group=record.group or record.key)
+                if record.key in turned or record.group
+                else record
+                for record in records
+            ]
         left_out = {"without an answer ('Failed to obtain answer')": failed}
         left_out["cut at 32,767 characters, and kept so"] = cut
         return Log(
             title=path.stem,
             records=tuple(records),
             left_out={reason: count for reason, count in left_out.items() if count},
+            errors=failed,
+            higher_is_better={"hit": True},
         )
 
 
@@ -97,35 +121,38 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
             f"{place} 'index'", expected="a number or a name", got="nothing"
         )
     question = text_at(row, "question")
-    choices = []
-    for letter in LETTERS:
-        option = text_at(row, letter).strip()
-        # "nan" is what pandas writes for an empty cell
-        if not option or option.lower() == "nan":
-            break
-        choices.append(option)
+    answer = text_at(row, "answer").strip()
+    choices = options_in_columns(row, answer)
+    for column in OPTION_COLUMNS:
+        # Video-MME's candidates are a list as Python writes it, letters and all
+        if not choices and text_at(row, column).strip():
+            listed = list_of_texts(row[column], f"{place} '{column}'")
+            choices = tuple(without_letters(listed))
     if not choices:
         # some benchmarks write them into the question
-        question, choices = split_options(question)
-    answer = text_at(row, "answer").strip()
+        question, in_question = split_options(question)
+        choices = tuple(in_question)
     label: int | str | None = Choices.letter_index(answer, len(choices))
     if label is None:
         label = answer or None
-    hit = text_at(row, "hit").removesuffix(".0")
     number = int(index) if index.isdecimal() and len(index) < 16 else None
     return Record(
         key=index,
         said=said,
         question=question,
-        choices=tuple(choices),
+        choices=choices,
         label=label,
-        right=HITS.get(hit),
+        figures=figures_of(row, ("hit",)),
         position=number,
-        group=index if number is None else str(number % CIRCULAR),
+        group=_turned(number),
         images=tuple(filter(None, [text_at(row, "image_path")])),
         annotations={
-            name: value
-            for name, value in row.items()
-            if name not in PASSED_OVER and name not in LETTERS
+            name: value for name, value in row.items() if name not in PASSED_OVER
         },
     )
+
+
+def _turned(number: int | None) -> str | None:
+    """The question whose options were turned in a row; None for a row as it was written."""
+    # the first of them has its own number: `read` gives it the group of its copies
+    return None if number is None or number < CIRCULAR else str(number % CIRCULAR)

@@ -1,16 +1,20 @@
 """Images and animations with Pillow: upright, opaque, RGB."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from jaxtyping import Float
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image
 
 from cuescope.counted import count_of
 from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
+from cuescope.pixels import darkened, to_rgb
+from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MOST_PIXELS,
@@ -22,7 +26,6 @@ from cuescope_sdk.data._media.files import (
 )
 from cuescope_sdk.data._media.memory import DECODING
 
-_STRIP = 2**20  # pixels that are laid over white at a time
 # bytes a pixel: these libraries keep canvases of their own
 _LARGE_BYTES = {"WEBP": 20, "AVIF": 20, "HEIF": 20}
 _BYTE_PIXELS = 10_000  # pixels that are decoded for a byte of an animation
@@ -43,44 +46,84 @@ def image_formats() -> list[str]:
     return [name for name in wanted if name in Image.OPEN]
 
 
+@dataclass(frozen=True, slots=True)
+class PictureShape:
+    """Width and height of a picture as its pixels are `stored`, and its EXIF `orientation`."""
+
+    stored: tuple[int, int]
+    orientation: int = 1
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """Width and height once it is turned as its EXIF says."""
+        # 5 to 8 exchange the sides (CIPA DC-008, tag 0x0112)
+        return self.stored[::-1] if self.orientation >= 5 else self.stored
+
+    @property
+    def is_turned(self) -> bool:
+        return self.orientation != 1
+
+    def turn(self, image: Image.Image) -> Image.Image:
+        """An image of the stored pixels, such as a mask, turned as the picture is."""
+        method = _TURNS.get(self.orientation)
+        return image if method is None else image.transpose(method)
+
+    def turn_box(self, box: Sequence[float]) -> tuple[float, float, float, float]:
+        """A box of the stored pixels (left, top, right, bottom) in those that are shown."""
+        width, height = self.stored
+        left, top, right, bottom = box
+        x0, y0 = _turned(left, top, width, height, self.orientation)
+        x1, y1 = _turned(right, bottom, width, height, self.orientation)
+        return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+# what undoes each orientation, as Pillow's `exif_transpose` does
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def _turned(
+    x: float, y: float, width: float, height: float, orientation: int
+) -> tuple[float, float]:
+    """Where a point of the stored pixels is shown."""
+    places = {
+        2: (width - x, y),
+        3: (width - x, height - y),
+        4: (x, height - y),
+        5: (y, x),
+        6: (height - y, x),
+        7: (height - y, width - x),
+        8: (y, width - x),
+    }
+    return places.get(orientation, (x, y))
+
+
+def picture_shape(path: Path) -> PictureShape:
+    """The shape of an image file, from its header; raises BadDataError where it has none."""
+    try:
+        with (
+            path.open("rb") as file,
+            Image.open(file, formats=image_formats()) as image,
+        ):
+            orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
+            stored = image.size
+    # decoders of strangers' bytes raise anything at all
+    except Exception as error:
+        raise BadDataError(f"{path.name} is no picture") from error
+    return PictureShape(stored, orientation if orientation in _TURNS else 1)
+
+
 def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
     """The image as a person sees it, RGB; not `turned`: as its pixels are stored."""
     with _open(file, image_formats(), MOST_PIXELS) as image:
-        return opaque_rgb(image, turned=turned)
-
-
-def opaque_rgb(image: Image.Image, *, turned: bool = True) -> Image.Image:
-    """Turned as its EXIF says; transparency over white; 16-bit grey by its high byte."""
-    image.load()
-    # Pillow's convert would clip these at 255, to white
-    deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
-    if turned:
-        image = _upright(image)
-    if deep:
-        high = np.asarray(image) >> 8
-        return Image.fromarray(high.astype(np.uint8)).convert("RGB")
-    return _over_white(image) if image.has_transparency_data else image.convert("RGB")
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    try:
-        ImageOps.exif_transpose(image, in_place=True)
-    except Exception:  # broken EXIF raises anything, and the pixels are still good
-        return image.copy()
-    return image
-
-
-def _over_white(image: Image.Image) -> Image.Image:
-    """Strip by strip, for each takes four times its memory."""
-    opaque = Image.new("RGB", image.size)
-    rows = max(1, _STRIP // image.width)
-    for top in range(0, image.height, rows):
-        bottom = min(top + rows, image.height)
-        strip = image.crop((0, top, image.width, bottom)).convert("RGBA")
-        white = Image.new("RGBA", strip.size, "white")
-        white.alpha_composite(strip)
-        opaque.paste(white.convert("RGB"), (0, top))
-    return opaque
+        return to_rgb(image, turned=turned)
 
 
 def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
@@ -91,7 +134,7 @@ def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]
             try:
                 image.seek(index)
                 require_pixels(image.size, MOST_PIXELS)  # frames may grow
-                frames[index] = opaque_rgb(image.copy())
+                frames[index] = to_rgb(image.copy())
             except (EOFError, OSError, SyntaxError, ValueError):
                 break  # a GIF that is cut off keeps its first frames
     return frames
@@ -117,9 +160,12 @@ def measure_image(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
     with _open(file, image_formats(), max_pixels) as image:
         frames = getattr(image, "n_frames", 1) if image.format in _ANIMATED else 1
         image.load()
-        if image.mode not in ("L", "RGB", "RGBA"):
-            opaque_rgb(image.crop((0, 0, 1, 1)))  # some modes cannot be converted
-    return 1, f"only the first of its {frames} frames is shown" if frames > 1 else None
+        loss = darkened(image)
+        if image.mode in ("I", "F"):
+            to_rgb(image)  # of numbers all decide
+        elif image.mode not in ("L", "RGB", "RGBA"):
+            to_rgb(image.crop((0, 0, 1, 1)))  # some modes cannot be converted
+    return 1, f"only the first of its {frames} frames is shown" if frames > 1 else loss
 
 
 def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:

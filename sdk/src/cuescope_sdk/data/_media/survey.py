@@ -59,7 +59,22 @@ def probe(path: Path, max_pixels: int) -> Probe:
         return Probe(path, "", 0, "no such file")
     except Exception as error:
         # decoders meet strangers' bytes, and raise anything at all
-        return Probe(path, digest, 0, reason(error))
+        return Probe(path, digest, 0, pointer_words(path) or reason(error))
+
+
+def pointer_words(path: Path) -> str | None:
+    """What a small text in the place of a file stands for; None where it is no such text."""
+    with suppress(OSError):
+        with path.open("rb") as file:
+            start = file.read(200)
+        if start.startswith(b"version https://git-lfs"):
+            return "a pointer of Git LFS (`git lfs pull` brings the file)"
+        if (
+            start.startswith((b"../", b"/annex/", b".git/annex/"))
+            and b"\0" not in start
+        ):
+            return "a link that was copied as text (copy the files with links followed)"
+    return None
 
 
 class ProbeCache(CacheFile):

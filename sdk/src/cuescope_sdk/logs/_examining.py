@@ -1,0 +1,362 @@
+"""Faults of a log that can be seen in its rows: does its number follow from them?"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from cuescope.counted import count_of
+from cuescope_sdk.data._input_checks import InputCheck, Status
+from cuescope_sdk.language import normalise_answer, strip_thinking
+from cuescope_sdk.logs._choices import Choices
+from cuescope_sdk.logs._judging import NAMED, literal_matches
+from cuescope_sdk.logs._option_lists import is_blank, option_letter
+from cuescope_sdk.logs._records import Judgement, Log, Record
+
+TOLERANCE = (
+    0.001  # of an accuracy: harnesses print two decimals of a percentage, or three
+)
+# share of the rows from which on what is in single rows is a fault of the log, as for a join
+MATTERS = 0.01
+LEVEL = 0.001  # of places of right answers: a log in a thousand is told for nothing
+DUPLICATES = "that stand there twice"
+# how models decline, in the words of refusal classifiers (XSTest, Roettger et al., 2024)
+_REFUSAL = re.compile(
+    r"^\W*(?:i(?:'|\u2019)?m sorry|i am sorry|sorry,|i can(?:no|')t (?:assist|help|answer|provide)|"
+    r"i cannot (?:assist|help|answer|provide)|i(?:'|\u2019)?m (?:un|not )able to|i am unable to|"
+    r"as an ai\b|unfortunately, i)",
+    re.IGNORECASE,
+)
+# text of UTF-8 that was read as Latin-1, or had no letter at all for its bytes
+_GARBLED = re.compile("\ufffd|\u00c3[\u0080-\u00bf\u2018-\u203a]|\u00e2\u20ac")
+
+
+def examine(log: Log) -> list[InputCheck]:
+    """Check a log that was judged: its figure, its rows, its options."""
+    return [
+        *figure_checks(log),
+        *word_checks(log),
+        *row_checks(log),
+        *option_checks(log.records),
+    ]
+
+
+def share_of(count: int, total: int) -> Status:
+    """A count of rows as a fault from a hundredth on, a note below."""
+    return "fault" if count > MATTERS * total else "note"
+
+
+# ------------------------------------------------------------------------------------- the figure
+
+
+def figure_checks(log: Log) -> Iterator[InputCheck]:
+    """Which figure counts, its direction, and whether it is the mean of its rows."""
+    judgement = log.judgement
+    if judgement is None or judgement.figure is None:
+        yield InputCheck(
+            "figure",
+            "note",
+            "none in the rows: answers are compared with the right ones by words",
+        )
+        if log.scores:
+            yield from _recomputed_from_words(log)
+        return
+    status: Status = "ok"
+    if judgement.contradicted:
+        status = "fault"
+    elif not judgement.stated:
+        status = "note"
+    detail = f"'{judgement.figure}': {judgement.source}"
+    if judgement.contradicted:
+        detail += ", but answers that are right word for word have the worse figure"
+    right = sum(record.right is True for record in log.records)
+    detail += (
+        f"; {right:,} of {judgement.judged:,} correct ({right / judgement.judged:.2%})"
+    )
+    if judgement.partial:
+        detail += (
+            f"; {count_of(judgement.partial, 'answers')} with a part of the points"
+        )
+    yield InputCheck("figure", status, detail)
+    for name, share in judgement.others.items():
+        yield InputCheck(
+            f"figure '{name}'", "note", f"judges {share:.1%} of the answers otherwise"
+        )
+    if judgement.unknown:
+        unknown = sum(judgement.unknown.values())
+        named = ", ".join(f"'{value}'" for value in list(judgement.unknown)[:NAMED])
+        yield InputCheck(
+            "values", "note", f"{count_of(unknown, 'values')} not understood: {named}"
+        )
+    total = len(log.records)
+    if judgement.judged + sum(judgement.unknown.values()) < total:
+        missing = total - judgement.judged - sum(judgement.unknown.values())
+        yield InputCheck(
+            "not judged",
+            share_of(missing, total),
+            f"{missing:,} of {total:,} answers have no '{judgement.figure}': words decide there",
+        )
+    yield from _recomputed(log, judgement, judgement.figure)
+
+
+def _recomputed(log: Log, judgement: Judgement, chosen: str) -> Iterator[InputCheck]:
+    found = False
+    for name, own in log.scores.items():
+        mean = next(
+            (m for figure, m in judgement.means.items() if _is_of(name, figure)), None
+        )
+        if mean is None:
+            continue
+        found = True
+        yield _compare(name, own, mean)
+    if not found:
+        yield InputCheck(
+            "accuracy",
+            "note",
+            f"'{chosen}' is {judgement.means[chosen]:.2%} in the rows; the log "
+            "states no figure to compare it with",
+        )
+
+
+def _recomputed_from_words(log: Log) -> Iterator[InputCheck]:
+    matches = [match for match in literal_matches(log.records) if match is not None]
+    if len(matches) == len(log.records) and "accuracy" in log.scores:
+        yield _compare("accuracy", log.scores["accuracy"], sum(matches) / len(matches))
+
+
+def _compare(name: str, own: float, mean: float) -> InputCheck:
+    # a harness may count in percent
+    scale = 100 if own > 1 else 1
+    differs = abs(own / scale - mean) > TOLERANCE
+    return InputCheck(
+        "accuracy",
+        "fault" if differs else "ok",
+        f"'{name}' is {mean:.2%} in the rows and {own / scale:.2%} in the log's own figure",
+    )
+
+
+def _is_of(name: str, figure: str) -> bool:
+    """True if a figure of the results is the mean of one of the rows: "acc,none", "match mean"."""
+    if name == figure or name.partition(",")[0] == figure:
+        return "stderr" not in name
+    return name in (f"{figure} accuracy", f"{figure} mean")
+
+
+# -------------------------------------------------------------------------------------- the words
+
+
+def word_checks(log: Log) -> Iterator[InputCheck]:
+    """Answers whose words say something else than their judgement; refusals and empty ones."""
+    records = log.records
+    total = len(records)
+    judgement = log.judgement
+    against = judgement.against if judgement else {}
+    if against and judgement:
+        count = sum(against.values())
+        reasons = " and ".join(
+            f"of {number:,} {why}" for why, number in against.items()
+        )
+        yield InputCheck(
+            "extraction",
+            share_of(count, total),
+            f"{reasons} (such as {', '.join(judgement.examples)})",
+        )
+    misread = [record for record in records if _is_misread(record)]
+    if misread:
+        yield InputCheck(
+            "extraction",
+            share_of(len(misread), total),
+            f"{count_of(len(misread), 'answers')} parsed as another option than the words name "
+            f"({_names(misread)})",
+        )
+    if not against and not misread:
+        yield InputCheck("extraction", "ok", "no answer is judged against its words")
+    for name, silent in (
+        ("empty answers", _empty_answers(records)),
+        ("refusals", [r for r in records if _REFUSAL.match(strip_thinking(r.said))]),
+    ):
+        if silent:
+            yield InputCheck(
+                name,
+                share_of(len(silent), total),
+                f"{len(silent):,} ({_names(silent)})",
+            )
+    garbled = [
+        r for r in records if _GARBLED.search(f"{r.question} {r.said} {r.choices}")
+    ]
+    if garbled:
+        yield InputCheck(
+            "encoding",
+            share_of(len(garbled), total),
+            f"{count_of(len(garbled), 'rows')} with broken letters ({_names(garbled)})",
+        )
+
+
+def _empty_answers(records: Sequence[Record]) -> list[Record]:
+    """Records without words, of a format that has them, and without likelihoods."""
+    silent = [r for r in records if not r.said.strip() and not r.log_probs]
+    if len(silent) < len(records):
+        return silent
+    return [record for record in silent if record.answer is None]
+
+
+def _is_misread(record: Record) -> bool:
+    """True if the harness's reading is another option than the one that the answer names."""
+    if not record.choices or not isinstance(record.answer, int) or record.labels:
+        return False
+    chosen = Choices(record.choices).stated(record.said)
+    return chosen is not None and chosen != record.answer and not record.shuffled
+
+
+def _names(records: Sequence[Record]) -> str:
+    more = ", ..." if len(records) > NAMED else ""
+    return "such as " + ", ".join(record.key[:40] for record in records[:NAMED]) + more
+
+
+# --------------------------------------------------------------------------------------- the rows
+
+
+def row_checks(log: Log) -> Iterator[InputCheck]:
+    """Rows that are there twice, missing or failed, and what they do to the denominator."""
+    keys = dict.fromkeys(record.key for record in log.records)
+    twice = log.left_out.get(DUPLICATES, 0)
+    if twice:
+        yield InputCheck(
+            "duplicates",
+            "fault",
+            f"{count_of(twice, 'rows')} {DUPLICATES}: each counts once here",
+        )
+    missing = _missing(log, len(keys))
+    if missing:
+        yield missing
+    if log.errors:
+        right = sum(record.right is True for record in log.records)
+        judged = sum(record.right is not None for record in log.records)
+        detail = f"{count_of(log.errors, 'rows')} without an answer"
+        if judged:
+            detail += (
+                f": {right / judged:.2%} correct of {judged:,} answered, "
+                f"{right / (judged + log.errors):.2%} if they count as incorrect"
+            )
+        yield InputCheck("failed rows", share_of(log.errors, len(log.records)), detail)
+    unlabelled = [r for r in log.records if r.label is None and not r.labels]
+    if unlabelled and len(unlabelled) < len(log.records):
+        yield InputCheck(
+            "right answers",
+            share_of(len(unlabelled), len(log.records)),
+            f"{count_of(len(unlabelled), 'rows')} without one ({_names(unlabelled)})",
+        )
+    clashes = _contradictions(log.records)
+    if clashes:
+        yield InputCheck(
+            "right answers",
+            share_of(len(clashes), len(log.records)),
+            f"{count_of(len(clashes), 'rows')} ask what others ask, and call another answer right "
+            f"({_names(clashes)})",
+        )
+    if not twice and not missing and not log.errors:
+        yield InputCheck(
+            "rows", "ok", f"{len(keys):,} questions, each once, none failed"
+        )
+
+
+def _missing(log: Log, asked: int) -> InputCheck | None:
+    if log.expected is not None and asked + log.errors < log.expected:
+        lacking = log.expected - asked - log.errors
+        return InputCheck(
+            "missing rows",
+            "fault",
+            f"{lacking:,} of the {log.expected:,} questions that the harness asked are not here",
+        )
+    # numbers of rows that the harness counts itself: a gap is a row that is gone
+    numbers = {r.position for r in log.records if r.position is not None}
+    if not log.counts_rows or not numbers:
+        return None
+    gap = max(numbers) + 1 - len(numbers) - log.errors
+    if gap <= 0:
+        return None
+    return InputCheck(
+        "missing rows",
+        "fault",
+        f"{gap:,} of the numbers from 0 to {max(numbers):,} are not here",
+    )
+
+
+def _contradictions(records: Sequence[Record]) -> list[Record]:
+    """Records that ask the same as another one, with other right answers."""
+    asked: dict[tuple[object, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        if record.question and record.right_texts and record.images:
+            asked[record.question, frozenset(record.choices), record.images].append(
+                record
+            )
+    clashes = []
+    for group in asked.values():
+        if len({tuple(map(normalise_answer, r.right_texts)) for r in group}) > 1:
+            clashes += group
+    return clashes
+
+
+# ------------------------------------------------------------------------------------ the options
+
+
+def option_checks(records: Sequence[Record]) -> Iterator[InputCheck]:
+    """Blank options, right answers that are no option, and where the right ones stand."""
+    with_choices = [record for record in records if record.choices]
+    if not with_choices:
+        return
+    total = len(records)
+    strange = [
+        r
+        for r in with_choices
+        if isinstance(r.label, str) and Choices(r.choices).index(r.label) is None
+    ]
+    if strange:
+        yield InputCheck(
+            "options",
+            share_of(len(strange), total),
+            f"of {count_of(len(strange), 'questions')} the right answer is none of the options "
+            f"({_names(strange)})",
+        )
+    blank = [r for r in with_choices if any(map(is_blank, r.choices))]
+    if blank:
+        unanswerable = [r for r in blank if is_blank(r.text_of(r.label) or "")]
+        detail = (
+            f"{count_of(len(blank), 'questions')} with a blank option ({_names(blank)})"
+        )
+        if unanswerable:
+            detail += f"; of {len(unanswerable):,} it is the right one"
+        yield InputCheck("options", share_of(len(blank), total), detail)
+    twins = [r for r in with_choices if len(set(r.choices)) < len(r.choices)]
+    if twins:
+        yield InputCheck(
+            "options",
+            share_of(len(twins), total),
+            f"{count_of(len(twins), 'questions')} with an option twice ({_names(twins)})",
+        )
+    yield from _places(with_choices)
+
+
+def _places(records: Sequence[Record]) -> Iterator[InputCheck]:
+    places = Counter(r.label for r in records if isinstance(r.label, int))
+    counts = Counter(len(r.choices) for r in records if isinstance(r.label, int))
+    if not places or max(counts) > 26:
+        return
+    # each place as often as questions offer it
+    expected: Mapping[int, float] = {
+        place: sum(number / count for count, number in counts.items() if count > place)
+        for place in range(max(counts))
+    }
+    words = ", ".join(
+        f"{option_letter(place)} {places[place] / places.total():.0%}"
+        for place in expected
+    )
+    from cuescope_sdk.statistics import uneven_p_value  # late: scipy takes a second
+
+    counts_of_places = [places[place] for place in expected]
+    uneven = uneven_p_value(counts_of_places, list(expected.values())) < LEVEL
+    detail = f"the right one is {words}"
+    if uneven:
+        detail += (
+            ": more uneven than chance, so a model that prefers a place gains by it"
+        )
+    yield InputCheck("option order", "note" if uneven else "ok", detail)
