@@ -102,7 +102,7 @@ def keep(folder: Path, dossier: Dossier, results: Results) -> None:
     }
     with gzip.open(folder / ROWS, "wt") as file:
         json.dump(kept, file, default=_plain)
-    views = {}
+    views: dict[str, np.ndarray] = {}
     for number, view in enumerate(as_they_are(dossier, target)):
         views |= {
             f"{name}{number}": column for name, column in _view(dossier, target, view)

@@ -1,5 +1,7 @@
 """One effect behind what several changes do: against closed forms, nulls and planted effects."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from scipy.stats import norm, t as student
@@ -15,36 +17,48 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def shift(name, mean, *, dose=1.0, error=0.03, kind=None, samples=SAMPLES, **more):
+def shift(
+    name: str,
+    mean: float,
+    *,
+    dose: float = 1.0,
+    error: float = 0.03,
+    kind: str | None = None,
+    dose_error: float = 0.0,
+) -> Shift:
     """Samples of their own with just this mean and this standard error."""
-    values = np.resize([1.0, -1.0], samples) * error * np.sqrt(samples)
-    groups = [f"{name} {mean} {number}" for number in range(samples)]
-    return Shift(name, kind or name, mean + values, groups, dose, **more)
+    values = np.resize([1.0, -1.0], SAMPLES) * error * np.sqrt(SAMPLES)
+    groups = [f"{name} {mean} {number}" for number in range(SAMPLES)]
+    return Shift(name, kind or name, mean + values, groups, dose, dose_error)
 
 
 def drawn(
-    generator, effect, doses, spread, *, control=True, samples=SAMPLES, freedom=None
-):
+    generator: np.random.Generator,
+    effect: float,
+    doses: Sequence[float],
+    spread: float,
+    freedom: int | None = None,
+) -> list[Shift]:
     """Interventions that do something of their own beside the cue, each with its control."""
-    shifts = []
 
-    def beside():
+    def beside() -> float:
         if freedom is None:
-            return spread * generator.standard_normal()
-        return spread * generator.standard_t(freedom)
+            return float(spread * generator.standard_normal())
+        return float(spread * generator.standard_t(freedom))
 
+    shifts = []
     for number, dose in enumerate(doses):
         damage = beside()
-        for is_control in (False, True)[: 1 + control]:
-            mean = damage + beside() + (0 if is_control else dose * effect + beside())
-            values = mean + NOISE * generator.standard_normal(samples)
-            groups = [(number, is_control, one) for one in range(samples)]
-            own = 0.0 if is_control else dose
+        for own in (dose, 0.0):
+            of_kind = beside() if own else 0.0
+            mean = damage + own * effect + of_kind + beside()
+            values = mean + NOISE * generator.standard_normal(SAMPLES)
+            groups = [(number, own, sample) for sample in range(SAMPLES)]
             shifts.append(Shift(number, number, values, groups, own))
     return shifts
 
 
-def test_one_without_spread_is_the_mean_by_precision():
+def test_one_without_spread_is_the_mean_by_precision() -> None:
     """Where changes do nothing beside the cue: the closed form of normal means."""
     shifts = [
         shift("a", 0.30, dose=1.0, error=0.02),
@@ -68,7 +82,21 @@ def test_one_without_spread_is_the_mean_by_precision():
     )
 
 
-def test_draws_agree_with_weights_of_the_prior():
+def test_whole_doses_are_a_meta_analysis() -> None:
+    """`combine_effects(..., method_re="iterated", use_t=True)` of statsmodels 0.15.0.
+
+    Paule and Mandel's variance, Hartung and Knapp's interval.
+    """
+    means = [0.30, 0.22, 0.35, 0.10, 0.28, 0.41, 0.25, 0.18]
+    shifts = [shift(f"{number}", mean) for number, mean in enumerate(means)]
+    found = dose_response(shifts, rng())
+    assert found.heterogeneity == pytest.approx(0.896698, abs=1e-4)
+    assert found.effect.value == pytest.approx(0.26125, abs=0.02)
+    assert found.effect.low == pytest.approx(0.179895, abs=0.03)
+    assert found.effect.high == pytest.approx(0.342605, abs=0.03)
+
+
+def test_draws_agree_with_weights_of_the_prior() -> None:
     """Another way to the same posterior: draws of the prior, each weighed by its likelihood."""
     shifts = [
         shift("a", 0.35, dose=1.0),
@@ -101,7 +129,7 @@ def test_draws_agree_with_weights_of_the_prior():
     weights = np.exp(log - log.max())
     weights /= weights.sum()
 
-    def above(value):
+    def above(value: float) -> float:
         return float(weights @ norm.sf(value, middles, precision**-0.5))
 
     assert above(found.effect.low) == pytest.approx(0.975, abs=0.01)
@@ -111,7 +139,7 @@ def test_draws_agree_with_weights_of_the_prior():
     assert found.mixing < 1.05
 
 
-def test_what_its_control_does_is_not_the_cue():
+def test_what_its_control_does_is_not_the_cue() -> None:
     """A change that damages answers, and as much where the cue stays, says nothing of the cue."""
     damage = [shift(name, 0.3) for name in "ab"]
     controls = [shift(f"{name}", 0.29, dose=0.0) for name in "ab"]
@@ -121,7 +149,7 @@ def test_what_its_control_does_is_not_the_cue():
     assert beside.above(MARGIN) < 0.5
 
 
-def test_one_unlike_the_others_says_little():
+def test_one_unlike_the_others_says_little() -> None:
     shifts = [shift(name, 0.0, error=0.02) for name in "abcd"]
     with_one = dose_response([*shifts, shift("odd", 0.7, error=0.02)], rng())
     assert with_one.effect.value < MARGIN
@@ -129,7 +157,7 @@ def test_one_unlike_the_others_says_little():
     assert dose_response(shifts, rng()).heterogeneity == 0
 
 
-def test_two_of_one_kind_are_no_two_kinds():
+def test_two_of_one_kind_are_no_two_kinds() -> None:
     alike = [shift("a", 0.3, kind="region"), shift("b", 0.3, kind="region")]
     unlike = [shift("a", 0.3), shift("b", 0.3)]
     width = [
@@ -140,10 +168,10 @@ def test_two_of_one_kind_are_no_two_kinds():
     assert width[0] > width[1]
 
 
-def test_samples_that_are_drawn_together_count_once():
+def test_samples_that_are_drawn_together_count_once() -> None:
     generator = rng()
     values = np.repeat(0.3 + 0.3 * generator.standard_normal(20), 10)
-    apart = Shift("a", "a", values, range(200), 1.0)
+    apart = Shift("a", "a", values, list(range(200)), 1.0)
     together = Shift("a", "a", values, np.repeat(range(20), 10).tolist(), 1.0)
     ends = [
         dose_response([one], rng(), spread=1e-3).effect for one in (apart, together)
@@ -151,14 +179,14 @@ def test_samples_that_are_drawn_together_count_once():
     assert ends[1].high - ends[1].low > 2 * (ends[0].high - ends[0].low)
 
 
-def test_the_same_samples_are_not_two_looks():
+def test_the_same_samples_are_not_two_looks() -> None:
     """A change and its control: what both share in the same samples is no error of a difference."""
     generator = rng()
     own = 0.4 * generator.standard_normal(SAMPLES)
     little = 0.02 * generator.standard_normal((2, SAMPLES))
-    treated = Shift("a", "a", 0.2 + own + little[0], range(SAMPLES), 1.0)
-    same = Shift("a", "a", own + little[1], range(SAMPLES))
-    others = Shift("a", "a", own + little[1], range(SAMPLES, 2 * SAMPLES))
+    treated = Shift("a", "a", 0.2 + own + little[0], list(range(SAMPLES)), 1.0)
+    same = Shift("a", "a", own + little[1], list(range(SAMPLES)))
+    others = Shift("a", "a", own + little[1], list(range(SAMPLES, 2 * SAMPLES)))
     widths = []
     for control in (same, others):
         effect = dose_response([treated, control], rng(), spread=1e-3).effect
@@ -166,7 +194,7 @@ def test_the_same_samples_are_not_two_looks():
     assert widths[0] < 0.9 * widths[1]
 
 
-def test_what_is_observed_counts_as_far_as_it_may_not_be_wrong():
+def test_what_is_observed_counts_as_far_as_it_may_not_be_wrong() -> None:
     shifts = [shift(name, 0.0) for name in "ab"]
     seen = Estimate(0.4, 0.35, 0.45)
     values = [
@@ -177,19 +205,19 @@ def test_what_is_observed_counts_as_far_as_it_may_not_be_wrong():
     assert abs(values[1]) < 0.05
 
 
-def test_an_unsure_dose_makes_the_effect_unsure():
+def test_an_unsure_dose_makes_the_effect_unsure() -> None:
     sure = dose_response([shift("a", 0.3, dose=0.5)], rng(), spread=1e-3).effect
     unsure = shift("a", 0.3, dose=0.5, dose_error=0.2)
     wide = dose_response([unsure], rng(), spread=1e-3).effect
     assert wide.high - wide.low > 1.5 * (sure.high - sure.low)
 
 
-def test_nothing_to_go_by():
+def test_nothing_to_go_by() -> None:
     with pytest.raises(ValueError, match="one shift or more"):
         dose_response([], rng())
 
 
-def test_intervals_and_nulls_keep_their_promise():
+def test_intervals_and_nulls_keep_their_promise() -> None:
     """Of 12 cues with effects from the prior most intervals hold it; no null is a cause."""
     generator = rng(3)
     inside = 0
@@ -207,27 +235,27 @@ def test_intervals_and_nulls_keep_their_promise():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("spread", [0.02, 0.1, 0.2])
+@pytest.mark.parametrize("spread", [0.02, 0.2])
 @pytest.mark.parametrize("freedom", [None, 4])
-def test_intervals_of_many(spread, freedom):
-    """Of 200 intervals as many hold the truth as are said to, whatever else changes do."""
+def test_intervals_of_many(spread: float, freedom: int | None) -> None:
+    """Of 100 intervals as many hold the truth as are said to, whatever else changes do."""
     generator = rng(4)
     inside = 0
-    for _ in range(200):
+    for _ in range(100):
         effect = 0.4 * generator.standard_normal()
         shifts = drawn(generator, effect, (1.0, 0.9, 0.6, 0.4), spread, freedom=freedom)
         found = dose_response(shifts, generator).effect
         inside += found.low <= effect <= found.high
-    assert inside >= 0.91 * 200
+    assert inside >= 0.9 * 100
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("spread", [0.02, 0.1, 0.2])
-def test_nulls_of_many(spread):
-    """Of 200 cues without an effect no more are causes than the level says."""
+@pytest.mark.parametrize("spread", [0.02, 0.2])
+def test_nulls_of_many(spread: float) -> None:
+    """Of 100 cues without an effect no more are causes than the level says."""
     generator = rng(5)
     called = 0
-    for _ in range(200):
+    for _ in range(100):
         shifts = drawn(generator, 0.0, (1.0, 0.9, 0.6, 0.4), spread)
         called += dose_response(shifts, generator).above(MARGIN) >= 0.95
-    assert called <= 0.05 * 200
+    assert called <= 0.05 * 100
