@@ -10,7 +10,7 @@ model. Of each estimator the verdict is that its effect is more than the margin,
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ LEVEL = 0.95
 LEAST = 10  # samples: the default of confirm
 # of what pictures cannot tell, anything between none and all: mean and standard deviation
 UNKNOWN = 0.5, 12**-0.5
+ELSEWHERE = ("elsewhere", "other frames")  # placebos that are done at another place
 EXACT = ("words", "name", "modality", "question", "pair")
 AS_IS, CHANGED, PLACEBO = range(3)
 Change = Mapping[str, Any]
@@ -124,9 +125,18 @@ def napkin(kept: Kept, spread: float) -> Said:
     return _by_probability(float(above), Estimate(*effects[at, 0].tolist()))
 
 
-def model(kept: Kept, *, observes: bool = True, **given: float) -> Said:
-    """`dose_response` over every row: changes, placebos, controls and samples as they are."""
-    shifts = list(_shifts(kept))
+def model(
+    kept: Kept, *, observes: bool = True, places: bool = False, **given: float
+) -> Said:
+    """`dose_response` over every row: changes, placebos, controls and samples as they are.
+
+    An intervention shares its damage with its controls; with `places` those at the same place share
+    more.
+    """
+    shifts = [
+        shift if places else replace(shift, beside=shift.beside[:1])
+        for shift in _shifts(kept)
+    ]
     if not shifts:
         return Said()
     rng = generator(0, "model", kept.graded["world"], kept.graded["case"])
@@ -157,6 +167,7 @@ ESTIMATORS: Mapping[str, Estimator] = {
     "model, effect .2": partial(model, effect=0.2),
     "model, effect .8": partial(model, effect=0.8),
     "model, changes alone": partial(model, observes=False),
+    "model, by place": partial(model, places=True),
 }
 
 
@@ -232,7 +243,9 @@ def _shift(
 ) -> Shift:
     groups = np.array(change["groups"])[rows].tolist()
     values = _moved(kept, change, rows, AS_IS, to=column)
-    return Shift(change["spec"], kind, values, groups, dose, error)
+    is_elsewhere = column == PLACEBO and change["placebo"] in ELSEWHERE
+    beside = [change["spec"], (change["spec"], is_elsewhere)]
+    return Shift(beside, kind, values, groups, dose, error)
 
 
 def _gaps(kept: Kept) -> tuple[Estimate[float], Estimate[float]] | None:

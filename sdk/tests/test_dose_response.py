@@ -29,7 +29,7 @@ def shift(
     """Samples of their own with just this mean and this standard error."""
     values = np.resize([1.0, -1.0], SAMPLES) * error * np.sqrt(SAMPLES)
     groups = [f"{name} {mean} {number}" for number in range(SAMPLES)]
-    return Shift(name, kind or name, mean + values, groups, dose, dose_error)
+    return Shift([name], kind or name, mean + values, groups, dose, dose_error)
 
 
 def drawn(
@@ -54,7 +54,7 @@ def drawn(
             mean = damage + own * effect + of_kind + beside()
             values = mean + NOISE * generator.standard_normal(SAMPLES)
             groups = [(number, own, sample) for sample in range(SAMPLES)]
-            shifts.append(Shift(number, number, values, groups, own))
+            shifts.append(Shift([number], number, values, groups, own))
     return shifts
 
 
@@ -171,8 +171,8 @@ def test_two_of_one_kind_are_no_two_kinds() -> None:
 def test_samples_that_are_drawn_together_count_once() -> None:
     generator = rng()
     values = np.repeat(0.3 + 0.3 * generator.standard_normal(20), 10)
-    apart = Shift("a", "a", values, list(range(200)), 1.0)
-    together = Shift("a", "a", values, np.repeat(range(20), 10).tolist(), 1.0)
+    apart = Shift(["a"], "a", values, list(range(200)), 1.0)
+    together = Shift(["a"], "a", values, np.repeat(range(20), 10).tolist(), 1.0)
     ends = [
         dose_response([one], rng(), spread=1e-3).effect for one in (apart, together)
     ]
@@ -184,9 +184,9 @@ def test_the_same_samples_are_not_two_looks() -> None:
     generator = rng()
     own = 0.4 * generator.standard_normal(SAMPLES)
     little = 0.02 * generator.standard_normal((2, SAMPLES))
-    treated = Shift("a", "a", 0.2 + own + little[0], list(range(SAMPLES)), 1.0)
-    same = Shift("a", "a", own + little[1], list(range(SAMPLES)))
-    others = Shift("a", "a", own + little[1], list(range(SAMPLES, 2 * SAMPLES)))
+    treated = Shift(["a"], "a", 0.2 + own + little[0], list(range(SAMPLES)), 1.0)
+    same = Shift(["a"], "a", own + little[1], list(range(SAMPLES)))
+    others = Shift(["a"], "a", own + little[1], list(range(SAMPLES, 2 * SAMPLES)))
     widths = []
     for control in (same, others):
         effect = dose_response([treated, control], rng(), spread=1e-3).effect

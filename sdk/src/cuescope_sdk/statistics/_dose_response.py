@@ -1,8 +1,9 @@
 """One effect behind what unlike changes do: a dose-response meta-analysis of interventions."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -28,7 +29,7 @@ SWEEPS = 250
 # of one answer, below which no standard error is: three alike answers of three may be luck
 LEAST_ERROR = 1 / 3
 SCALES = np.geomspace(0.01, 5, 80)  # of a spread, beside that of its prior
-WHEREVER, APART, AS_THEY_ARE = range(3)  # what an effect beside the cue is of
+SHARED, APART, AS_THEY_ARE = range(3)  # what an effect beside the cue is of
 PerShift = Float[np.ndarray, " shift"]
 Covariance = Float[np.ndarray, "shift shift"]
 Members = Float[np.ndarray, "shift effect"]
@@ -41,11 +42,12 @@ class Shift:
     """What one intervention did to some samples, positive where it is what a cause would do.
 
     `dose` is the share of the cue that went or came, with its standard error; 0 for a control,
-    which is the same done where it leaves the cue as it is. Interventions of one `kind` may do the
-    same beside the cue. `groups` name what was drawn together, over all shifts.
+    which is the same done where it leaves the cue as it is. `beside` names what it does to answers
+    beside the cue and shares with its control, such as the intervention. Changes of one `kind` may
+    take the same company of the cue along. `groups` name what was drawn together, over all shifts.
     """
 
-    intervention: Hashable
+    beside: Sequence[Hashable]
     kind: Hashable
     values: PerSample
     groups: Sequence[Hashable]
@@ -119,14 +121,13 @@ def dose_response(
 ) -> DoseResponse:
     """The effect of all of a cue, by interventions, their controls and samples as they are.
 
-    A shift is the effect times its dose, and what goes beside the cue: what the intervention does
-    wherever it is done, of one spread, and what its kind and it alone do, of another. Both have
-    heavy tails. So damage that a control shows as well is no effect; the more unlike controls and
-    changes are, the wider is the interval; and one unlike all others says little. This is
-    Mendelian randomisation with pleiotropy (Bowden, Davey Smith and Burgess, 2015) as a
-    meta-analysis (van Houwelingen, Arends and Stijnen, 2002) of means in the same samples. What
-    samples as they are say is one more shift, of all of the cue, with a bias of its own (Turner and
-    others, 2009).
+    A shift is the effect times its dose, and what goes beside the cue: what it shares with its
+    controls, of one spread, and what its kind and it alone do, of another. Both have heavy tails.
+    So damage that a control shows as well is no effect; the more unlike controls and changes are,
+    the wider is the interval; and one unlike all others says little. This is Mendelian
+    randomisation with pleiotropy (Bowden, Davey Smith and Burgess, 2015) as a meta-analysis (van
+    Houwelingen, Arends and Stijnen, 2002) of means in the same samples. What samples as they are
+    say is one more shift, of all of the cue, with a bias of its own (Turner and others, 2009).
 
     Raises ValueError without any shift.
     """
@@ -163,10 +164,10 @@ def _heterogeneity(means: PerShift, covariance: Covariance, doses: PerShift) -> 
     return max(0.0, 1 - free / unlike) if unlike > 0 else 0.0
 
 
-def _members(names: Sequence[Hashable]) -> Members:
-    """1 where a shift, in rows, has the name; None is no name."""
-    levels = [name for name in dict.fromkeys(names) if name is not None]
-    columns = [[float(name == level) for name in names] for level in levels]
+def _members(names: Sequence[Collection[Hashable]]) -> Members:
+    """1 where a shift, in rows, has a name."""
+    levels = dict.fromkeys(chain.from_iterable(names))
+    columns = [[float(level in of_shift) for of_shift in names] for level in levels]
     return np.array(columns).reshape(len(levels), len(names)).T
 
 
@@ -174,9 +175,9 @@ def _members(names: Sequence[Hashable]) -> Members:
 class _Sampler:
     """Gibbs sampling of normal means with random effects that are scale mixtures of normals.
 
-    `beside` are the effects beside the cue, each with the number of its spread: what interventions
-    do wherever they are done, what they do otherwise, and how samples as they are mislead, whose
-    spread is known.
+    `beside` are the effects beside the cue, each with the number of its spread: what changes share
+    with controls, what they do apart from these, and how samples as they are mislead, whose spread
+    is known.
     """
 
     means: PerShift
@@ -204,13 +205,11 @@ class _Sampler:
         doses = np.array([shift.dose for shift in shifts])
         errors = np.array([shift.dose_error for shift in shifts])
         heterogeneity = _heterogeneity(means, covariance, doses)
-        kinds = [None if shift.is_control else shift.kind for shift in shifts]
-        interventions = [shift.intervention for shift in shifts]
-        alone = np.eye(len(shifts))
-        beside = np.hstack([_members(kinds), _members(interventions), alone])
+        of_kinds = _members([() if one.is_control else [one.kind] for one in shifts])
+        shared = _members([shift.beside for shift in shifts])
+        beside = np.hstack([of_kinds, shared, np.eye(len(shifts))])
         sorts = np.full(beside.shape[1], APART)
-        of_kinds = len({*kinds} - {None})
-        sorts[of_kinds : of_kinds + len({*interventions})] = WHEREVER
+        sorts[of_kinds.shape[1] :][: shared.shape[1]] = SHARED
         if observed is not None:
             estimate = observed.estimate
             error = (estimate.high - estimate.low) / 2 / NORMAL
@@ -256,7 +255,7 @@ class _Sampler:
             squares = (beside / deviations) ** 2
             free = rng.chisquare(FREEDOM + 1, (CHAINS, count))
             scales = (FREEDOM + squares) / free
-            for sort in (WHEREVER, APART):
+            for sort in (SHARED, APART):
                 squares = beside[:, self.sorts == sort] ** 2
                 weighed = squares / scales[:, self.sorts == sort]
                 spreads[:, sort] = self._draw_spread(rng, weighed)
