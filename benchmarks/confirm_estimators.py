@@ -329,6 +329,8 @@ def figures(cases: Sequence[Kept], said: Sequence[Said]) -> Iterator[tuple[str, 
     verdicts = np.array([one.verdict for one in said])
     is_cause = truths >= MARGIN
     is_large = truths >= LARGE
+    # as the plan of confirm says
+    enough = np.array([kept.graded["enough"] for kept in cases])
     is_decoy = planned & (truths < NONE)
     yield "AUROC", _auroc(is_cause, is_decoy, scores)
     of_worlds = [
@@ -338,7 +340,7 @@ def figures(cases: Sequence[Kept], said: Sequence[Said]) -> Iterator[tuple[str, 
     yield "in the worst world", min(of_worlds)
     yield "decoys called causes", _count(is_decoy, verdicts == "causes")
     yield "causes of 10 called so", _count(is_cause, verdicts == "causes")
-    yield "of 15", _count(is_large, verdicts == "causes")
+    yield "of 15 where enough", _count(is_large & enough, verdicts == "causes")
     yield "causes called none", _count(is_cause, verdicts == "accompanies")
     yield "decoys called none", _count(is_decoy, verdicts == "accompanies")
     effects = [one.effect for one in said if one.effect is not None]
