@@ -126,32 +126,39 @@ def napkin(kept: Kept, spread: float) -> Said:
 
 
 def model(
-    kept: Kept, *, observes: bool = True, places: bool = False, **given: float
+    kept: Kept,
+    *,
+    observes: bool = True,
+    places: bool = False,
+    trusts: bool = True,
+    **given: float,
 ) -> Said:
     """`dose_response` over every row: changes, placebos, controls and samples as they are.
 
     An intervention shares its damage with its controls; with `places` those at the same place share
-    more.
+    more. With `trusts` the purity is as the run's lists tell it, else between that and all: a list
+    that misses samples makes others look impure.
     """
     shifts = [
         shift if places else replace(shift, beside=shift.beside[:1])
-        for shift in _shifts(kept)
+        for shift in _shifts(kept, trusts=trusts)
     ]
     if not shifts:
         return Said()
     rng = generator(0, "model", kept.graded["world"], kept.graded["case"])
-    observed = _observed(kept) if observes else None
+    observed = _observed(kept, trusts=trusts) if observes else None
     found = dose_response(shifts, rng, observed, **given)
     return _by_probability(found.above(MARGIN), found.effect)
 
 
-def _observed(kept: Kept) -> Observed | None:
+def _observed(kept: Kept, *, trusts: bool) -> Observed | None:
     """Hidden company may mislead as much as what is seen does (Cinelli and Hazlett, 2020)."""
     gaps = _gaps(kept)
     if gaps is None:
         return None
     plain, alike = gaps
-    return Observed(alike, abs(plain.value - alike.value), kept.rows["purity"] or 1.0)
+    purity, _ = _purity(kept, trusts=trusts)
+    return Observed(alike, abs(plain.value - alike.value), purity)
 
 
 ESTIMATORS: Mapping[str, Estimator] = {
@@ -168,6 +175,7 @@ ESTIMATORS: Mapping[str, Estimator] = {
     "model, effect .8": partial(model, effect=0.8),
     "model, changes alone": partial(model, observes=False),
     "model, by place": partial(model, places=True),
+    "model, purity unsure": partial(model, trusts=False),
 }
 
 
@@ -206,7 +214,7 @@ def _dose(change: Change) -> tuple[float, float] | None:
     return float(shares.mean().clip(-1, 1)), float(error)
 
 
-def _shifts(kept: Kept) -> Iterator[Shift]:
+def _shifts(kept: Kept, *, trusts: bool) -> Iterator[Shift]:
     """Of each intervention the change, its placebo, and both in samples without the cue.
 
     And of cues that nobody found, and of other labels.
@@ -217,9 +225,12 @@ def _shifts(kept: Kept) -> Iterator[Shift]:
             continue
         dose, error = _dose(change) or UNKNOWN
         # samples that are taken for the cue's and are not cannot be moved by it
-        purity = 1.0 if change["needs"] in EXACT else kept.rows["purity"] or 1.0
+        purity, unsure = 1.0, 0.0
+        if change["needs"] not in EXACT:
+            purity, unsure = _purity(kept, trusts=trusts)
+        error = float(np.hypot(purity * error, unsure * dose))
         kind = change["needs"], change["changes"]
-        yield _shift(kept, change, shows, kind, CHANGED, purity * dose, purity * error)
+        yield _shift(kept, change, shows, kind, CHANGED, purity * dose, error)
         if change["placebo"] != "none":
             yield _shift(kept, change, shows, kind, PLACEBO)
         if (~shows).sum() >= LEAST:
@@ -230,6 +241,12 @@ def _shifts(kept: Kept) -> Iterator[Shift]:
         if shows.sum() >= LEAST:
             yield _shift(kept, change, shows, None, CHANGED)
             yield _shift(kept, change, shows, None, PLACEBO)
+
+
+def _purity(kept: Kept, *, trusts: bool) -> tuple[float, float]:
+    """Of the samples that are taken for the cue's, the share that shows it, with its error."""
+    told = kept.rows["purity"] or 1.0
+    return (told, 0.0) if trusts else ((1 + told) / 2, (1 - told) * 12**-0.5)
 
 
 def _shift(
