@@ -22,7 +22,7 @@ FREEDOM = 4
 # half and twice of each
 EFFECT = 0.4
 SPREAD = 0.2
-# of the Gibbs sampler: with these R-hat (Gelman and Rubin, 1992) is below 1.05 on all kept rows
+# of the Gibbs sampler: with these R-hat (Gelman and Rubin, 1992) is below 1.1 on all kept rows
 CHAINS = 64
 UNUSED = 80
 SWEEPS = 250
