@@ -8,9 +8,10 @@ what the worlds are, and which of them may be looked at.
 """
 
 import argparse
+import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -24,9 +25,10 @@ from worlds.design import Case, World
 from worlds.grading import cases_named, is_like, points, truth_of
 from worlds.planting import Truth
 from worlds.plugins import Pictures, Sheet
+from worlds.rows import GRADED, KeptRows
 
 from cuescope.application import Runner
-from cuescope_sdk import Context, Report, Request, UserError
+from cuescope_sdk import Context, Report, Request, UserError, generator
 from cuescope_sdk.testing import PluginShelf
 
 CAUSE = 0.1  # of probability: from here on a cue has to be called a cause
@@ -78,7 +80,8 @@ class Graded:
 class Bench:
     """Audits of one world; `finder` is a method, or the sheet.
 
-    Of `few` samples of each label the sheet is made in folds, and tested by them.
+    Of `few` samples of each label the sheet is made in folds, and tested by them. A folder of
+    `rows` keeps every row of a test.
     """
 
     number: str
@@ -87,6 +90,7 @@ class Bench:
     finder: str
     annotated: bool = False
     few: int | None = None
+    rows: Path | None = None
 
     def grade(self, case: Case) -> Graded:
         """The verdict on a case; an auditor that does not find the cue is handed the sheet."""
@@ -95,7 +99,7 @@ class Bench:
         # the run's answers are remembered, as a user's are; those of an older training are not
         for kept in self.cache.glob("responses.sqlite*"):
             kept.unlink()
-        runner = self._runner()
+        runner = self._runner(case)
         if self.few is not None:
             return self._graded_by_folds(case, runner, folder)
         found_by = self.finder
@@ -153,12 +157,29 @@ class Bench:
         """The true effect on the label that the sheet's finding is about."""
         return truth_of(self.world, case, self.world.victim_of(case), self.cache)
 
-    def _runner(self) -> Runner:
-        shelf = {
+    def is_kept(self, case: Case) -> bool:
+        """Whether all of a case is kept already."""
+        if self.rows is None:
+            return False
+        return (self.rows / self.world.name / case.name / GRADED).exists()
+
+    def keep(self, graded: Graded) -> None:
+        """Write a verdict and its truth beside the rows of its test, if any are kept."""
+        if self.rows is not None:
+            folder = self.rows / self.world.name / graded.case
+            folder.mkdir(parents=True, exist_ok=True)
+            kept = asdict(graded) | {"world": self.world.name, "tables": None}
+            (folder / GRADED).write_text(json.dumps(kept))
+
+    def _runner(self, case: Case) -> Runner:
+        shelf: dict[tuple[str, str], type] = {
             ("method", SHEET): Sheet,
             ("dataset", "pictures"): Pictures,
             ("model", self.world.name): self.world.model,
         }
+        if self.rows is not None:
+            KeptRows.folder = self.rows / self.world.name / case.name
+            shelf["method", "confirm"] = KeptRows
         registry = PluginShelf(shelf, installed=True)
         context = Context(registry=registry, device="cpu", cache=self.cache)
         return Runner(context, self.cache / "runs")
@@ -422,6 +443,16 @@ def main() -> None:
         action="store_true",
         help="measure the true effects, and give no verdict",
     )
+    parser.add_argument(
+        "--rows",
+        type=Path,
+        help="keep every row of the tests here, but of cases that have theirs",
+    )
+    parser.add_argument(
+        "--drawn",
+        type=int,
+        help="so many causes, and as many decoys, by lot",
+    )
     given = parser.parse_args()
     bench = Bench(
         given.world,
@@ -430,18 +461,34 @@ def main() -> None:
         given.finder,
         given.annotated,
         given.few,
+        given.rows,
     )
     if given.truths:
         show_truths(bench, given.only)
         return
     graded = []
-    for case in cases_named(bench.world, given.only):
+    for case in _chosen(bench.world, given.only, given.drawn):
+        if bench.is_kept(case):
+            continue
         graded.append(bench.grade(case))
+        bench.keep(graded[-1])
         Console(stderr=True).print(f"{case.name}: {graded[-1].verdict}")
         # a run that is cut off has told what it has
         if given.details:
             given.details.write_text(details(graded))
-    show(graded)
+    if graded:
+        show(graded)
+
+
+def _chosen(world: World, only: str, count: int | None) -> Sequence[Case]:
+    named = cases_named(world, only)
+    if count is None:
+        return named
+    rng = generator(0, "lot", world.name)
+    shuffled = [named[index] for index in rng.permutation(len(named))]
+    causes = [case for case in shuffled if case.role == "cause"]
+    decoys = [case for case in shuffled if case.role == "decoy"]
+    return causes[:count] + decoys[:count]
 
 
 if __name__ == "__main__":

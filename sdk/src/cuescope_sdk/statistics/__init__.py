@@ -5,6 +5,12 @@ from cuescope_sdk.statistics._above_zero import MeanAboveZero
 from cuescope_sdk.statistics._always_valid import always_valid_bounds
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._correlation import Correlation
+from cuescope_sdk.statistics._dose_response import (
+    DoseResponse,
+    Observed,
+    Shift,
+    dose_response,
+)
 from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._gain_plan import GainPlan, chance_found_again
 from cuescope_sdk.statistics._groups import Groups
@@ -48,6 +54,7 @@ __all__ = [
     "ChangePlan",
     "Correlation",
     "DetectionLimit",
+    "DoseResponse",
     "Estimate",
     "GainPlan",
     "GapPlan",
@@ -57,6 +64,7 @@ __all__ = [
     "LabelEffects",
     "LabelNoise",
     "MeanAboveZero",
+    "Observed",
     "Overlap",
     "PairedFlips",
     "Permutation",
@@ -65,6 +73,7 @@ __all__ = [
     "Recognised",
     "Recogniser",
     "Roc",
+    "Shift",
     "TwoGroups",
     "WeightedMeans",
     "always_valid_bounds",
@@ -74,6 +83,7 @@ __all__ = [
     "change_interval",
     "change_p_value",
     "cohen_kappa",
+    "dose_response",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "excluded_by_test",
