@@ -394,8 +394,6 @@ def audits(model: Path, data: Path, out: Path, images: int) -> dict[str, list[st
         ],
         "trove": [
             *("audit", "trove", *common, *cup, "--data", f"folder:{data / 'photos'}"),
-            # they are drawn: without this the report warns that they may be wrong
-            *("-O", "label_noise=0"),
             *("-D", "split=val", "--out", str(out / "trove")),
         ],
         "quag": [

@@ -132,7 +132,7 @@ def test_answers_are_kept(runs: list[Path]) -> None:
     assert len(plain) == load_report(runs[0]).provenance.samples == 120
     assert all(row["correct"] == (row["prediction"] == row["label"]) for row in rows)
     assert all(0 < row["p_label"] <= row["p_prediction"] <= 1 for row in rows)
-    assert {row["condition"] for row in rows} == {"baseline", "static", "crop"}
+    assert {row["condition"] for row in rows} == {"baseline", "static"}
 
 
 def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -> None:

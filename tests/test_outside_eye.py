@@ -259,12 +259,12 @@ def test_any_model_that_embeds_is_an_eye(place: Path) -> None:
     folder = save_clip(place / "clip")
     out = place / "by-clip"
     some = ("-D", "samples=90", "--tool", f"embedder=open-clip:{folder}")
-    # pictures as they are, and parts of them: what is hidden is left out
+    # what is hidden is left out
     run(*AUDIT, *some, "-O", "hide=false", "--out", str(out))
     report = load_report(out)
     assert "open-clip" in report.notes["embeddings"]
     assert report.provenance.tools["embedder"].dist == "cuescope-open-clip"
-    assert report.cost.tool_calls[SHOWN] == 90 * (4 + 16)
+    assert report.cost.tool_calls[SHOWN] == 90 * 4
 
 
 def test_a_typed_model_is_no_word_on_an_eye_that_arrived(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_model_in_memory_is_audited_and_its_answers_kept(
     first = cuescope.audit("trove", model=item, data=data, progress=False)
     stamp = first.provenance.model
     assert (stamp.spec, stamp.dist) == (f"{plugin}-in-memory", f"cuescope-{plugin}")
-    assert first.cost.model_calls == first.cost.trials == 40 * (1 + 16)
+    assert first.cost.model_calls == first.cost.trials == 40
     again = cuescope.audit("trove", model=item, data=data, progress=False)
     assert (again.cost.model_calls, again.hash, again.folder) == (
         0,
@@ -92,7 +92,7 @@ def test_a_model_in_memory_is_audited_and_its_answers_kept(
     with torch.no_grad():
         next(iter(item[0].parameters())).add_(0.01)
     trained = cuescope.audit("trove", model=item, data=data, progress=False)
-    assert trained.cost.model_calls == 40 * (1 + 16)
+    assert trained.cost.model_calls == 40
     assert trained.folder != first.folder
     # its insides are open to the methods that look there
     inside = {"faithfulness": 0, "maps_only": True, "progress": False, "limit": 6}

@@ -419,8 +419,8 @@ def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
             for name in ("AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH")
         ),
         ("base_url", "https://127.0.0.1:1/v1", "https://127.0.0.1:1/v1"),
-        # a vendor's server, and the key of another vendor, which is the plugin's own
-        ("base_url", "https://api.groq.com/v1", "OPENAI_API_KEY"),
+        # a vendor's server is asked about too: the plugin's own key is another vendor's
+        ("base_url", "https://api.groq.com/v1", "https://api.groq.com/v1"),
     ],
 )
 def test_a_run_file_sends_a_key_to_its_vendor_alone(

@@ -108,7 +108,7 @@ def test_trove_on_video_models_and_kinetics(
             "-D",
             "split=val-dev",
         ),
-        *("--tool", f"namer=vocabulary:{tmp_path / 'words.txt'}"),
+        *("--tool", f"namer=vocabulary:{tmp_path / 'words.txt'}", "-O", "paper=true"),
     )
     assert report.cost.model_calls > 0
     assert report.provenance.labels == ACTIONS

@@ -177,7 +177,7 @@ def test_a_run_that_another_cache_folder_knows_names_the_variable(
 ) -> None:
     line(*AUDIT, "--out", "mine", "-q")
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "other"))
-    assert "set CUESCOPE_CACHE to the cache folder" in line("open", "mine", code=2)
+    assert "set CUESCOPE_CACHE and CUESCOPE_KEY to" in line("open", "mine", code=2)
 
 
 @pytest.mark.parametrize("option", ["-D size=lots", "-M delay=fast", "-O topk=1"])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope import pixels
 from cuescope_sdk import Context
 from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._media import images, video
@@ -223,7 +224,7 @@ def test_laying_over_white_is_that_of_the_whole_image_in_a_tenth_of_its_memory()
     image = Image.fromarray(rng.integers(0, 256, (1500, 1500, 4), dtype=np.uint8))
     white = Image.new("RGBA", image.size, "white")
     expected = Image.alpha_composite(white, image).convert("RGB")
-    assert np.array_equal(images._over_white(image), expected)
+    assert np.array_equal(pixels._over_white(image), expected)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking beside threads

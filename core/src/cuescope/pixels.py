@@ -37,9 +37,7 @@ def darkened(image: Image.Image) -> str | None:
     bits = highest.bit_length()
     if not 8 < bits < 16:
         return None
-    return (
-        f"{bits} bits in 16: it is shown {2 ** (16 - bits)} times darker than they mean"
-    )
+    return f"{bits} bits in 16: it is shown darker than they mean, by a factor of {2 ** (16 - bits)}"
 
 
 def _eight_bits(pixels: np.ndarray) -> np.ndarray:

@@ -108,7 +108,7 @@ def test_few_wrong_answers_leave_nothing_to_recognise() -> None:
             return Response(logits=logits, embedding=plain.embedding)
 
     report = run_audit(TRoVe, Right, Clips)
-    assert not report.features
+    assert not report.findings
     assert "no wrong answer is given to 6 samples" in report.notes["candidates"]
 
 

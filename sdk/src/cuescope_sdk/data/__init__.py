@@ -25,7 +25,6 @@ from cuescope_sdk.data._image_folders import (
     MediaFolder,
 )
 from cuescope_sdk.data._independence import independent_samples
-from cuescope_sdk.data._input_checks import InputCheck
 from cuescope_sdk.data._label_noise import (
     label_noise_words,
     mislabelled_samples,
@@ -53,13 +52,6 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
-    "are_frames",
-    "PictureShape",
-    "picture_shape",
-    "describe_data",
-    "contact_sheet",
-    "check_groups",
-    "check_choices",
     "BY_ITSELF",
     "Comparison",
     "CovarManifest",
@@ -69,11 +61,11 @@ __all__ = [
     "EpisodeOptions",
     "Episodes",
     "Grouping",
-    "InputCheck",
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",
     "MediaFolder",
+    "PictureShape",
     "Probe",
     "Question",
     "TextFile",
@@ -81,7 +73,12 @@ __all__ = [
     "VideoQuestionOptions",
     "VideoQuestions",
     "Videos",
+    "are_frames",
+    "check_choices",
+    "check_groups",
+    "contact_sheet",
     "content_digest",
+    "describe_data",
     "held_out_categories",
     "independent_samples",
     "kind_of",
@@ -93,6 +90,7 @@ __all__ = [
     "other_explanations",
     "parse_timed_actions",
     "picture_quality",
+    "picture_shape",
     "printable_name",
     "probe_all",
     "proof_of_labels",

@@ -48,11 +48,9 @@ def check_groups(data: Dataset) -> InputCheck:
             "what belongs together", "fault", f"all {len(groups):,} are of one group"
         )
     largest = max(sizes.values())
-    words = (
-        f"{len(groups):,} samples of {len(sizes):,} groups, the largest of {largest:,}"
-    )
+    words = f"{count_of(len(groups), 'samples')} of {len(sizes):,} groups, the largest of {largest:,}"
     if largest == 1:
-        words = f"each of {len(groups):,} samples by itself, as declared"
+        words = f"each of {count_of(len(groups), 'samples')} by itself, as declared"
     return InputCheck("what belongs together", "ok", words)
 
 
@@ -129,7 +127,7 @@ def _pictures(samples: Sequence[Sample]) -> str:
             f"{count_of(sum(len(s.frames) == 1 for s in samples), 'pictures')}"
         )
     parts += [
-        f"{number:,} clips of {count} frames"
+        f"{count_of(number, 'clips')} of {count_of(count, 'frames')}"
         for count, number in sorted(lengths.items())
     ]
     # evenly over the data: the first may be all of one class

@@ -9,7 +9,7 @@ from cuescope_sdk.logs._archives import Archive
 from cuescope_sdk.logs._choices import Choices
 from cuescope_sdk.logs._examining import examine
 from cuescope_sdk.logs._files import LogFile, parse_json
-from cuescope_sdk.logs._judging import figures_of, judge, literal_matches
+from cuescope_sdk.logs._judging import figures_of, judge
 from cuescope_sdk.logs._option_lists import (
     OPTION_COLUMNS,
     is_blank,
@@ -21,30 +21,28 @@ from cuescope_sdk.logs._option_lists import (
     without_letters,
 )
 from cuescope_sdk.logs._records import Judgement, Log, LogReader, Record
-from cuescope_sdk.logs._scores import is_missing, score_of
+from cuescope_sdk.logs._scores import score_of
 
 __all__ = [
-    "without_letters",
-    "plain_text",
-    "options_in_columns",
-    "option_letter",
-    "list_of_texts",
-    "letters_before",
-    "is_blank",
-    "OPTION_COLUMNS",
     "Archive",
     "Choices",
     "Judgement",
     "Log",
     "LogFile",
     "LogReader",
+    "OPTION_COLUMNS",
     "Record",
     "examine",
     "figures_of",
     "has_too_many_scans",
-    "is_missing",
+    "is_blank",
     "judge",
-    "literal_matches",
+    "letters_before",
+    "list_of_texts",
+    "option_letter",
+    "options_in_columns",
     "parse_json",
+    "plain_text",
     "score_of",
+    "without_letters",
 ]

@@ -255,7 +255,7 @@ def row_checks(log: Log) -> Iterator[InputCheck]:
         )
     if not twice and not missing and not log.errors:
         yield InputCheck(
-            "rows", "ok", f"{len(keys):,} questions, each once, none failed"
+            "rows", "ok", f"{count_of(len(keys), 'questions')}, each once, none failed"
         )
 
 

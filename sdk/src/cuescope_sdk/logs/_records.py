@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from cuescope.types import Options
 from cuescope_sdk import Plugin
-from cuescope_sdk.data import InputCheck
+from cuescope_sdk.data._input_checks import InputCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from cuescope_sdk.data import (
     printable_name,
 )
 from cuescope_sdk.logs import LogFile
+from cuescope_sdk.report import count_of
 
 MOST_XML = 2**26  # bytes
 MOST_UNKNOWN = (
@@ -123,7 +124,7 @@ class Export:
             len({*p.labels, *(region.name for region in p.regions)}) > 1
             for p in self.pictures
         )
-        words = f"{self.layout}: {len(self.pictures):,} pictures"
+        words = f"{self.layout}: {count_of(len(self.pictures), 'pictures')}"
         if several:
             words += f", {several:,} of several classes and without a label"
         facts = {"layout": words}

@@ -138,7 +138,7 @@ class SEEDBench(QuestionFile):
 
 
 class ScienceQA(QuestionFile):
-    """ScienceQA (Lu et al., 2022): school questions of all splits, a picture each."""
+    """ScienceQA (Lu et al., 2022): school questions of all splits; no column says a group."""
 
     title = "scienceqa"
     benchmark = "ScienceQA"
@@ -154,7 +154,7 @@ class AI2D(QuestionFile):
 
 
 class MMMU(QuestionFile):
-    """MMMU (Yue et al., 2024): college exams, validation; no column says what belongs together."""
+    """MMMU (Yue et al., 2024): college exams, validation; no column says a group."""
 
     title = "mmmu"
     benchmark = "MMMU"
@@ -162,7 +162,7 @@ class MMMU(QuestionFile):
 
 
 class MMMUPro(QuestionFile):
-    """MMMU-Pro (Yue et al., 2025): ten options; no column says what belongs together."""
+    """MMMU-Pro (Yue et al., 2025): ten options; no column says a group."""
 
     title = "mmmu-pro"
     benchmark = "MMMU-Pro"

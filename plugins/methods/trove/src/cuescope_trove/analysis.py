@@ -8,15 +8,22 @@ from jaxtyping import Float
 from scipy import sparse
 
 from cuescope_sdk import Audit, Feature
-from cuescope_sdk.maths import softmax
+from cuescope_sdk.maths import normalise, softmax, spherical_kmeans
 from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.cues import Cue, candidates_of, recognise_cues
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
+from cuescope_trove.maths.clustering import Clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, PerSample, among_top, bias_limits
-from cuescope_trove.selection import ScoredPairs, ranking, score_clusters, score_cues
+from cuescope_trove.selection import (
+    ScoredPairs,
+    describe_clusters,
+    ranking,
+    score_clusters,
+    score_cues,
+)
 from cuescope_trove.trials import Clustering, choose_clusters
 
 CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
@@ -26,7 +33,8 @@ CALIBRATION = "calibration"  # names the random halves on which temperatures are
 class Analysis:
     """The candidates that are shown, and what their pairs came to; so many `tests` were made.
 
-    `cues` are the candidates, in this order; in the paper's way there are none, and a `clustering`.
+    `cues` are the first candidates, in this order, and the others are clusters of frames that show
+    none that was found; in the paper's way there are no cues, and a `clustering`.
     """
 
     candidates: Candidates
@@ -57,10 +65,9 @@ class PairRow:
     score: Estimate[float] | None
     accuracy_with: float
     accuracy_without: float
-    p_value: float
-    q_value: float
+    p_value: float | None
+    q_value: float | None
     is_finding: bool
-    by_pictures: bool
     answer: str
     share: float
     taken_with: float
@@ -81,10 +88,34 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
             candidates, observations, table, len(table.pairs), clustering=clustering
         )
     cues, tests = recognise_cues(audit, observations)
-    candidates = candidates_of(cues, observations)
+    shown = candidates_of(cues, observations)
+    of_cues = score_cues(replace(observations, member=shown.member), cues, options)
+    found = np.unique(of_cues.pairs.cluster[of_cues.finding])
+    others = _other_frames(audit, options, shown.take(found.tolist()))
+    of_others = describe_clusters(replace(observations, member=others.member), options)
+    candidates = Candidates.join([shown, others])
     observations = replace(observations, member=candidates.member)
-    table = score_cues(observations, cues, options)
+    table = ScoredPairs.join(observations, [of_cues, of_others])
     return Analysis(candidates, observations, table, tests, cues)
+
+
+def _other_frames(audit: Audit, options: TRoVeOptions, found: Candidates) -> Candidates:
+    """Clusters of the frames that show no cue that was found: what else there is to see.
+
+    As many as the largest of the paper's numbers, and no test of them.
+    """
+    points = normalise(audit.once(Answers.ask, audit).embedding)
+    shows_any = np.asarray(found.member.sum(axis=1)).ravel() > 0
+    rest = np.flatnonzero(~shows_any)
+    count = min(options.k_max * len(audit.labels), len(rest) - 1)
+    if count < 1:
+        return Candidates(len(points), [], [])
+    seed = audit.derive_seed("other frames")
+    clusters = Clusters(*spherical_kmeans(points[rest], count, seed))
+    some = largest_first(Candidates.of(clusters))
+    return Candidates(
+        len(points), [rest[members] for members in some.members], some.strength
+    )
 
 
 def largest_first(candidates: Candidates) -> Candidates:
@@ -152,11 +183,9 @@ def pair_rows(
             score=score if scored else None,
             accuracy_with=float(table.accuracy_with[pair]),
             accuracy_without=float(table.accuracy_without[pair]),
-            p_value=float(table.p_value[pair]),
-            q_value=float(table.q_value[pair]),
+            p_value=_or_none(table.p_value[pair]),
+            q_value=_or_none(table.q_value[pair]),
             is_finding=bool(table.finding[pair]),
-            by_pictures=bool(analysis.cues)
-            and analysis.cues[cluster].view == "pictures",
             # -1, where nothing is wrong, names the last label: no finding has such a pair
             answer=audit.labels[mistake.prediction[pair]],
             share=float(mistake.share[pair]),
@@ -164,6 +193,10 @@ def pair_rows(
             taken_without=float(mistake.taken_without[pair]),
             confidence=float(mistake.confidence[pair]),
         )
+
+
+def _or_none(figure: float) -> float | None:
+    return None if np.isnan(figure) else float(figure)
 
 
 def pair_intervals(

@@ -197,11 +197,16 @@ def note_candidates(audit: Audit, analysis: Analysis) -> None:
 def cues_words(audit: Audit, analysis: Analysis) -> str:
     """Which wrong answers are common enough for a cue to be looked for."""
     if not analysis.cues:
-        return f"none: no wrong answer is given to {FEWEST} samples or more"
+        return (
+            f"no cue: no wrong answer is given to {FEWEST} samples or more; "
+            f"{count_of(len(analysis.candidates), 'clusters')} of frames, untested"
+        )
     answers = ", ".join(f"'{audit.labels[cue.answer]}'" for cue in analysis.cues[:6])
+    others = len(analysis.candidates) - len(analysis.cues)
     return (
         f"what samples share that wrongly get an answer, in "
-        f"{count_of(len(analysis.cues), 'answers')}: {answers}"
+        f"{count_of(len(analysis.cues), 'answers')}: {answers}; and, untested, "
+        f"{count_of(others, 'clusters')} of frames that show no cue that was found"
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Int
@@ -33,7 +34,7 @@ class ScoredPairs:
 
     `gap` is the accuracy lost where the candidate is on screen, with an interval from `gap_low` to
     `gap_high`: of a cue by the model of its effects, of a cluster as counted (eq. 1).
-    `worth` is what pairs are ranked by.
+    `worth` is what pairs are ranked by. Pairs that were not tested have a p-value of NaN.
     """
 
     observations: Observations
@@ -50,6 +51,28 @@ class ScoredPairs:
     finding: PairMask
     worth: PerPair
 
+    @classmethod
+    def join(
+        cls, observations: Observations, parts: "Sequence[ScoredPairs]"
+    ) -> "ScoredPairs":
+        """Those of one candidate after another, the members of `observations`."""
+        first = 0
+        pairs = []
+        for part in parts:
+            pairs.append(replace(part.pairs, cluster=part.pairs.cluster + first))
+            first += part.observations.clusters
+        columns = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in FIGURES
+        }
+        return cls(
+            observations,
+            _joined(pairs),
+            _joined([part.bias for part in parts]),
+            _joined([part.mistake for part in parts]),
+            **columns,
+        )
+
     @property
     def scored(self) -> PairMask:
         """Whether any frame tells of the static bias."""
@@ -59,6 +82,27 @@ class ScoredPairs:
     def score(self) -> PerPair:
         """The TRoVe score: accuracy lost + static bias, in [-1, 2]."""
         return np.asarray(self.gap + self.bias.value)
+
+
+# of a pair, one number each
+FIGURES = (
+    "gap",
+    "gap_low",
+    "gap_high",
+    "accuracy_with",
+    "accuracy_without",
+    "p_value",
+    "q_value",
+    "finding",
+    "worth",
+)
+Columns = TypeVar("Columns", Pairs, StaticBias, Mistake)
+
+
+def _joined(parts: Sequence[Columns]) -> Columns:
+    """One after another, column by column."""
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return type(parts[0])(*map(np.concatenate, columns))
 
 
 def score_cues(
@@ -99,6 +143,30 @@ def score_cues(
         p_value=np.array([cue.effects.p_value for cue in cues])[pairs.cluster],
         q_value=q_value,
         finding=finding,
+        worth=gap * pairs.n_with,
+    )
+
+
+def describe_clusters(observations: Observations, options: TRoVeOptions) -> ScoredPairs:
+    """Pairs of a label and a cluster, as counted; nothing of them is tested."""
+    pairs = compare(observations)
+    bias = _bias(observations, pairs, options)
+    low, high = gap_limits(observations, pairs, options.confidence)
+    gap = pairs.error_contribution
+    untested = np.full(len(pairs), np.nan)
+    return ScoredPairs(
+        observations=observations,
+        pairs=pairs,
+        bias=bias,
+        mistake=most_common_mistake(observations, pairs),
+        gap=gap,
+        gap_low=low,
+        gap_high=high,
+        accuracy_with=pairs.accuracy_with,
+        accuracy_without=pairs.accuracy_without,
+        p_value=untested,
+        q_value=untested,
+        finding=np.zeros(len(pairs), dtype=bool),
         worth=gap * pairs.n_with,
     )
 

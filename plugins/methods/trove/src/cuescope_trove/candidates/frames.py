@@ -64,6 +64,7 @@ def by_cue(analysis: Analysis, label: int) -> FrameOrder:
     """Frames by their odds to show the cue of the label's first pair; else of the surest cue."""
     table = analysis.table
     ranked = ranking(table)
-    of_label = ranked[table.pairs.label[ranked] == label]
+    is_cue = table.pairs.cluster[ranked] < len(analysis.cues)
+    of_label = ranked[is_cue & (table.pairs.label[ranked] == label)]
     cue = int(table.pairs.cluster[of_label[0]]) if len(of_label) else 0
     return np.argsort(-analysis.cues[cue].odds, kind="stable")

@@ -31,6 +31,13 @@ class Candidates:
         strength = [clusters.strength[part] for part in members]
         return cls(len(clusters.cluster), members, strength)
 
+    @classmethod
+    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """Those of one part after another, of the same points."""
+        members = [one for part in parts for one in part.members]
+        strength = [one for part in parts for one in part.strength]
+        return cls(parts[0].points, members, strength)
+
     def take(self, chosen: Iterable[int]) -> "Candidates":
         """Some of them, in this order."""
         numbers = list(chosen)
