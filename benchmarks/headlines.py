@@ -41,6 +41,7 @@ HEADS = {"strong": 0.9, "weak": 0.4, "honest": 0.05}
 CACHE = Path(".cache/headlines")
 SOUTH = 1  # what the cue of moving-shapes draws
 FRESH = 12_000
+CLIPS = 4_000  # of a draw, from which audits take some
 TRAINED = 500  # pairs that a head learns from
 TAGGED = 0.2  # of audited pictures
 SHOWS_IT = 0.5  # of a finding's samples: else it is another thing
@@ -165,10 +166,10 @@ def toy_answers(cue: str, seed: int, count: int) -> Asked:
 
 
 def audit_toy(cue: str, n: int, seed: int, way: Way) -> tuple[Recorded, Sheet]:
-    """An audit of some of 4,000 clips, and their sheet."""
+    """An audit of some clips of a draw of their own, and their sheet."""
     truth = toy_answers(cue, 100, FRESH).changes
-    asked = toy_answers(cue, 1, 4000)
-    chosen = np.random.default_rng([5, n, seed]).permutation(4000)[:n]
+    asked = toy_answers(cue, 1 + seed, CLIPS)
+    chosen = np.random.default_rng([5, n, seed]).permutation(CLIPS)[:n]
     return asked.audit(chosen, way, seed), asked.sheet(chosen, truth, SOUTH)
 
 

@@ -44,8 +44,8 @@ from cuescope_sdk.maths import normalise, softmax, spherical_kmeans
 from cuescope_sdk.statistics import Groups
 from cuescope_trove.maths.clustering import Clusters, CosineSilhouette, best_clusters
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, gap_limits
-from cuescope_trove.selection import score
+from cuescope_trove.scores import Observations
+from cuescope_trove.selection import score_clusters
 
 SILHOUETTE_SAMPLE = 10_000
 # of the peer's mean cosine, which differs as much from seed to seed
@@ -176,8 +176,7 @@ def our_scores(
         member,
         groups=Groups.single(len(label)),
     )
-    table = score(observed, TRoVeOptions())
-    gap_limits(observed, table.pairs, 0.95)
+    table = score_clusters(observed, TRoVeOptions(), np.random.default_rng(0))
     bias = np.where(table.scored, table.bias.value, np.nan).tolist()
     gap = table.pairs.error_contribution.tolist()
     keys = zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)

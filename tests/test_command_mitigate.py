@@ -77,7 +77,7 @@ class Forgetful(Flatter):
     title = "Of many samples it learns nothing"
 
     def fit(self, task):
-        return Constant("middle", 6.0 if len(task.samples) < 280 else 0.0)
+        return Constant("middle", 6.0 if len(task.samples) < 700 else 0.0)
 '''
 AUDIT = ("audit", "trove", "--model", "fake", "-M", "lean=1", "--data", "fakes")
 AUDIT += ("-D", "samples=900", "--device", "cpu", "-q")
@@ -340,18 +340,16 @@ def test_another_split_takes_the_run_as_it_is(
 def test_a_kept_remedy_that_falls_short_of_what_was_measured_says_so(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 240 samples, as a fold has them, it learns; of all 320 nothing, and that is kept."""
+    """Of 675 samples, as a fold has them, it learns; of all 900 nothing, and that is kept."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
     monkeypatch.syspath_prepend(str(place / "plugins"))
-    words = [word.replace("samples=900", "samples=320") for word in AUDIT]
-    run(*words, "--seed", "2", "--out", str(tmp_path / "few"))
-    mitigate = ("mitigate", str(tmp_path / "few"), "--with", "forgetful", "-q")
+    mitigate = ("mitigate", str(place / "run"), "--with", "forgetful", "-q")
     run(*mitigate, "--folds", "4", "--placebos", "0", "--out", str(tmp_path / "folds"))
     report = load_report(tmp_path / "folds")
     gain = next(score for score in report.scores if score.label == "middle")
     assert (gain.low or 0) > 0
     assert "do not count on it" in str(gain.statement)
-    assert "right on 0% of these" in str(gain.statement)
+    assert "right on 3% of these" in str(gain.statement)
     checks = {
         each.label: each.verdict for each in report.evidence if each.check == KEPT
     }

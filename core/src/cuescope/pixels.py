@@ -37,7 +37,10 @@ def darkened(image: Image.Image) -> str | None:
     bits = highest.bit_length()
     if not 8 < bits < 16:
         return None
-    return f"{bits} bits in 16: it is shown darker than they mean, by a factor of {2 ** (16 - bits)}"
+    factor = 2 ** (16 - bits)
+    return (
+        f"{bits} bits in 16: it is shown darker than they mean, by a factor of {factor}"
+    )
 
 
 def _eight_bits(pixels: np.ndarray) -> np.ndarray:

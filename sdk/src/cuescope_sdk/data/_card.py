@@ -48,9 +48,10 @@ def check_groups(data: Dataset) -> InputCheck:
             "what belongs together", "fault", f"all {len(groups):,} are of one group"
         )
     largest = max(sizes.values())
-    words = f"{count_of(len(groups), 'samples')} of {len(sizes):,} groups, the largest of {largest:,}"
+    samples = count_of(len(groups), "samples")
+    words = f"{samples} of {len(sizes):,} groups, the largest of {largest:,}"
     if largest == 1:
-        words = f"each of {count_of(len(groups), 'samples')} by itself, as declared"
+        words = f"each of {samples} by itself, as declared"
     return InputCheck("what belongs together", "ok", words)
 
 
