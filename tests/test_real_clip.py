@@ -69,7 +69,9 @@ def audit(folder: Path, *clips: str) -> None:
     frames = clips[clips.index("--frames") + 1]
     cuescope(
         folder,
-        *("audit", "trove", "--model", MODEL, *options, "--device", "cpu"),
+        # three wrong answers are too few for the default to look for a cue
+        *("audit", "trove", "-O", "paper=true", "--model", MODEL, *options),
+        *("--device", "cpu"),
         *("--data", f"folder:{folder / 'clips'}", "-D", f"frames={frames}"),
         *("--out", str(folder / "run")),
     )
