@@ -111,7 +111,7 @@ def test_a_figure_that_is_better_when_lower(tmp_path: Path, stated: bool) -> Non
     log = write_lines(tmp_path / "2026_samples_signs.jsonl", lines)
     if stated:
         results = {"results": {"signs": {"error_rate,none": 1 / 6}}}
-        results["higher_is_better"] = {"signs": {"error_rate": False}}  # type: ignore[dict-item]
+        results["higher_is_better"] = {"signs": {"error_rate": False}}
         (tmp_path / "2026_results.json").write_text(json.dumps(results))
     data, model = log_of(log)
     assert accuracy(model) == "83.33% of 60 answers"

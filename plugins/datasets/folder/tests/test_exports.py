@@ -136,7 +136,7 @@ def label_me(root: Path, turned: bool = False) -> Path:
     for number in range(4):
         shot(root / f"{number}.jpg", number, turned=turned)
         shape = {"label": NAMES[number % 2], "shape_type": "rectangle"}
-        shape["points"] = [[right, bottom], [left, top]]  # type: ignore[assignment]
+        shape["points"] = [[right, bottom], [left, top]]
         document = {
             "version": "5",
             "flags": {},

@@ -162,16 +162,16 @@ def test_a_claim_ends_with_its_process_and_by_itself(tmp_path: Path) -> None:
     others.release("a")
     assert not others.take("a", 60)
     for forged in (b"no", b"[1, 2]", b'["x", "y", "z"]', b'["elsewhere", 1, 1e300]'):
-        claims._rows("UPDATE rows SET value = ?", [forged])  # type: ignore[list-item]
+        claims._rows("UPDATE rows SET value = ?", [forged])
         assert others.take("a", 60)
         others.release("a")
         claims._rows(
             "INSERT INTO rows VALUES ('a', ?, '')",
-            [forged],  # type: ignore[list-item]
+            [forged],
         )
     dead = get_context("spawn").Process(target=print)
     dead.start()
     dead.join()
     claim = json.dumps([platform.node(), dead.pid, time.time() + 60]).encode()
-    claims._rows("UPDATE rows SET value = ?", [claim])  # type: ignore[list-item]
+    claims._rows("UPDATE rows SET value = ?", [claim])
     assert others.take("a", 60)

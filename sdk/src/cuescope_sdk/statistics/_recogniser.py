@@ -8,6 +8,7 @@ recogniser that has seen neither the sample nor its group.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -283,7 +284,7 @@ class _Mixture:
         along = self.rows @ towards
         return np.asarray(along >= np.quantile(along, 1 - FIRST), dtype=float)
 
-    @property
+    @cached_property
     def _sizes(self) -> PerLabel:
         sizes = np.bincount(self.label, minlength=self.labels)
         return np.maximum(sizes, 1).astype(float)

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import special, stats
 
+from cuescope_sdk.statistics._label_effects import SLOPE
 from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerSample, PerSample
 
 PerLabel = Float[np.ndarray, " label"]
@@ -29,7 +30,6 @@ INNER = 4
 RESTART = 4  # rounds from one time that labels start anew to the next
 TOLERANCE = 1e-4  # of the log-likelihood a sample
 LEAST = 1e-8
-PRIOR = 2.5  # standard deviation of a slope on the logit scale, as in `LabelEffects`
 STEP = 1.0  # of a slope at once
 
 
@@ -151,8 +151,8 @@ class _Fitting:
     def _slope(self, probability: PerSample, rate: PerLabel, slope: float) -> float:
         """Log odds of the answer that the group adds: a Newton step, normal prior."""
         expected = _with_odds(rate, slope)[self.label]
-        gradient = probability @ (self.given - expected) - slope / PRIOR**2
-        curvature = probability @ (expected * (1 - expected)) + 1 / PRIOR**2
+        gradient = probability @ (self.given - expected) - slope / SLOPE**2
+        curvature = probability @ (expected * (1 - expected)) + 1 / SLOPE**2
         return slope + float(np.clip(gradient / curvature, -STEP, STEP))
 
     @cached_property

@@ -24,7 +24,7 @@ from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.scores import Observations, SampleMask
 
-FEWEST = 6  # samples that wrongly get an answer: one for each fold that is learned from, and held
+FEWEST = 6  # samples that wrongly get an answer; five is the least that puts one in each fold
 MOST_ANSWERS = 20  # the most common wrong ones; the work grows with them
 # samples whose middle frames are looked at, for 3 ms each; of more, the embedding tells more
 MOST_PICTURES = 4_000

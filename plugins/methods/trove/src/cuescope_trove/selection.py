@@ -178,29 +178,14 @@ def score_clusters(
 
     The test deals groups anew within the label; false discoveries are controlled over all pairs.
     """
-    pairs = compare(observations)
-    bias = _bias(observations, pairs, options)
-    gap = pairs.error_contribution
-    low, high = gap_limits(observations, pairs, options.confidence)
+    table = describe_clusters(observations, options)
     # of losses alone; a gain could have been found as well, so they count twice
-    p_value = np.minimum(2 * p_values(observations, pairs, rng), 1.0)
+    p_value = np.minimum(2 * p_values(observations, table.pairs, rng), 1.0)
     q_value = np.array(benjamini_hochberg(p_value.tolist()))
-    finding = (q_value <= options.fdr) & (low > 0)
-    finding &= passes(observations, pairs, gap, bias, options)
-    return ScoredPairs(
-        observations=observations,
-        pairs=pairs,
-        bias=bias,
-        mistake=most_common_mistake(observations, pairs),
-        gap=gap,
-        gap_low=low,
-        gap_high=high,
-        accuracy_with=pairs.accuracy_with,
-        accuracy_without=pairs.accuracy_without,
-        p_value=p_value,
-        q_value=q_value,
-        finding=finding,
-        worth=gap + bias.value,
+    finding = (q_value <= options.fdr) & (table.gap_low > 0)
+    finding &= passes(observations, table.pairs, table.gap, table.bias, options)
+    return replace(
+        table, p_value=p_value, q_value=q_value, finding=finding, worth=table.score
     )
 
 

@@ -4,15 +4,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 
-def standardise(
-    values: Float[np.ndarray, "frame ..."],
-) -> Float[np.ndarray, "frame ..."]:
-    """Values in standard deviations from their column's mean; all 0 where they are alike."""
-    # a model that answers all frames alike is pulled nowhere
-    spread = np.maximum(values.std(axis=0), 1e-12)
-    return np.asarray((values - values.mean(axis=0)) / spread)
-
-
 def precision_at_k(relevant: Bool[np.ndarray, " rank"], k: int) -> float | None:
     """Share of the first `k` that are relevant; None where the list is shorter than `k`."""
     if k < 1:
