@@ -113,15 +113,3 @@ def test_folds_are_measured_where_the_others_find_the_cue(folds: int) -> None:
     power = plan.power(1.0, 12, rng)
     assert power == pytest.approx(np.mean(enough), abs=0.12)
     assert power < 0.8
-
-
-def test_a_second_test_has_to_be_passed_again() -> None:
-    rng = np.random.default_rng(6)
-    sure = {"found": (1e-30, 1e-28), "searched": 0.75}
-    assert plan_of(0, 12, **sure).power(1.0, 12, rng) == pytest.approx(1)
-    # as sure as its threshold asks: in fewer samples it fails more often than not
-    unsure = plan_of(0, 12, **sure, proof=(0.02, 0.02))
-    assert unsure.power(1.0, 12, rng) < 0.5
-    z = stats.norm.isf(0.02)
-    again = stats.norm.cdf((np.sqrt(0.75) - 1) * z)
-    assert unsure.chance_found(12) == pytest.approx(again)

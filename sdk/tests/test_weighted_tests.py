@@ -54,29 +54,8 @@ def test_a_lower_mean_gives_no_more_false_alarms_than_promised() -> None:
 # ---------------------------------------------------------------------------------------- power
 
 
-def test_the_power_to_exceed_is_what_simulation_finds() -> None:
-    rng = RNG(3)
-    without = rng.binomial(200, 0.8, 20_000) / 200
-    with_cue = rng.binomial(100, 0.6, 20_000) / 100
-    share = (without - with_cue > 0.1).mean()
-    assert GapPlan(100, 200, 0.8).exceeds(0.2, 0.1) == pytest.approx(share, abs=0.03)
-
-
 def test_the_smallest_with_power_has_the_power() -> None:
     plan = GapPlan(10, 10, 1.0)
     smallest = plan.smallest(lambda effect: effect**2)
     assert smallest == pytest.approx(np.sqrt(0.8), abs=2e-3)
     assert plan.smallest(lambda effect: effect / 2) is None
-
-
-def test_how_a_split_falls_is_hypergeometric() -> None:
-    draws = RNG(4).hypergeometric(20, 30, 15, 40_000)
-    parts = GapPlan(20, 30, 0.8).split(0.3, (0.1, 0.5, 0.9))
-    counts = [first.n_with for first, _ in parts]
-    assert counts == np.quantile(draws, (0.1, 0.5, 0.9)).tolist()
-    for first, last in parts:
-        assert first.n_with + first.n_without == 15
-        assert (first.n_with + last.n_with, first.n_without + last.n_without) == (
-            20,
-            30,
-        )

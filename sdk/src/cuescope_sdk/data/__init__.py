@@ -25,12 +25,7 @@ from cuescope_sdk.data._image_folders import (
     MediaFolder,
 )
 from cuescope_sdk.data._independence import independent_samples
-from cuescope_sdk.data._label_noise import (
-    label_noise_words,
-    mislabelled_samples,
-    proof_of_labels,
-    unlike_label_errors,
-)
+from cuescope_sdk.data._label_noise import label_noise_words, mislabelled_samples
 from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of, printable_name
 from cuescope_sdk.data._media.frames import Probe
@@ -93,12 +88,10 @@ __all__ = [
     "picture_shape",
     "printable_name",
     "probe_all",
-    "proof_of_labels",
     "require_data",
     "require_inside",
     "source_column",
     "source_of",
     "to_rgb",
-    "unlike_label_errors",
     "warn_of_weak_data",
 ]

@@ -1,7 +1,7 @@
 """What a report says of labels that look wrong: which samples, and what may come from them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # scipy takes a second
     from cuescope_sdk.statistics import LabelNoise
 
 NAMED = 8  # samples
-UNLIKE_CHECK = "unlike label errors"
 
 
 def label_noise_words(words: str, label: str, suspects: int, p_value: float) -> str:
@@ -118,43 +117,6 @@ def _words_of_shared(
         f"pictures (a guess: {shared}): a cue that was not found may be why the model errs there, "
         "so look before you relabel"
     )
-
-
-def unlike_label_errors(
-    feature: str, label: str, suspects: int, p_value: float
-) -> Evidence:
-    """That a finding rests on how its wrong answers are given, as its samples may be mislabelled.
-
-    The `p_value` is of all losses together: with it label errors would be answered so.
-    """
-    from cuescope_sdk.statistics import Answered
-
-    return Evidence(
-        check=UNLIKE_CHECK,
-        verdict="supported" if p_value <= Answered.UNLIKE else "refuted",
-        detail=f"{count_of(suspects, 'samples')} of '{label}' with it may be mislabelled, and "
-        "the finding rests "
-        f"on answers that label errors would not be given (p = {p_value:.2g}; "
-        f"{Answered.UNLIKE:g} or less is enough)",
-        value=p_value,
-        threshold=Answered.UNLIKE,
-        n=suspects,
-        feature=feature,
-        label=label,
-    )
-
-
-def proof_of_labels(
-    evidence: Iterable[Evidence], feature: str | None, label: str | None
-) -> tuple[float, float] | None:
-    """The p-value of `unlike_label_errors` about a finding and its threshold; None without one."""
-    for check in evidence:
-        about = check.check, check.feature, check.label
-        if about != (UNLIKE_CHECK, feature, label):
-            continue
-        if check.value is not None and check.threshold is not None:
-            return check.value, check.threshold
-    return None
 
 
 def samples_with_findings(

@@ -1,6 +1,5 @@
 """How likely the gain of a remedy will be shown, by draws from the samples that a run has."""
 
-import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
@@ -35,19 +34,12 @@ class Hurdle:
     just: float
 
     @classmethod
-    def of(cls, p_value: float, threshold: float) -> "Hurdle":
-        """By its p-value, and the largest that passes."""
+    def of_finding(cls, p_value: float, q_value: float) -> "Hurdle":
+        """By its p-value among others, where the threshold is that of its rank."""
+        threshold = min(RATE, RATE * p_value / q_value) if q_value > 0 else RATE
         # a p-value may be too small for a number
         smallest = max(p_value, np.finfo(float).tiny)
         return cls(float(stats.norm.isf(smallest)), float(stats.norm.isf(threshold)))
-
-    @classmethod
-    def of_finding(cls, p_value: float, q_value: float) -> "Hurdle":
-        """By its p-value among others, where the threshold is that of its rank."""
-        is_known = q_value > 0
-        return cls.of(
-            p_value, min(RATE, RATE * p_value / q_value) if is_known else RATE
-        )
 
     def chance(self, share: float) -> float:
         """How likely a `share` of the samples passes it again."""
@@ -73,9 +65,9 @@ class GainPlan:
 
     A share `tested` of groups is left to measure on, by chance; a gain is shown at a `level`, where
     `least` samples or more are measured. The cue is looked for again in a share `searched` of the
-    data; in all of them it was found with a p-value and a q-value, None where it is known. `proof`
-    is the p-value of a second test that it must pass, with its threshold. With `folds` it is looked
-    for without each of so many parts, and measured in those without which it is found.
+    data; in all of them it was found with a p-value and a q-value, None where it is known. With
+    `folds` it is looked for without each of so many parts, and measured in those without which it
+    is found.
     """
 
     right: BoolPerSample
@@ -85,7 +77,6 @@ class GainPlan:
     least: int
     searched: float = 1.0
     found: tuple[float, float] | None = None
-    proof: tuple[float, float] | None = None
     folds: int | None = None
     _known: dict[tuple[int, int], bool] = field(default_factory=dict)
 
@@ -116,20 +107,12 @@ class GainPlan:
             return int(rng.binomial(groups, self.tested))
         share = groups / self.groups.count
         found = np.ones(self.folds, bool)
-        for hurdle in self._hurdles:
-            found &= hurdle.passes_without(self.folds, share, rng)
+        if self.found is not None:
+            hurdle = Hurdle.of_finding(*self.found)
+            found = hurdle.passes_without(self.folds, share, rng)
         # parts are dealt by chance: one may have more of the cue than another
         part = rng.integers(self.folds, size=groups)
         return int(found[part].sum())
-
-    @property
-    def _hurdles(self) -> list[Hurdle]:
-        hurdles = []
-        if self.found is not None:
-            hurdles.append(Hurdle.of_finding(*self.found))
-        if self.proof is not None:
-            hurdles.append(Hurdle.of(*self.proof))
-        return hurdles
 
     def chance_found(self, groups: int) -> float:
         """How likely the cue is found again, in data of which so many groups show it.
@@ -138,7 +121,9 @@ class GainPlan:
         """
         searched = 1 - 1 / self.folds if self.folds else self.searched
         share = searched * groups / self.groups.count
-        return math.prod(hurdle.chance(share) for hurdle in self._hurdles)
+        if self.found is None:
+            return 1.0
+        return Hurdle.of_finding(*self.found).chance(share)
 
     def needed(self, mended: float, rng: np.random.Generator) -> int | None:
         """The fewest groups with which a gain is shown 8 times of 10; None where no number is."""

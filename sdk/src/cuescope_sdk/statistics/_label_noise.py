@@ -204,9 +204,7 @@ class LabelNoise:
         removed[order[: min(count, largest, int(wrong.sum()))]] = True
         return removed
 
-    def _share_shown(
-        self, label: int, shows: BoolPerSample, would_show: BoolPerSample
-    ) -> float:
+    def _share_shown(self, label: int, shows: BoolPerSample) -> float:
         """How many of the samples with a wrong `label` show a feature, at most: a share.
 
         The upper limit (`UPPER`) for the own samples of the classes that suspects look like, of
@@ -222,7 +220,7 @@ class LabelNoise:
             own = answered.label == other
             # the upper end of a two-sided interval, with what is left out on its side alone
             _, high = mean_interval(
-                would_show[own].astype(float),
+                shows[own].astype(float),
                 answered.groups.take(own),
                 confidence=2 * UPPER - 1,
             )
@@ -238,19 +236,15 @@ class LabelNoise:
         most: float,
         is_unlike: Callable[[], bool],
         p_value: Callable[[BoolPerSample], float],
-        would_show: BoolPerSample | None = None,
     ) -> tuple[int, float]:
         """How many samples of a loss may be mislabelled, and its p-value without them.
 
         0 where it is no label noise: none looks mislabelled, or `is_unlike` label errors
         (`Answered.is_unlike_label_errors`). `p_value` is asked for the samples that are kept, and
         `most` is the share of a label that may be wrong. Mislabelled samples show the feature as
-        often as their true class does, so where that class hardly shows it, few of them do: which
-        samples `would_show` it with this label, if it is told beside what the label looks like.
+        often as their true class does, so where that class hardly shows it, few of them do.
         """
-        shown = self._share_shown(
-            label, shows, shows if would_show is None else would_show
-        )
+        shown = self._share_shown(label, shows)
         removed = self.suspects(label, shows, most * shown)
         count = int(removed.sum())
         if not count or is_unlike():

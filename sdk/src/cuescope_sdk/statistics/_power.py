@@ -66,10 +66,6 @@ class GapPlan:
         chance_of_fewer = np.concatenate([[0.0], np.cumsum(chance_with)])
         return float(chance_without @ chance_of_fewer[low])
 
-    def exceeds(self, drop: float, least: float) -> float:
-        """Chance that a drop, as measured, is above `least`; the measured one taken as normal."""
-        return float(stats.norm.cdf((drop - least) / max(self._spread(drop), 1e-9)))
-
     def smallest_drop(self, threshold: float) -> float | None:
         """The smallest drop that Fisher's test finds in 8 of 10 audits; None where none is."""
         return self.smallest(partial(self.power, threshold=threshold))
@@ -87,28 +83,6 @@ class GapPlan:
         if self.rate <= 0 or lacking(self.rate) < 0:
             return None
         return float(optimize.brentq(lacking, 0.0, self.rate, xtol=1e-3))
-
-    def split(
-        self,
-        share: float,
-        quantiles: Sequence[float],
-    ) -> list[tuple["GapPlan", "GapPlan"]]:
-        """A random `share` of the samples, and the others, as a cue may fall into both.
-
-        One pair for each of the quantiles of how many with the cue are in the first part
-        (hypergeometric).
-        """
-        count = self.n_with + self.n_without
-        first = share * count
-        marked = stats.hypergeom(round(count), round(self.n_with), round(first))
-        parts = []
-        for first_with in marked.ppf(quantiles).tolist():
-            first_without = first - first_with
-            part = GapPlan(first_with, first_without, self.rate)
-            last_with = self.n_with - first_with
-            last_without = self.n_without - first_without
-            parts.append((part, GapPlan(last_with, last_without, self.rate)))
-        return parts
 
     def _spread(self, drop: float) -> float:
         """Standard deviation of accuracy without the cue minus that with it."""

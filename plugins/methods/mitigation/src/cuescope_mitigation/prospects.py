@@ -7,7 +7,6 @@ import numpy as np
 
 from cuescope.application import ShownCue
 from cuescope_sdk import StoredRun, generator
-from cuescope_sdk.data import proof_of_labels
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import GainPlan, Groups
 
@@ -43,7 +42,6 @@ def prospects(
             least=least,
             searched=THIRD,
             found=cue.found,
-            proof=proof_of_labels(run.report.evidence, cue.feature, cue.label),
             folds=folds,
         )
         yield _line(cue.about, plan)
@@ -79,8 +77,6 @@ def _line(about: str, plan: GainPlan) -> str:
             f"does, that part is measured: about {again * len(plan.right):.0f} of its "
             f"{count_of(len(plan.right), 'samples')}"
         )
-    if plan.proof is not None:
-        line += " (its samples may be mislabelled, and it has to be shown again that they are not)"
     ends = []
     for words, mended in MENDED.items():
         rng = generator(0, "prospects", about, words)
