@@ -1,14 +1,12 @@
 """What a plan says of a remedy, by the answers of the run."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from cuescope.application import ShownCue
 from cuescope_mitigation.prospects import prospects
-from cuescope_sdk import Evidence
 
 LEVEL = 0.025
 
@@ -19,7 +17,6 @@ def lines(
     *,
     group: str | None = None,
     folds: int | None = None,
-    evidence: Sequence[Evidence] = (),
 ) -> list[str]:
     """Of a run of which so many answers to the cue's samples are wrong."""
     rows = [
@@ -33,7 +30,7 @@ def lines(
     ]
     # what another trial says of a sample is no answer to it as it is
     rows += [dict(row, condition="static", correct=True) for row in rows]
-    run: Any = SimpleNamespace(answers=rows, report=SimpleNamespace(evidence=evidence))
+    run: Any = SimpleNamespace(answers=rows, report=SimpleNamespace())
     return list(prospects(run, [cue], folds=folds, level=LEVEL, least=5))
 
 
