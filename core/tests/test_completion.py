@@ -29,7 +29,7 @@ def completed(shell: Shell, line: str) -> tuple[list[str], set[str]]:
         ("cuescope audit red --model colour:x -M w", {"weights="}),
         ("cuescope audit red -O th", {"threshold="}),
         ("cuescope audit nothing -O th", set()),
-        ("cuescope nothing re", {"report"}),
+        ("cuescope nothing sh", {"show"}),
         ("cuescope plugins info find", {"finder"}),
     ],
 )

@@ -106,9 +106,9 @@ RUN = "the run"
 @pytest.mark.parametrize(
     "words",
     [
-        ("report", RUN),
+        ("show", RUN),
         pytest.param(("compare", RUN, RUN), marks=pytest.mark.long),
-        pytest.param(("report", RUN, "--json"), marks=pytest.mark.long),
+        pytest.param(("show", RUN, "--json"), marks=pytest.mark.long),
         ("audit", HOSTILE, "--model", "a", "--data", "b"),
     ],
     ids=lambda words: words[0],
@@ -128,7 +128,7 @@ def test_labels_are_no_markup(line: Line, tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.save(hostile_report(), {})
     assert "[dog]" in line("compare", folder.path, folder.path)
-    assert ":smile:" in line("report", folder.path)
+    assert ":smile:" in line("show", folder.path)
 
 
 def test_json_stays_the_same_json() -> None:
@@ -160,7 +160,7 @@ def test_a_changed_report_is_made_again(
     change(content)  # type: ignore[operator]
     stored.write_text(json.dumps(content))
     if "seal" in content:
-        assert "was changed after it was written" in line("report", stored, code=2)
+        assert "was changed after it was written" in line("show", stored, code=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         line("run", file)
@@ -366,7 +366,7 @@ def test_a_stop_about_the_end_is_one_line_or_nothing(
         text=True,
     )
     assert process.stdout is not None
-    while "report" not in (said := process.stdout.readline()):
+    while "Next" not in (said := process.stdout.readline()):
         assert said
     time.sleep(milliseconds / 1000)
     process.send_signal(signal.SIGINT)
@@ -427,7 +427,7 @@ def test_an_error_of_a_file_is_one_line_of_some_length(
     line: Line, tmp_path: Path
 ) -> None:
     long = "n" * 100_000
-    for words in (("report", long), ("open", long), ("runs", long), ("export", long)):
+    for words in (("show", long), ("open", long), ("runs", long), ("export", long)):
         said = line(*words, code=2)
         assert "a name of 100,000 letters" in said
         assert len(said) < 3000

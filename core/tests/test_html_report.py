@@ -78,12 +78,15 @@ class Page(HTMLParser):
         ]
 
 
+FIXED = {"verdict", "status"}  # one of a few words
+
+
 def rewritten(report: Report, change: Callable[[str], str]) -> Report:
     """The report with every string that someone else can choose changed, keys too."""
 
     def walk(value: Any, field: str = "") -> Any:
         if isinstance(value, str):
-            return value if field == "verdict" else change(value)
+            return value if field in FIXED else change(value)
         if isinstance(value, Mapping):
             free = field in {"notes", "options", "facts", "versions", "tools"}
             return {change(k) if free else k: walk(v, k) for k, v in value.items()}

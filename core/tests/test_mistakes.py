@@ -105,7 +105,7 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         ((*AUDIT, "--modle", "x"), ("--modle", "--model")),
         (("audit", "red", "--model", "colour"), ("Missing option '--data'",)),
         (("audti",), ("No such command 'audti'", "audit")),
-        (("report", "nowhere"), ("no report at nowhere", "expected a run folder")),
+        (("show", "nowhere"), ("no report at nowhere", "expected a run folder")),
         (("run", "none.yaml"), ("cannot read none.yaml", "No such file")),
     ],
 )
@@ -120,16 +120,16 @@ def test_each_is_one_line(
 def test_a_run_of_nearly_this_name_is_named(line: Line, tmp_path: Path) -> None:
     (tmp_path / "runs/red-colour").mkdir(parents=True)
     (tmp_path / "runs/red-colour/report.json").write_text("{}")
-    told = line("report", tmp_path / "runs/red-color", code=2)
+    told = line("show", tmp_path / "runs/red-color", code=2)
     assert "Did you mean 'red-colour'?" in told
     assert f"`cuescope runs {tmp_path}/runs` lists them" in line(
-        "report", tmp_path / "runs", code=2
+        "show", tmp_path / "runs", code=2
     )
 
 
 def test_another_file_is_no_damaged_report(line: Line, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    told = line("report", tmp_path / "mine.csv", code=2)
+    told = line("show", tmp_path / "mine.csv", code=2)
     assert "is no report: expected a run folder or a report.json" in told
     assert "damaged" not in told
 
@@ -225,7 +225,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
 
     monkeypatch.setattr("cuescope.runs.load_report", fault)
     with pytest.raises(SystemExit) as ended:
-        main(["report", "x"])
+        main(["show", "x"])
     assert ended.value.code == 1
     assert capsys.readouterr().err == (
         "cuescope: internal error (LookupError: lost); `--debug` shows the traceback\n"

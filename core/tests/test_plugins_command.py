@@ -119,7 +119,7 @@ def test_strict_exits_with_zero_where_all_is_well(
 
 def test_a_healthy_plugin_runs_beside_broken_ones(broken: Shell) -> None:
     said = broken("audit", "red", "--model", "colour", "--data", "clips")
-    assert "When red everywhere is there, 'left' loses 100 points." in said
+    assert "1 cue found: RED EVERYWHERE " in said
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_a_page_is_opened_or_its_place_is_said(
         assert line("open", run) == "runs/one/report.html\n"
     assert opened == [(tmp_path / "runs/one/report.html").as_uri()] * 3
     (tmp_path / "runs/one/report.html").unlink()
-    assert "`cuescope report runs/one --html" in line("open", "one", code=2)
+    assert "`cuescope show runs/one --html" in line("open", "one", code=2)
     assert "Did you mean 'one'?" in line("open", "on", code=2)
 
 
@@ -120,12 +120,12 @@ def test_a_page_that_we_write_can_be_opened_and_no_copy_of_its_signature(
         webbrowser, "open", lambda url: bool(opened.append(url)) or True
     )
     line(*AUDIT, "--out", "runs/one")
-    line("report", "runs/one", "--html", "elsewhere/page.html")
+    line("show", "runs/one", "--html", "elsewhere/page.html")
     line("compare", "runs/one", "runs/one", "--html", "both.html")
     # with a name that a person gave, the page of the run is another one
     cue = load_report(Path("runs/one")).features[0].key
     named = ("--name", f"{cue}=red")
-    line("report", "runs/one", "--html", "runs/one/report.html", *named)
+    line("show", "runs/one", "--html", "runs/one/report.html", *named)
     own = ("elsewhere/page.html", "both.html", "runs/one/report.html", "runs/one")
     for page in own:
         assert line("open", page).startswith(page)
@@ -166,7 +166,7 @@ def test_a_report_of_a_newer_version_asks_for_a_newer_cuescope(
     for version, remedy in ((99, "update this one"), (0, "Run the audit again")):
         # what a newer version has beside it is no reason to say otherwise
         file.write_text(json.dumps({"anew": 1, **report, "schema_version": version}))
-        said = line("report", "mine", code=2)
+        said = line("show", "mine", code=2)
         assert f"got version {version}" in said
         assert remedy in said
 

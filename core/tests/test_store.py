@@ -411,7 +411,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("{", "Invalid JSON"),
-        ('{"schema_version": 2}', "got version 2"),
+        ('{"schema_version": 3}', "got version 3"),
         ('{"schema_version": 1}', "title"),
     ],
 )
@@ -420,7 +420,7 @@ def test_what_is_no_report_is_told(tmp_path: Path, content: str, said: str) -> N
     with pytest.raises(UserError) as caught:
         load_report(tmp_path)
     assert said in str(caught.value)
-    assert "schema version 1" in str(caught.value)
+    assert "schema version 2" in str(caught.value)
 
 
 def test_a_missing_report_is_told(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_a_long_title_begins_no_line_but_its_first(run: Path) -> None:
     report = make_report()
     table = Table.of(forged, ("a",), [("b",)])
     shown = Console(file=file, width=80)
-    show(report.model_copy(update={"tables": (table,)}), shown)
+    show(report.model_copy(update={"tables": (table,)}), shown, detail=1)
     lines = [line.rstrip() for line in file.getvalue().splitlines()]
     assert "Points of accuracy" in lines
     assert lines.count("Next") == 1
@@ -206,7 +206,7 @@ def test_a_picture_that_is_none_of_ours_is_left_out(
         image.load()
     report = make_report()
     RunFolder(run).save(report, dict.fromkeys(make_pictures(report), content))
-    line("report", run, "--html", run.parent / "page.html")
+    line("show", run, "--html", run.parent / "page.html")
     assert "data:image" not in (run.parent / "page.html").read_text()
 
 

@@ -190,11 +190,11 @@ def test_markup_in_a_table_stays_text() -> None:
 def test_the_report_shows_its_tables_before_the_checks() -> None:
     out = io.StringIO()
     report = make_report(tables=(FAITHFULNESS,), pictures=(picture(),))
-    show(report, Console(file=out, width=80, color_system=None, highlight=False))
+    console = Console(file=out, width=80, color_system=None, highlight=False)
+    show(report, console, detail=1)
     said = out.getvalue()
-    places = [
-        said.index(words) for words in ("Ranked cues", "Faithfulness, top-1", "Checks")
-    ]
+    heads = "Ranked cues", "Faithfulness, top-1", "\nChecks\n"
+    places = [said.index(words) for words in heads]
     assert places == sorted(places)
     assert "12.35 (11.90)" in said
 

@@ -18,10 +18,10 @@ from cuescope.report.terminal import MAX_ROWS, copyable, show
 from .reports import make_report
 
 
-def shown(report: Report, **console: object) -> str:
+def shown(report: Report, detail: int = 2, **console: object) -> str:
     out = io.StringIO()
     settings = {"width": 80, "color_system": None} | console
-    show(report, Console(file=out, highlight=False, **settings))
+    show(report, Console(file=out, highlight=False, **settings), detail=detail)
     return out.getvalue()
 
 
@@ -52,8 +52,8 @@ def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
     first = report.sentence(report.findings[0])
     assert first is not None
     words = " ".join(said.split())
-    assert f"Findings {first}" in words
-    assert "cluster-00" not in said
+    assert f"In words {first}" in words
+    assert words.partition(" 1 cue found: ")[2].startswith("RED BACKGROUND ")
     assert report.hash in said
     # a shell reads on after a \\
     again = words.partition(" Run it again ")[2].replace(" \\ ", " ")
@@ -65,7 +65,7 @@ def test_commands_are_shown_as_they_must_be_typed() -> None:
     report = make_report()
     out = io.StringIO()
     console = Console(file=out, highlight=False, width=60, color_system=None)
-    show(report, console, "runs/one", ".venv/bin/cuescope")
+    show(report, console, "runs/one", ".venv/bin/cuescope", detail=1)
     typed = out.getvalue().partition("\nNext\n")[2].replace("\\\n", " ")
     commands = [
         shlex.split(line) for line in typed.splitlines() if line.startswith("    ")
@@ -109,7 +109,8 @@ def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
     assert len(doubted.statements) == len(report.statements)
     words = " ".join(shown(doubted).split())
     first = report.sentence(report.findings[0])
-    assert f"Seen, but in doubt {first} {doubt}" in words
+    assert f"In words {first} {doubt}" in words
+    assert "No finding: 1 candidate is set aside" in words
     assert "? it passes the rule" in words
     assert "*" not in words.partition("Ranked")[2].partition("Checks")[0]
     page = render(doubted, {})
@@ -178,8 +179,7 @@ def test_a_row_without_a_figure_speaks_first() -> None:
     )
     said = shown(report.model_copy(update={"scores": (undecided, *report.scores[1:])}))
     words = " ".join(said.split())
-    assert f"Finding {report.names[undecided.feature]}: too few to tell." in words
-    assert "No cue found" not in words
+    assert f"In words {report.names[undecided.feature]}: too few to tell." in words
 
 
 def test_a_finding_in_doubt_stands_before_what_is_none() -> None:
@@ -197,7 +197,8 @@ def test_without_a_finding_it_says_how_many_were_tried() -> None:
     report = make_report(features=3)
     none = [score.model_copy(update={"finding": False}) for score in report.scores]
     said = " ".join(shown(report.model_copy(update={"scores": tuple(none)})).split())
-    assert "No cue found. 6 candidates were tried" in said
+    assert "No cue found. This does not show that there is none." in said
+    assert "Tested 6 candidates; the strongest: red background" in said
 
 
 def test_what_a_method_tells_anyway_is_said_without_being_a_finding() -> None:
@@ -213,14 +214,13 @@ def test_what_a_method_tells_anyway_is_said_without_being_a_finding() -> None:
     assert not told.findings
     said = " ".join(shown(told).split())
     assert "red background: open." in said
-    assert "No cue found" not in said
 
 
 def test_the_table_ranks_and_stops() -> None:
     report = make_report(features=14)
-    said = shown(report)
+    said = shown(report, detail=1)
     assert f"Ranked cues (first {MAX_ROWS} of {len(report.headlines)})" in said
-    table = said[said.index("Ranked cues") : said.index("Checks")]
+    table = said[said.index("Ranked cues") : said.index("\nChecks\n")]
     assert table.count("\n *  ") == sum(
         score.finding for score in report.headlines[:MAX_ROWS]
     )
@@ -231,8 +231,9 @@ def test_the_table_ranks_and_stops() -> None:
 
 def test_checks_are_told_with_their_verdicts() -> None:
     said = shown(make_report())
-    for verdict, check in (("supported", "precision@10"), ("refuted", "R-precision")):
+    for verdict, check in (("passed", "precision@10"), ("note", "R-precision")):
         assert re.search(rf"{verdict} +{check}", said)
+    assert "1 passed, 2 notes (-v: all)" in said
     assert "none was made" in shown(make_report(evidence=()))
 
 

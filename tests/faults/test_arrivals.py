@@ -160,8 +160,8 @@ def fuzzed_run(
             *typed,
         ],
         "label": ["label", str(run), "--out", str(home / "out")],
-        "report": ["report", str(run), "--html", str(home / "page.html")],
-        "show": ["report", str(run)],
+        "show": ["show", str(run), "--html", str(home / "page.html")],
+        "report": ["show", str(run)],
         "export": [
             "export",
             str(run),

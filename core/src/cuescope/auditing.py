@@ -12,6 +12,7 @@ from cuescope.conclusions import (
     Accuracy,
     Contrast,
     Feature,
+    Finding,
     Picture,
     Portrait,
     Score,
@@ -25,7 +26,7 @@ from cuescope.types import Outcome, PlantedCue, Sample, Trial
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Attachment = Table | Picture | Contrast | Portrait | Accuracy
+Attachment = Table | Picture | Contrast | Portrait | Accuracy | Finding
 Made = Attachment | Iterable[Attachment] | None
 
 

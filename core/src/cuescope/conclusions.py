@@ -14,8 +14,9 @@ from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 from cuescope.types import Value
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 Verdict = Literal["supported", "refuted", "inconclusive"]
+Status = Literal["correlation", "cause", "not a cause", "inconclusive", "not used"]
 # of a feature's name: its characters, and how often it stands in a sentence
 LONGEST_NAME = 500
 MOST_NAMED = 4
@@ -351,6 +352,82 @@ class Portrait(Value):
         return None
 
 
+class Row(Value):
+    """A row of a finding: answers with the cue and without it, in percent of one quantity.
+
+    `subject` is the label, task or input that it is about; `change` is with minus without, in
+    percentage points, from `low` to `high`. One that was not tested has no `q_value`. `passes` says
+    that the change passes the method's rule, `doubt` what else may explain it. Its score is that of
+    `label` and of the finding's feature, or of another `feature`; one that names neither and has no
+    change is what others are compared with.
+    """
+
+    subject: str
+    feature: str | None = None
+    label: str | None = None
+    with_cue: FiniteFloat | None = None
+    without_cue: FiniteFloat | None = None
+    change: FiniteFloat | None = None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: Whole | None = None
+    q_value: FiniteFloat | None = None
+    passes: bool = False
+    doubt: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """What stands beside it in a table: ? in doubt, * a finding."""
+        if self.doubt:
+            return "?"
+        return "*" if self.passes else ""
+
+
+class Impact(Value):
+    """How much of the whole audit a cue explains: `count` of `total` errors, or of what `of` says.
+
+    `detail` says of what the count is made.
+    """
+
+    count: Annotated[Whole, Field(ge=0)]
+    total: Annotated[Whole, Field(ge=0)]
+    of: str = "errors"
+    detail: str | None = None
+
+    @property
+    def words(self) -> str:
+        """`134 of 229 errors: ...`."""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.count:,} of {self.total:,} {self.of}{detail}"
+
+
+class Finding(Value):
+    """A cue with all that was found of it: a claim, rows, how much it explains, and its status.
+
+    `claim` has `{feature}` for the cue's name: '{feature} draws the answer "moving south"'. What
+    rows count in percent is the `measure`, under the heads of `columns`. `impact` is None where it
+    was not computed.
+    """
+
+    feature: str
+    claim: str
+    measure: str = "correct"
+    columns: tuple[str, str] = ("with cue", "without")
+    rows: tuple[Row, ...] = ()
+    impact: Impact | None = None
+    status: Status = "correlation"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What else may explain its rows, each reason once."""
+        return tuple(dict.fromkeys(filter(None, (row.doubt for row in self.rows))))
+
+    @property
+    def holds(self) -> bool:
+        """Whether a row passes the method's rule; an input that is not used passes by none."""
+        return self.status == "not used" or any(row.passes for row in self.rows)
+
+
 class Accuracy(Value):
     """How often the model is right on the samples as they are; `chance` is what guessing gives.
 
@@ -540,19 +617,98 @@ def with_one_verdict(
     return tuple(map(check, scores))
 
 
+def cues_of(
+    metrics: tuple[Metric, ...],
+    scores: Iterable[Score],
+    given: Iterable[Finding] = (),
+) -> tuple[Finding, ...]:
+    """The findings of headline scores, a cue each, in their order.
+
+    Those that the method has `given` come first; what scores say of a row (whether it passes the
+    rule, its q-value, its doubt) holds there too.
+    """
+    if not metrics:
+        return tuple(given)
+    metric = metrics[0]
+    headlines = [score for score in scores if score.metric == metric.name]
+    by_row = {(score.feature, score.label): score for score in headlines}
+    cues: dict[str, Finding] = {}
+    told: set[str] = set()
+    for cue in given:
+        rows = []
+        for row in cue.rows:
+            feature = row.feature or cue.feature
+            is_context = row.feature is row.label is row.change is None
+            score = None if is_context else by_row.get((feature, row.label))
+            rows.append(_as_scored(row, score))
+            told.add(feature)
+        cues[cue.feature] = cue.model_copy(update={"rows": tuple(rows)})
+    told |= cues.keys()
+    others: dict[str, list[Row]] = {}
+    for score in headlines:
+        if score.feature not in told and (score.finding or score.doubt):
+            others.setdefault(score.feature, []).append(_row_of(score, metric))
+    for feature, own in others.items():
+        cues[feature] = Finding(
+            feature=feature,
+            claim=f"{{feature}} changes the {metric.title}",
+            measure=metric.title,
+            rows=tuple(own),
+        )
+    return tuple(cues.values())
+
+
+def _as_scored(row: Row, score: Score | None) -> Row:
+    if score is None:
+        return row
+    said: dict[str, object] = {"passes": score.finding, "doubt": score.doubt}
+    if row.q_value is None:
+        said["q_value"] = score.q_value
+    return row.model_copy(update=said)
+
+
+def _row_of(score: Score, metric: Metric) -> Row:
+    """What a score tells of a row: the change, where it has a unit."""
+    factor = {"proportion": 100.0, "points": 1.0, None: None}[metric.unit]
+    change: list[float | None] = [None, None, None]
+    if factor is not None:
+        ends = score.value, score.low, score.high
+        # what is lost with a cue is there less often
+        sign = -factor if metric.accuracy_cost else factor
+        change = [None if end is None else sign * end for end in ends]
+        if metric.accuracy_cost:
+            change[1:] = change[:0:-1]
+    value, low, high = change
+    return Row(
+        subject=score.label or "all",
+        label=score.label,
+        change=value,
+        low=low,
+        high=high,
+        n=score.n,
+        q_value=score.q_value,
+        passes=score.finding,
+        doubt=score.doubt,
+    )
+
+
 class Report(Value):
     """The result of one audit. Scores come ranked; the first metric is the headline.
+
+    `cues` are the findings, a cue each; of a report that has none they are made of its scores, as
+    of those of schema 1.
 
     A stored report has the digests of the `files` beside it by name, `seal`, the digest of all that
     it says, and the `signature` of its maker: see runs.py. A changed one is not taken.
     """
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
     title: str
     metrics: tuple[Metric, ...]
     notes: dict[str, str]
     features: tuple[Feature, ...]
     scores: tuple[Score, ...]
+    cues: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...]
     tables: tuple[Table, ...] = ()
     # methods draw them: the core shows their bytes, and loads no drawing library (docs/adr/0010)
@@ -582,11 +738,20 @@ class Report(Value):
                 known = ", ".join(map(repr, sorted(metrics)))
                 declared = f"the metrics {known}" if known else "no metric"
                 raise ValueError(f"{named}: the method declares {declared}")
-        looks: list[Contrast | Portrait] = [*self.contrasts, *self.portraits]
+        looks: list[Contrast | Portrait | Finding]
+        looks = [*self.contrasts, *self.portraits, *self.cues]
         for shown in looks:
             if shown.feature not in features:
                 kind = type(shown).__name__.lower()
                 raise ValueError(f"{kind} of {shown.feature!r}: no such feature")
+        return self
+
+    @model_validator(mode="after")
+    def _cues_are_complete(self) -> Self:
+        if not self.cues:
+            # frozen, and this is its own constructor; what nobody set stays a default
+            object.__setattr__(self, "cues", cues_of(self.metrics, self.scores))
+            self.model_fields_set.discard("cues")
         return self
 
     @property
@@ -607,6 +772,8 @@ class Report(Value):
             self.scores,
             self.evidence,
             self.tables,
+            # old reports keep their hash
+            *([self.cues] if self.schema_version > 1 else []),
         )
 
     @property
@@ -676,6 +843,15 @@ class Report(Value):
     def statements(self) -> tuple[str, ...]:
         """The sentences about what is told."""
         return tuple(filter(None, map(self.sentence, self.told)))
+
+    @property
+    def found(self) -> tuple[Finding, ...]:
+        """The cues of which a row passes the method's rule; others are in doubt."""
+        return tuple(cue for cue in self.cues if cue.holds)
+
+    def claim(self, cue: Finding) -> str:
+        """What is said of a cue, with its name."""
+        return cue.claim.replace("{feature}", _last_names.of(self)[cue.feature])
 
     def portrait_of(self, feature: str) -> Portrait | None:
         """What the frames of a feature show, where it was looked at."""

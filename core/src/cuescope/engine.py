@@ -25,6 +25,7 @@ from cuescope.conclusions import (
     Cost,
     Evidence,
     Feature,
+    Finding,
     Picture,
     PluginStamp,
     Portrait,
@@ -32,6 +33,7 @@ from cuescope.conclusions import (
     Report,
     Score,
     Table,
+    cues_of,
     with_doubts,
     with_one_verdict,
 )
@@ -225,13 +227,16 @@ class Session:
             self._tell_eye()
             self._tell_failures()
             accuracies = self._attachments(Accuracy)
+            metrics = method.plugin.metrics
+            # here, not in a method: whatever yields the check gets it (docs/adr/0023)
+            doubted = with_doubts(scores, evidence)
             return Report(
                 title=method.plugin.title,
-                metrics=method.plugin.metrics,
+                metrics=metrics,
                 notes=audit.notes,
                 features=tuple(features),
-                # here, not in a method: whatever yields the check gets it (docs/adr/0023)
-                scores=with_doubts(scores, evidence),
+                scores=doubted,
+                cues=cues_of(metrics, doubted, self._attachments(Finding)),
                 evidence=evidence,
                 tables=self._attachments(Table),
                 pictures=self._attachments(Picture),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuescope.conclusions import Report, Score
+from cuescope.conclusions import Finding, Report, Score
 from cuescope.errors import UserError, nearest
 from cuescope.runs import write_atomically
 
@@ -115,6 +115,23 @@ def write_findings(report: Report, path: Path) -> None:
     file = BytesIO()
     write_table(findings_table(report), file)
     write_atomically(path, file.getvalue())
+
+
+def find_cue(report: Report, wanted: str) -> Finding:
+    """A finding by its number in the report, or by the name or key of its cue."""
+    names = [report.names[cue.feature] for cue in report.cues]
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
+        return report.cues[int(wanted) - 1]
+    for cue, name in zip(report.cues, names, strict=True):
+        if wanted in (name, cue.feature):
+            return cue
+    listed = "; ".join(f"{number} {name}" for number, name in enumerate(names[:5], 1))
+    raise UserError(
+        f"no finding '{wanted}'",
+        expected=f"1 to {len(names)}, or a name ({listed})" if names else "a finding",
+        got=None if names else "a report without findings",
+        remedy=nearest(wanted, names),
+    )
 
 
 def find_finding(report: Report, wanted: str) -> Score:

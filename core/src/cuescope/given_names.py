@@ -35,7 +35,7 @@ def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:
         if key not in report.names:
             raise UserError(
                 f"--name {key}",
-                expected="a cue of this run, as `cuescope report RUN --json` has its key",
+                expected="a cue of this run, as `cuescope show RUN --json` has its key",
                 remedy=nearest(key, report.names),
             )
         if len(name) > MOST_CHARACTERS:

@@ -35,7 +35,8 @@ from cuescope.whole_files import require_folder
 class Runner:
     """Runs requests and keeps what they give: `runs/SLUG/report.json`, `report.html`, pictures.
 
-    With `cache_responses` False the model's answers are forgotten at the end.
+    With `cache_responses` False the model's answers are forgotten at the end. `detail` is how much
+    of a report is shown: see `report.terminal.show`.
     """
 
     context: Context
@@ -43,6 +44,7 @@ class Runner:
     observers: Sequence[object] = ()
     cache_responses: bool = True
     out: Path | None = field(default=None, kw_only=True)
+    detail: int = field(default=0, kw_only=True)
     # of all that it has run, and those made of it by `replace`
     total: TotalCost = field(default_factory=TotalCost, kw_only=True)
 
@@ -93,6 +95,7 @@ class Runner:
         # a method that counts otherwise has attached its own
         if report.accuracy is None:
             report = report.model_copy(update={"accuracy": tally.accuracy})
+        report = report.model_copy(update={"cues": tally.with_impacts(report)})
         # another thread or process may have come first: its report is not written over
         refuse_another_audit(self.folder(request).path, request)
         # before it is kept with the digests of these files

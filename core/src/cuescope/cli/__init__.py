@@ -19,10 +19,10 @@ from cuescope.cli import (
     demo,
     export,
     plugins,
-    report,
     run,
     runs,
     schema,
+    show,
 )
 from cuescope.cli.echo import echo
 from cuescope.cli.external import AuditCommand, PluginCommands, parser_of
@@ -49,7 +49,8 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("audit", cls=AuditCommand)(audit.audit)
 app.command("run", cls=AuditCommand)(run.run)
-app.command("report")(report.report)
+app.command("show")(show.show)
+app.command("report", hidden=True)(show.report)
 app.command("runs")(runs.runs)
 app.command("open")(runs.open_page)
 app.command("export")(export.export)

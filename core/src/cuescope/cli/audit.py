@@ -1,6 +1,5 @@
 """`cuescope audit METHOD --model SPEC --data SPEC`."""
 
-import shlex
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -108,7 +107,7 @@ def audit(
         run = runner.folder(request).path
     if test is None:
         return
-    if report.findings:
+    if report.found:
         test([str(run), *words_for_confirm(request, output)])
         return
     echo("cuescope: no finding is there to be tested", err=True)
@@ -128,12 +127,9 @@ def words_for_confirm(request: "Request", output: Output) -> list[str]:
     for name in names:
         # typed for this audit: a guard that it opened need not be opened twice
         words += ["--allow", name]
-    flags = {
-        "--json": output.as_json,
-        "--quiet": output.quiet,
-        "--verbose": output.verbose,
-    }
-    return words + [flag for flag, given in flags.items() if given]
+    flags = {"--json": output.as_json, "--quiet": output.quiet}
+    words += [flag for flag, given in flags.items() if given]
+    return words + ["--verbose"] * output.verbose
 
 
 def load_confirm() -> Callable[[list[str]], object]:
@@ -154,7 +150,7 @@ def audit_and_show(
     *,
     as_json: bool = False,
 ) -> "Report":
-    """Run a request and print its report, and where the pictures are."""
+    """Run a request and print its report."""
     report = runner.run(request)
     show_report(runner, request, report, as_json=as_json)
     return report
@@ -168,7 +164,7 @@ def show_report(
     *,
     as_json: bool,
 ) -> None:
-    """Print a report that is stored, and where the pictures are."""
+    """Print a report that is stored."""
     if (call := current_call()) is not None:
         call.report = report
         call.folder = runner.folder(request).path
@@ -180,5 +176,4 @@ def show_report(
         echo_json(report.model_dump_json(indent=1))
         return
     run = runner.folder(request).path
-    show(report, stdout(), str(run), program())
-    echo(f"pictures: {run / 'report.html'} ({program()} open {shlex.quote(str(run))})")
+    show(report, stdout(), str(run), program(), runner.detail)

@@ -50,7 +50,7 @@ def bench(
         page_file("Write a page with the pictures here."),
     ] = None,
     quiet: Quiet = False,
-    verbose: Verbose = False,
+    verbose: Verbose = 0,
 ) -> None:
     """Redo a paper's table or figure.
 

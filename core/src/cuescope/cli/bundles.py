@@ -83,7 +83,7 @@ class Output:
 
     as_json: AsJson = False
     quiet: Quiet = False
-    verbose: Verbose = False
+    verbose: Verbose = 0
 
 
 @dataclass(frozen=True)

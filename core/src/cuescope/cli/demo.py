@@ -10,7 +10,6 @@ from cuescope.cli.audit import audit_and_show
 from cuescope.cli.echo import echo, echo_lines
 from cuescope.cli.options import RUNS, AsJson, Quiet, Verbose, open_runner
 from cuescope.cli.paths import output_folder
-from cuescope.cli.program import program
 
 STORY = """\
 A small video model learns to say where a blue disc moves: north, south, east or west.
@@ -53,7 +52,7 @@ def demo(
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
+    verbose: Verbose = 0,
 ) -> None:
     """Train a tiny biased model, find the cue that it uses, show it."""
     from cuescope.request import make_request
@@ -73,17 +72,6 @@ def demo(
     folder = out or RUNS / demo_name(cue, seed)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         audit_and_show(runner, request, as_json=as_json)
-    if as_json:
-        return
-    # the next thing to try is one that they have not seen
-    other = next(other for other in Cue if other is not cue)
-    for words in (
-        f"open {folder}",
-        f"demo --cue {other.value}",
-        "methods",
-        "audit --help",
-    ):
-        echo(f"next: {program()} {words}")
 
 
 def demo_name(cue: Cue, seed: int) -> str:

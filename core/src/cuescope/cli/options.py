@@ -90,8 +90,15 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="No progress and no notes beside the result."),
 ]
 Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", help="Say more of what is done, and more often."),
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        show_default=False,
+        metavar="",
+        help="Show more of the result, and of what is done; -vv shows all of it.",
+    ),
 ]
 # one word opens one thing: no run file can open a guard by itself (SECURITY.md, rule 4)
 Allow = Annotated[
@@ -133,7 +140,7 @@ def open_runner(
     source: "Source | None" = None,
     allow: Pairs = None,
     quiet: bool = False,
-    verbose: bool = False,
+    verbose: int = 0,
 ) -> Iterator["Runner"]:
     """A runner with progress bars and the observers asked for.
 
@@ -161,7 +168,7 @@ def open_runner(
     # after the observers, which were typed at this command line
     context = replace(context, source=source)
     try:
-        yield Runner(context, runs, observers, cache_responses, out=out)
+        yield Runner(context, runs, observers, cache_responses, out=out, detail=verbose)
         # not in `finally`: what was refused is told in its one line alone
         warnings.release()
     finally:
@@ -202,7 +209,7 @@ def is_made_here(run: Path) -> bool:
     return made_here
 
 
-def verbosity(quiet: bool, verbose: bool) -> "Verbosity":
+def verbosity(quiet: bool, verbose: int) -> "Verbosity":
     """How much is said; raises UserError for both at once."""
     from cuescope.cli.progress import Verbosity
 

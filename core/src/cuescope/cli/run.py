@@ -46,7 +46,7 @@ def run(
     no_cache: NoCache = False,
     as_json: PrintsJson = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
+    verbose: Verbose = 0,
 ) -> None:
     """Run the audits of a YAML file; goes on where it stopped."""
     from cuescope.building import Choices, require_openable_data

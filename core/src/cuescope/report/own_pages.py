@@ -56,7 +56,7 @@ def require_own_page(page: Path) -> None:
 
 def command_for_page(run: Path, page: str | Path) -> str:
     """The command that writes the page of a run."""
-    return shlex.join(["cuescope", "report", str(run), "--html", str(page)])
+    return shlex.join(["cuescope", "show", str(run), "--html", str(page)])
 
 
 def _seal_of(page: str) -> str:

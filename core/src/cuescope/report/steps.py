@@ -5,7 +5,7 @@ import shlex
 
 from cuescope.conclusions import Report
 from cuescope.counted import count_of
-from cuescope.typed import PythonCall, Typed, data_words, typed
+from cuescope.typed import PythonCall, Typed, command_words, data_words, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -21,8 +21,8 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         return [
             ("This run was made elsewhere: it says nothing of what to type next.", None)
         ]
-    # it tested another run's findings, and knows what is next
-    if "run" in asked.method.options:
+    # it knows what is next
+    if tests_a_run(report):
         return _after_a_test(report, run)
     if not any(score.value is not None for score in report.headlines):
         return _after_nothing(asked.method.spec)
@@ -32,6 +32,59 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     if asked.seed == 0:
         steps.append(("See that another seed says the same:", following.again(seed=1)))
     return steps
+
+
+def copyable(command: str, width: int) -> list[str]:
+    """The lines of a command that a shell takes as one; an option stays with its value.
+
+    >>> copyable("cuescope audit trove --model toy -M epochs=3", 24)
+    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -M epochs=3']
+    """
+    parts: list[str] = []
+    for word in map(shlex.quote, command_words(command)):
+        if parts and parts[-1].startswith("-") and not word.startswith("-"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} {part}"
+        if len(longer) + 2 <= width:  # with " \" behind it
+            lines[-1] = longer
+        else:
+            lines[-1] += " \\"
+            lines.append(f"  {part}")
+    return lines
+
+
+def tests_a_run(report: Report) -> bool:
+    """Whether it is of a method that tests what another run found."""
+    return "run" in report.provenance.method.options
+
+
+def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str]]:
+    """At most two commands, and in a few words what each is for."""
+    if not report.provenance.command:  # nobody copies the commands of a stranger
+        return []
+    own = [
+        (command, "")
+        for _, command in next_steps(report, run)
+        if command is not None and command.startswith("cuescope")
+    ]
+    if report.found and _samples_with_first(report):
+        look = f"cuescope open {shlex.quote(run)}", "pictures with the cue and without"
+        tests = [
+            (command, "is it a cause?")
+            for command, _ in own
+            if command.startswith(("cuescope confirm ", "cuescope.confirm("))
+        ]
+        own = [look, *(tests or own)]
+    return [
+        (f"{program} {command.removeprefix('cuescope ')}", words)
+        if command.startswith("cuescope ")
+        else (command, words)
+        for command, words in own[:2]
+    ]
 
 
 def _after_a_test(report: Report, run: str) -> list[Step]:
@@ -143,7 +196,7 @@ def _test_step(report: Report, run: str, following: Typed) -> Step:
 
 
 def _samples_with_first(report: Report) -> set[str]:
-    first = report.findings[0].feature
+    first = report.found[0].feature
     return {
         occurrence.sample
         for feature in report.features

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cuescope.conclusions import Accuracy
+from cuescope.conclusions import Accuracy, Finding, Impact, Report
 from cuescope.hookspecs import hookimpl
 from cuescope.types import Outcome
 
@@ -45,3 +45,20 @@ class Tally:
         right, shares, labels = zip(*self._marks.values(), strict=True)
         chance = max(sum(shares), max(Counter(labels).values())) / answered
         return Accuracy(correct=sum(right), answered=answered, chance=chance)
+
+    def with_impacts(self, report: Report) -> tuple[Finding, ...]:
+        """The cues of a report; one without an impact has that of the errors that show it."""
+        wrong = [key for (key, _), mark in self._marks.items() if not mark[0]]
+        places = {feature.key: feature.occurrences for feature in report.features}
+        cues = []
+        for cue in report.cues:
+            shown = {occurrence.sample for occurrence in places[cue.feature]}
+            if cue.impact is None and shown and self._marks:
+                impact = Impact(
+                    count=sum(key in shown for key in wrong),
+                    total=len(wrong),
+                    detail="in samples that show the cue",
+                )
+                cue = cue.model_copy(update={"impact": impact})
+            cues.append(cue)
+        return tuple(cues)

@@ -1,16 +1,13 @@
-"""The report in a terminal: readable at 80 columns, and without colours in a pipe."""
+"""The report in a terminal: a screen, and with -v what stands behind it."""
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.rule import Rule
 from rich.table import Table
 
 from cuescope.conclusions import (
-    Accuracy,
     Contrast,
     Cost,
     Evidence,
@@ -22,17 +19,18 @@ from cuescope.conclusions import (
 )
 from cuescope.counted import by_condition, count_of
 from cuescope.report.bars import FINE, figure, short_p_value, with_ends
-from cuescope.report.steps import OWN_STEP, Step, next_steps
+from cuescope.report.screen import check_words, screen
+from cuescope.report.steps import OWN_STEP, Step, copyable, next_steps
 from cuescope.report.tables import render_table
 from cuescope.report.words import Words
-from cuescope.typed import command_words, typed
+from cuescope.typed import typed
 
 MAX_ROWS = 10
 MAX_STATEMENTS = 3
 NARROW = 72  # columns of a screen on which the headline alone has its column
 LONGEST_WORD = 14  # of a name; longer ones are broken
 SIZEABLE = 0.1  # a figure beside which thousandths say nothing
-VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
+VERDICT_STYLE = {"passed": "green", "FAILED": "red", "note": "yellow"}
 
 
 def show(
@@ -40,42 +38,51 @@ def show(
     console: Console,
     run: str = "RUN",
     program: str = "cuescope",
+    detail: int = 0,
 ) -> None:
-    """Print a report: findings in words and samples, the ranked table, checks, what to do next.
+    """Print the first screen of a report; with `detail` 1 its figures and checks, with 2 all of it.
 
     `run` is the folder of the run, for the commands that go on from here; `program` is what they
     must begin with to work as they stand.
     """
-    origin = report.provenance
-    title = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}"
-    console.print(Rule(Words(title, "bold")))
-    for head, body in _sections(report, console.width):
+    for line in screen(report, run, program, console.width):
+        # a command is longer than the screen rather than broken where no shell reads on
+        console.print(line, soft_wrap=True)
+    if not detail:
+        return
+    console.print()
+    for head, body in _sections(report, console.width, everything=detail > 1):
         _print_head(head, console)
         # a wide table needs the width
         indent = 0 if isinstance(body, Table) and body.box else 2
         console.print(Padding(body, (0, 0, 1, indent)))
     _print_steps("Next", next_steps(report, run), console, program)
     # of a stranger's run no command is shown
-    if origin.command:
-        again = typed(origin.command).again()
+    if report.provenance.command:
+        again = typed(report.provenance.command).again()
         _print_steps("Run it again", [("", again)], console, program)
     console.print(Words(f"report {report.hash}", "dim"))
 
 
-def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]]:
+def _sections(
+    report: Report, width: int, *, everything: bool
+) -> Iterator[tuple[str, RenderableType]]:
     """The parts of a report with their heads, in the order in which they are read."""
-    yield _head(report), _finding(report)
-    # a table of figures persuades nobody who has not run the model (docs/adr/0016)
-    contrast = report.contrast_of(report.told[0]) if report.told else None
-    if contrast:
-        yield _contrast_title(report, contrast), _contrast(contrast)
-    if report.portraits:
-        yield "What is seen there", _portraits(report)
-    yield _ranking_title(report), _ranking(report, width)
+    if report.told:
+        yield "In words", _finding(report, everything=everything)
+    if everything:
+        # a table of figures persuades nobody who has not run the model (docs/adr/0016)
+        for contrast in report.contrasts:
+            yield _contrast_title(report, contrast), _contrast(contrast)
+        if report.portraits:
+            yield "What is seen there", _portraits(report)
+    rows = len(report.headlines) if everything else MAX_ROWS
+    yield _ranking_title(report, rows), _ranking(report, width, rows)
     for table in report.tables:
         yield table.title, render_table(table)
-    yield "Checks", _checks(report.evidence)
-    yield "How to read the table", _legend(report)
+    yield "Checks", _checks(report.evidence, everything=everything)
+    if everything:
+        yield "How to read the table", _legend(report)
     yield "Looked at", _facts(report)
     yield "Cost", Words(_cost(report.cost))
 
@@ -113,70 +120,17 @@ def _lines_of(step: str, program: str, width: int) -> list[str]:
     return copyable(f"{program} {step.removeprefix('cuescope ')}", width)
 
 
-def copyable(command: str, width: int) -> list[str]:
-    """The lines of a command that a shell takes as one; an option stays with its value.
-
-    >>> copyable("cuescope audit trove --model toy -M epochs=3", 24)
-    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -M epochs=3']
-    """
-    parts: list[str] = []
-    for word in map(shlex.quote, command_words(command)):
-        if parts and parts[-1].startswith("-") and not word.startswith("-"):
-            parts[-1] += f" {word}"
-        else:
-            parts.append(word)
-    lines = parts[:1]
-    for part in parts[1:]:
-        longer = f"{lines[-1]} {part}"
-        if len(longer) + 2 <= width:  # with " \" behind it
-            lines[-1] = longer
-        else:
-            lines[-1] += " \\"
-            lines.append(f"  {part}")
-    return lines
-
-
-def _head(report: Report) -> str:
-    if report.doubts and not report.findings:
-        return "Seen, but in doubt"
-    return "Finding" if len(report.findings) < 2 else "Findings"
-
-
-def _finding(report: Report) -> RenderableType:
+def _finding(report: Report, *, everything: bool) -> RenderableType:
+    """What is told in sentences, and how often the model is right."""
     # Text: rich would read [brackets] as markup
-    statements = list(map(Words, report.statements or [_nothing(report)]))
-    statements[0].stylize("bold")
-    lines = statements[:MAX_STATEMENTS]
-    more = len(statements) - len(lines)
-    if more:
-        lines.append(Words(f"and {more} more, in the table.", "dim"))
+    lines = list(map(Words, report.statements))
+    more = 0 if everything else len(lines) - MAX_STATEMENTS
+    if more > 0:
+        lines[MAX_STATEMENTS:] = [Words(f"and {more} more: -vv", "dim")]
     if report.accuracy is not None:
-        lines.append(_accuracy(report.accuracy, report.provenance.samples))
+        words = report.accuracy.words(report.provenance.samples)
+        lines.append(Words(words, "dim"))
     return Group(*lines)
-
-
-def _nothing(report: Report) -> str:
-    """Why there is no finding."""
-    if all(score.value is None for score in report.headlines):
-        return "Nothing could be tested; why is told below. This says nothing about the model."
-    method = report.provenance.method.spec
-    tried = len(report.headlines)
-    return (
-        f"No cue found. {count_of(tried, 'candidates', 'were')} tried; none passes the rule "
-        f"of {method}."
-    )
-
-
-def _accuracy(accuracy: Accuracy, samples: int) -> Words:
-    """How often the model is right, and a warning where that is no better than guessing."""
-    words = accuracy.words(samples)
-    if not accuracy.looks_guessed:
-        return Words(words, "dim")
-    why = (
-        " On these samples it is not clearly better than guessing: either it has not learned the "
-        "task, or what it relies on misleads it here."
-    )
-    return Words(words + why, "yellow")
 
 
 def _contrast_title(report: Report, contrast: Contrast) -> str:
@@ -255,23 +209,19 @@ def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def _ranking_title(report: Report) -> str:
+def _ranking_title(report: Report, most: int) -> str:
     rows = len(report.headlines)
-    return (
-        f"Ranked cues (first {MAX_ROWS} of {rows})"
-        if rows > MAX_ROWS
-        else "Ranked cues"
-    )
+    return f"Ranked cues (first {most} of {rows})" if rows > most else "Ranked cues"
 
 
-def _ranking(report: Report, width: int) -> RenderableType:
+def _ranking(report: Report, width: int, most: int) -> RenderableType:
     if not report.scores:
         return Words("nothing to rank")
     # of a narrow screen the headline has all
     metrics = report.metrics if width >= NARROW else report.metrics[:1]
     # the room between columns goes first, then the intervals
     for gap, with_intervals in ((1, True), (0, True), (1, False), (0, False)):
-        table = _table(report, metrics, gap=gap, with_intervals=with_intervals)
+        table = _table(report, metrics, most, gap=gap, with_intervals=with_intervals)
         spare = (
             width - 1 - sum((column.width or 0) + gap + 1 for column in table.columns)
         )
@@ -290,6 +240,7 @@ def _ranking(report: Report, width: int) -> RenderableType:
 def _table(
     report: Report,
     metrics: Sequence[Metric],
+    most: int,
     *,
     gap: int,
     with_intervals: bool,
@@ -312,7 +263,7 @@ def _table(
     for score in report.scores:
         size = abs(score.value or 0.0)
         largest[score.metric] = max(size, largest.get(score.metric, 0.0))
-    for headline in report.headlines[:MAX_ROWS]:
+    for headline in report.headlines[:most]:
         row = [
             by_row.get((headline.feature, headline.label, metric.name))
             for metric in metrics
@@ -362,13 +313,14 @@ def _value(
     return f"{value}\n{low} to {high}"
 
 
-def _checks(evidence: Iterable[Evidence]) -> RenderableType:
+def _checks(evidence: Iterable[Evidence], *, everything: bool) -> RenderableType:
+    """A line each, with its text where `everything` is shown, or where it did not pass."""
     table = Table.grid(padding=(0, 2))
     for check in evidence:
+        verdict = check_words(check)
+        detail = check.detail if everything or verdict != "passed" else ""
         table.add_row(
-            Words(check.verdict, VERDICT_STYLE[check.verdict]),
-            Words(check.check),
-            Words(check.detail),
+            Words(verdict, VERDICT_STYLE[verdict]), Words(check.check), Words(detail)
         )
     return table if table.row_count else Words("none was made")
 

@@ -12,6 +12,7 @@ from cuescope_sdk.report._figures import (
     line_chart,
     scatter_plot,
 )
+from cuescope_sdk.report._findings import drawn_answer, shares_row
 from cuescope_sdk.report._interval_charts import interval_chart
 from cuescope_sdk.report._matrices import heat_maps
 from cuescope_sdk.report._null_checks import null_evidence
@@ -23,6 +24,7 @@ __all__ = [
     "contrast",
     "count_of",
     "draw_beside",
+    "drawn_answer",
     "frame_strips",
     "heat_maps",
     "image_panels",
@@ -32,6 +34,7 @@ __all__ = [
     "null_evidence",
     "percent",
     "scatter_plot",
+    "shares_row",
     "signed",
     "with_sign",
 ]

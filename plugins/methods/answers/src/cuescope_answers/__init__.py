@@ -79,8 +79,10 @@ class Answers(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:
         """What each preference and each word is worth."""
-        from cuescope_answers.report import scores
+        from cuescope_answers.report import findings, scores
 
+        for found in findings(audit):
+            audit.attach(found)
         return list(scores(audit))
 
     @hookimpl

@@ -1,14 +1,14 @@
 """The rows of the report, its sentences and its notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from cuescope_answers.analysis import Candidate, Result, Study, is_finding, study
 from cuescope_answers.trials import Answered
-from cuescope_sdk import Audit, Feature, Occurrence, Score
-from cuescope_sdk.report import count_of, percent
-from cuescope_sdk.statistics import mean_interval
+from cuescope_sdk import Audit, Feature, Finding, Occurrence, Row, Score
+from cuescope_sdk.report import count_of, percent, shares_row
+from cuescope_sdk.statistics import Estimate, mean_interval
 
 PREFERENCE = "preference"
 NEXT_STEP = (
@@ -76,6 +76,46 @@ def scores(audit: Audit) -> Iterator[Score]:
             statement=statement(result) if finding else None,
             doubt=JUDGES if finding and judges(result, result_of.answers) else None,
         )
+
+
+def findings(audit: Audit) -> Iterator[Finding]:
+    """The candidates with a finding, that with the largest change first."""
+    found: dict[str, list[Result]] = {}
+    for result in audit.once(study, audit).results:
+        if is_finding(result, audit.options):
+            found.setdefault(result.candidate.key, []).append(result)
+    for key, results in sorted(
+        found.items(), key=lambda item: -max(result.points for result in item[1])
+    ):
+        yield Finding(
+            feature=key,
+            claim=f"{{feature}} {_claim(results)}",
+            measure="share of answers",
+            rows=tuple(map(_row_of, results)),
+        )
+
+
+def _claim(results: Sequence[Result]) -> str:
+    first = results[0]
+    if first.candidate.kind == PREFERENCE:
+        return "is chosen more often than it is correct"
+    drawn = [result.label for result in results if result.label is not None]
+    names = " and ".join(f'"{label}"' for label in drawn)
+    return f"draws the answer {names}" if drawn else "costs accuracy"
+
+
+def _row_of(result: Result) -> Row:
+    shares = result.with_it, result.without
+    change = Estimate(result.points, result.low, result.high)
+    if result.candidate.kind == PREFERENCE:
+        subject = "chosen"
+    elif result.label is not None:
+        subject = f'wrongly "{result.label}"'
+        shares = 1 - result.with_it, 1 - result.without
+    else:
+        subject = "correct"
+        change = Estimate(-result.points, -result.high, -result.low)
+    return shares_row(subject, *shares, change, label=result.label, n=result.n)
 
 
 def judges(result: Result, answers: Answered) -> bool:

@@ -84,7 +84,7 @@ class Atlas(Plugin):
                 got="; ".join(faults),
             )
         note = (
-            "In percent; the interval is over videos. `cuescope report RUN` shows each."
+            "In percent; the interval is over videos. `cuescope show RUN` shows each."
         )
         if faults:
             # what is missing is said beside the table, or it would seem to be whole

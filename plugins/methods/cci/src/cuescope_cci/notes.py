@@ -120,17 +120,13 @@ def _size_words(known: Backgrounds, options: CCIOptions) -> str:
 
 def missed_words(findable: tuple[float, float | None] | None) -> str:
     if findable is None:
-        return "any pull: nothing could be tested"
+        return "none: nothing could be tested"
     share, limit = findable
     if limit is None:
-        return (
-            f"any pull of a kind of background in {share:.0%} of the images: there are too few "
-            "images"
-        )
+        return f"none for a kind of background in {share:.0%} of the images: too few images"
     return (
-        f"a kind of background in {share:.0%} of the images that turns {limit:.0%} of their "
-        "answers into one class would have been found in 8 of 10 such audits; weaker pulls may be "
-        "there"
+        f"80% for a kind of background in {share:.0%} of the images that turns {limit:.0%} of "
+        "their answers into one class"
     )
 
 

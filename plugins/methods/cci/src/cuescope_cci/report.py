@@ -32,7 +32,9 @@ from cuescope_cci.notes import (
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_cci.tables import error_table, rules_table
-from cuescope_sdk import Audit, Score
+from cuescope_sdk import Audit, Finding, Impact, Row as FindingRow, Score
+from cuescope_sdk.report import shares_row
+from cuescope_sdk.statistics import Estimate
 
 
 def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Score]:
@@ -55,6 +57,8 @@ def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Scor
         note_backgrounds(audit, options, known)
         pulls = [_pull_score(row, known, options) for row in known.rows]
         all_scores += sorted(pulls, key=_strongest_first)
+        for cue in _findings(known, everything, options):
+            audit.attach(cue)
     for row in others:
         # None: parts of the data have figures, and no tests of their own
         all_scores += _row_scores(row, None, options)
@@ -62,11 +66,65 @@ def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Scor
     # without a finding a reader must know what could have been seen at all
     if known is not None and not found:
         findable = smallest_findable(audit, known, options.fdr)
-        audit.note("could be missed", missed_words(findable))
+        audit.note("power", missed_words(findable))
     # the overall row leads where it is found; else the pairs that are
     yield from sorted(
         all_scores, key=lambda score: (score.feature, score.label) not in found
     )
+
+
+def _findings(
+    known: Backgrounds, everything: Row, options: CCIOptions
+) -> Iterator[Finding]:
+    """The background, where all kinds together decide; else each kind that draws an answer."""
+    wrong = wrong_answers(everything.sources)
+    impact = Impact(
+        count=sum(bool(source.on_background) for source in wrong),
+        total=len(wrong),
+        detail="these follow the background",
+    )
+    pulls = [row for row in known.rows if is_pull(row, known, options)]
+    rows = [(row.feature, _finding_row(row)) for row in pulls]
+    if is_overall_pull(known, options):
+        overruled = sum(source.overruled for source in known.sources)
+        share = overruled / len(known.sources)
+        whole = shares_row("all images: its answer", share, None, None).model_copy(
+            update={"feature": everything.feature}
+        )
+        yield Finding(
+            feature=everything.feature,
+            claim="{feature} decides the answer",
+            columns=("with it", "elsewhere"),
+            rows=(whole, *(row for _, row in rows)),
+            impact=impact,
+        )
+        return
+    for feature in dict.fromkeys(feature for feature, _ in rows):
+        own = [row for key, row in rows if key == feature]
+        answers = " and ".join(f'"{row.label}"' for row in own)
+        yield Finding(
+            feature=feature,
+            claim=f"{{feature}} draws the answer {answers}",
+            measure="answered so",
+            columns=("with it", "elsewhere"),
+            rows=tuple(own),
+        )
+
+
+def _finding_row(row: PullRow) -> FindingRow:
+    kind = row.feature.rpartition("=")[2]
+    pull = row.pull
+    change = Estimate(pull.value, pull.low, pull.high)
+    made = shares_row(
+        f"{kind}: {row.label}",
+        pull.here,
+        pull.elsewhere,
+        change,
+        label=row.label,
+        n=row.images,
+        q_value=row.q_value,
+    )
+    return made.model_copy(update={"feature": row.feature})
 
 
 def _strongest_first(score: Score) -> tuple[bool, float, float]:

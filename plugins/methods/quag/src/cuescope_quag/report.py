@@ -26,7 +26,7 @@ from cuescope_quag.trials import (
     fusion_shape,
 )
 from cuescope_quag.verdict import points, verdict_sentence
-from cuescope_sdk import Audit, Score
+from cuescope_sdk import Audit, Finding, Impact, Row, Score, Status
 from cuescope_sdk.report import count_of
 
 MORE_DATA = "Ask more questions about more videos: leave --limit out, or add data."
@@ -46,6 +46,28 @@ NEXT_STEPS: dict[str, str] = {
     "(-M prompt=...), the right checkpoint.",
 }
 METRICS = ("points_lost", "points_lost_otherwise")
+# by verdict: what is said of video and question, and the status of it
+CLAIMS: dict[str, tuple[str, Status]] = {
+    "fuses": ("VIDEO AND QUESTION TOGETHER decide the answer", "cause"),
+    "fuses by means": (
+        "VIDEO AND QUESTION TOGETHER decide the answer, by the mean of the video",
+        "cause",
+    ),
+    "text alone": (
+        "THE VIDEO is not used; the model answers from the question alone",
+        "not used",
+    ),
+    "video alone": (
+        "THE QUESTION is not used; the model answers from the video alone",
+        "not used",
+    ),
+    "needs neither": ("NEITHER VIDEO NOR QUESTION is used", "not used"),
+    "each alone": ("THE VIDEO OR THE QUESTION ALONE decides the answer", "cause"),
+}
+OPEN_CLAIM: tuple[str, Status] = (
+    "VIDEO AND QUESTION: whether they are used is open",
+    "inconclusive",
+)
 STATEMENTS = {
     "modality": "Asked {feature}",
     "short-circuit": "With {feature} averaged",
@@ -80,6 +102,7 @@ def report_scores(
     attach_open_answers(audit, answers.plain, answers.before.tolist())
     # a list, for contrasts are made of the same rows
     rows = list(_rows(figures))
+    audit.attach(_finding(figures))
     for shown in contrasts(figures, rows):
         audit.attach(shown)
     yield from rows
@@ -156,6 +179,47 @@ def _row(
         )
 
 
+def _finding(figures: Figures) -> Finding:
+    """The verdict, with what each condition leaves of the accuracy."""
+    rate, losses = figures.headline
+    answers = figures.answers
+    rows = [Row(subject="video and question", with_cue=rate.value, n=rate.n)]
+    for condition in answers.conditions:
+        loss = losses[condition.key]
+        rows.append(
+            Row(
+                # its key in brackets is for tables
+                subject=condition.name.partition(" (")[0],
+                feature=condition.key,
+                with_cue=loss.rate,
+                change=-loss.lost,
+                low=None if loss.high is None else -loss.high,
+                high=None if loss.low is None else -loss.low,
+                n=loss.n,
+            )
+        )
+    rows.append(Row(subject="chance level", with_cue=rate.chance))
+    impact = None
+    if WITHOUT_VIDEO in answers.keys:
+        blind = answers.before & answers.columns[WITHOUT_VIDEO]
+        impact = Impact(
+            count=int(blind.sum()),
+            total=int(answers.before.sum()),
+            of="correct answers",
+            detail="given without the video too",
+        )
+    claim, status = CLAIMS.get(figures.decision.kind, OPEN_CLAIM)
+    return Finding(
+        feature=VERDICT,
+        claim=claim,
+        measure="the model gets",
+        columns=("correct", ""),
+        rows=tuple(rows),
+        impact=impact,
+        status=status,
+    )
+
+
 def statement(condition: Condition, rate: Rate, loss: Loss, measure: str) -> str:
     """The finding as a sentence."""
     return (
@@ -205,7 +269,7 @@ def _note(audit: Audit, figures: Figures) -> None:
         f"losses of {figures.rule.margin(rate):.1f} points or more: {options.margin:.0%} of the "
         f"accuracy above chance, and at least {options.drop:g} points",
     )
-    audit.note("limit of detection", _limit(figures.detectable))
+    audit.note("power", _limit(figures.detectable))
     audit.note("layers", _layers(audit, options))
     _note_left_out(audit)
     if WITHOUT_VIDEO not in answers.keys:
@@ -223,10 +287,7 @@ def _limit(detectable: float | None) -> str:
     """What would have been found, had it been there."""
     if detectable is None:
         return "none: with so few questions, even the largest loss would often have been missed"
-    return (
-        f"a condition that costs {detectable:.1f} points would have been found in 8 of 10 such "
-        "audits, if it makes no wrong answer right; smaller losses may have been missed"
-    )
+    return f"80% for a loss of {detectable:.1f} points, where it makes no wrong answer right"
 
 
 def _layers(audit: Audit, options: QUAGOptions) -> str:

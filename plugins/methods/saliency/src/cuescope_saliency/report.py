@@ -13,9 +13,9 @@ from cuescope_saliency.analysis import (
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures
 from cuescope_saliency.trials import Images, feature_key
-from cuescope_sdk import Audit, Score
-from cuescope_sdk.report import count_of
-from cuescope_sdk.statistics import change_interval, mean_interval
+from cuescope_sdk import Audit, Finding, Score
+from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.statistics import Estimate, change_interval, mean_interval
 
 NO_MASKS = (
     "Nothing could be tested: no image has a usable foreground mask, so nothing is known of the "
@@ -44,12 +44,43 @@ def report_scores(
         missed = "everything: the model is no better than chance, so nothing is tested"
         if better:
             missed = _missed_words(smallest_findable(audit, options, tests))
-        audit.note("could be missed", missed)
+        audit.note("power", missed)
+    for test in tests:
+        if test.finding:
+            audit.attach(_finding(audit, options, test))
     has_masks = any(len(test.figures.lean) for test in tests)
     for number, test in enumerate(tests):
         # said once
         untested = None if has_masks or number else NO_MASKS
         yield from _rows(audit, options, test, untested)
+
+
+def _finding(audit: Audit, options: SaliencyOptions, test: LeanTest) -> Finding:
+    """How much of the maps lies on the background, beside its share of the picture."""
+    figures = test.figures
+    low, high = change_interval(
+        figures.lean, figures.masked_groups, confidence=options.confidence
+    )
+    change = None
+    if low is not None and high is not None:
+        change = Estimate(float(figures.lean.mean()), low, high)
+    label = figures.text if figures.text in audit.labels else None
+    row = shares_row(
+        figures.text,
+        1 - float(figures.share.mean()),
+        1 - float(figures.area.mean()),
+        change,
+        label=label,
+        n=len(figures.lean),
+        q_value=test.q_value,
+    )
+    return Finding(
+        feature=feature_key(figures.text),
+        claim="{feature} lie on the background",
+        measure="share on the background",
+        columns=("of the maps", "of the picture"),
+        rows=(row,),
+    )
 
 
 def _rows(
@@ -121,8 +152,8 @@ def _missed_words(findable: tuple[TextFigures, float | None] | None) -> str:
     if limit is None:
         return f"any lean of the maps for {images}: there are too few"
     return (
-        f"maps for {images} with {limit:.0%} more of their importance on the background than its "
-        "size explains would have been found in 8 of 10 such audits; smaller leans may be there"
+        f"80% for maps of {images} with {limit:.0%} more of their importance on the background "
+        "than its size explains"
     )
 
 

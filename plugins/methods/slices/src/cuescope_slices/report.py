@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Audit, Feature, Score
+from cuescope_sdk import Audit, Feature, Finding, Score
 from cuescope_sdk.data import label_noise_words
-from cuescope_sdk.report import percent
-from cuescope_sdk.statistics import mean_interval
+from cuescope_sdk.report import percent, shares_row
+from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_slices.analysis import (
     SHARE,
     Pair,
@@ -52,7 +52,9 @@ def scores(
     # a limit is told only where nothing was found: sorted, the first is a finding or none is
     if pairs and tested and not is_finding(pairs[0], options):
         limit = smallest_findable(ranked, options, len(pairs))
-        audit.note("could have been missed", words_for_missed(limit))
+        audit.note("power", words_for_missed(limit))
+    for found in _findings(audit, features, pairs, options):
+        audit.attach(found)
     for pair in pairs:
         finding = is_finding(pair, options)
         label = audit.labels[pair.label]
@@ -78,6 +80,34 @@ def scores(
             value=pair.lost,
             low=pair.low,
             high=pair.high,
+        )
+
+
+def _findings(
+    audit: Audit, features: Sequence[Feature], pairs: Sequence[Pair], options: Any
+) -> Iterator[Finding]:
+    """The slices with a finding, each with the labels that it costs accuracy."""
+    by_slice: dict[int, list[Pair]] = {}
+    for pair in pairs:
+        if is_finding(pair, options):
+            by_slice.setdefault(pair.number, []).append(pair)
+    for number, some in by_slice.items():
+        rows = []
+        for pair in some:
+            label = audit.labels[pair.label]
+            change = None
+            if pair.lost is not None and pair.low is not None and pair.high is not None:
+                change = Estimate(-pair.lost, -pair.high, -pair.low)
+            rows.append(
+                shares_row(
+                    label, pair.inside, pair.outside, change, label=label, n=pair.n
+                )
+            )
+        yield Finding(
+            feature=features[number].key,
+            claim="{feature} costs accuracy",
+            columns=("inside", "outside"),
+            rows=tuple(rows),
         )
 
 
@@ -168,8 +198,7 @@ def _note_folds(audit: Audit, options: Any, ranked: Ranked) -> None:
 def words_for_missed(limit: float | None) -> str:
     """The smallest loss that would have been found, in a slice of a quarter of a label."""
     if limit is None:
-        return f"any loss in a slice of {SHARE:.0%} of a label: there are too few sequences"
+        return f"none for a slice of {SHARE:.0%} of a label: too few sequences"
     return (
-        f"a slice of {SHARE:.0%} of a label's sequences that costs {100 * limit:.0f} points is "
-        "found in 8 of 10 audits; what costs less may be there"
+        f"80% for a slice of {SHARE:.0%} of a label that costs {100 * limit:.0f} points"
     )

@@ -133,11 +133,13 @@ class SpurLens(Plugin):
         """The gap of each cue."""
         from cuescope_spurlens.analysis import score_study
         from cuescope_spurlens.figures import attach_samples, name_headline_answers
-        from cuescope_spurlens.report import note_results, score_rows
+        from cuescope_spurlens.report import findings, note_results, score_rows
         from cuescope_spurlens.tables import attach_tables
 
         results = audit.once(score_study, audit)
         note_results(audit, results)
+        for found in findings(results):
+            audit.attach(found)
         attach_tables(audit, results)
         attach_samples(audit, results)
         name_headline_answers(audit, results)

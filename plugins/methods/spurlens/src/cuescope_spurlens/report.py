@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from cuescope_sdk import Audit, Score
-from cuescope_sdk.report import count_of, percent
-from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk import Audit, Finding, Impact, Row, Score
+from cuescope_sdk.report import count_of, percent, shares_row
+from cuescope_sdk.statistics import Estimate, Groups, mean_interval
 from cuescope_spurlens.analysis import (
     ASSUMED_RATE,
     CaseResult,
@@ -58,6 +58,51 @@ def score_rows(results: Results) -> Iterator[Score]:
         if cue == result.strongest and not result.finding:
             prior = prior_statement(result, results)
         yield from _cue_rows(result, cue, prior)
+
+
+def findings(results: Results) -> Iterator[Finding]:
+    """A cue and an object each, with the images that have the object and those that have not."""
+    by_cue: dict[tuple[str, str], list[CaseResult]] = {}
+    for result in results.findings:
+        by_cue.setdefault((result.cue, result.case.label), []).append(result)
+    for (cue, label), some in by_cue.items():
+        keys = [result.case.feature_key(cue) for result in some]
+        yield Finding(
+            feature=keys[0],
+            claim=f'{cue.upper()} makes the model answer "yes" to {label}',
+            measure='answered "yes"',
+            rows=tuple(map(_finding_row, some, keys)),
+            impact=_impact(some),
+        )
+
+
+def _finding_row(result: CaseResult, key: str) -> Row:
+    case = result.case
+    figures = result.figures(result.strongest)
+    row = shares_row(
+        IMAGES[case.task].format(with_article(case.label), case.label),
+        float(figures.with_rates.mean()),
+        float(figures.without_rates.mean()),
+        Estimate(figures.gap, figures.low, figures.high),
+        label=case.label,
+        n=figures.k,
+    )
+    return row.model_copy(update={"feature": key})
+
+
+def _impact(results: Sequence[CaseResult]) -> Impact | None:
+    """Of the images without the object where it is imagined, those that show the cue most."""
+    for result in results:
+        if result.case.task == "hallucination":
+            top, _ = result.case.asked_sides
+            imagined = result.unit_rates
+            return Impact(
+                count=round(float(imagined[top[result.strongest]].sum())),
+                total=round(float(imagined.sum())),
+                of=f'false "yes" to {result.case.label}',
+                detail="in the images that show the cue most",
+            )
+    return None
 
 
 def why_untested(results: Results) -> str | None:
@@ -248,7 +293,7 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("measured apart", describe_apart(results))
         audit.note("object's size", describe_sizes(results))
         audit.note("labels", describe_labels(results))
-        audit.note("limit of detection", describe_limit(results))
+        audit.note("power", describe_limit(results))
     for result in results.refused_cases:
         audit.note(f"no finding: {result.case.name}", explain_refusal(result))
     for result in results.explained_cases:
@@ -364,14 +409,14 @@ def describe_limit(results: Results) -> str:
     """What would have been found, had it been there."""
     limits = results.limits
     if not limits:
-        return "no gap, however large, would have been found surely: there are too few images"
-    words = f"a cue with a gap of {100 * limits[len(limits) // 2]:.0f} points"
+        return "none, however large the gap: there are too few images"
+    words = f"80% for a gap of {100 * limits[len(limits) // 2]:.0f} points"
     if len(limits) > 1:
         words += f" in the middle class and {100 * limits[-1]:.0f} in the hardest"
     missing = len(results.cases) - len(limits)
     if missing:
         words += f" (in {missing} of {len(results.cases)} classes and tasks none)"
-    return f"{words} would have been found in 8 of 10 such audits; smaller ones may be there"
+    return words
 
 
 def explain_refusal(result: CaseResult) -> str:

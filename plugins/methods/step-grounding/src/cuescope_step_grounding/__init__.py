@@ -180,6 +180,9 @@ class StepGrounding(Plugin):
         results = results_of(audit, judged, reliance)
         report.write_notes(audit, judged, reliance, results[0])
         attach_figures(audit, judged, results[0], costs)
+        found = report.finding(audit, features, judged, results)
+        if found is not None:
+            audit.attach(found)
         ranked = list(report.ranked_scores(audit, judged, results))
         attach_evidence(audit, judged, ranked)
         return ranked

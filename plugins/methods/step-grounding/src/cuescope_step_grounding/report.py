@@ -1,12 +1,12 @@
 """The report: what is measured, the order of its rows, and the facts at its head."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cuescope_sdk import Audit, Feature, Score
+from cuescope_sdk import Audit, Feature, Finding, Impact, Row, Score
 from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.report import percent
+from cuescope_sdk.report import percent, shares_row
 from cuescope_step_grounding.analysis import (
     Result,
     most_named_things,
@@ -110,6 +110,53 @@ def ranked_scores(
             )
 
 
+def finding(
+    audit: Audit,
+    features: Sequence[Feature],
+    judged: JudgedTraces,
+    results: Sequence[Result],
+) -> Finding | None:
+    """What share of the reasoning the video does not support; None where nothing was checked."""
+    counts = judged.counts
+    checked = counts.supported + counts.unsupported
+    if not checked:
+        return None
+    whole, *parts = results
+    names = {feature.key: feature.name or feature.key for feature in features}
+    rows = [_row_of(names, whole)]
+    rows += [
+        _row_of(names, part)
+        for part, _, is_found in rank(parts, audit.options.level)
+        if is_found and SGR in part.figures
+    ]
+    share = counts.unsupported / checked
+    return Finding(
+        feature=whole.feature,
+        claim=f"{share:.0%} OF THE REASONING is not supported by the video",
+        measure="claims in the reasoning",
+        columns=("supported", "not"),
+        rows=tuple(rows),
+        impact=Impact(
+            count=counts.unsupported,
+            total=checked,
+            of="claims",
+            detail="the video does not support these",
+        ),
+    )
+
+
+def _row_of(names: Mapping[str, str], result: Result) -> Row:
+    """The share of claims in a step that the video supports."""
+    support = result.figures[SGR]
+    return shares_row(
+        names[result.feature],
+        support.value,
+        1 - support.value,
+        None,
+        n=result.n,
+    ).model_copy(update={"feature": result.feature})
+
+
 # ----------------------------------------------------------------------------------------- notes
 
 
@@ -129,7 +176,7 @@ def write_notes(
     if whole.verdict is not None:
         audit.note("verdict", whole.verdict.word)
         if missed := least_found(judged.swaps, audit.rng("least found")):
-            audit.note("what would be found", missed)
+            audit.note("power", missed)
         audit.note("other videos", summaries.describe_swaps(judged))
     audit.note(
         "traces",

@@ -107,9 +107,11 @@ class TRoVe(Plugin):
     ) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
         from cuescope_trove.figures import contrasts
-        from cuescope_trove.report import scores
+        from cuescope_trove.report import findings, scores
 
         rows = list(scores(audit, self.options, features))
+        for found in findings(audit, self.options, features):
+            audit.attach(found)
         for shown in contrasts(audit, features, rows):
             audit.attach(shown)
         return rows

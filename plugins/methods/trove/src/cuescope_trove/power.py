@@ -95,14 +95,14 @@ def _words(limit_of: Limit) -> str:
     unnoticed = []
     for share in SHARES:
         limit = limit_of(share)
-        where = f"a cue in {share:.0%} of a label's sequences"
+        where = f"a cue in {share:.0%} of a label's samples"
         if limit is None:
             unnoticed.append(where)
         else:
             found.append(f"{where} that costs {100 * limit:.0f} points")
     parts = []
     if found:
-        parts.append(f"8 of 10 audits find {', or '.join(found)}")
+        parts.append(f"80% for {', or '.join(found)}")
     if unnoticed:
-        parts.append(f"{' or '.join(unnoticed)} could go unnoticed whatever it costs")
+        parts.append(f"none for {' or '.join(unnoticed)}")
     return "; ".join(parts)

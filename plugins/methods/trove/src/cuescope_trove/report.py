@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from cuescope_sdk import Audit, Feature, Score
-from cuescope_sdk.report import count_of, percent
+from cuescope_sdk import Audit, Feature, Finding, Row, Score
+from cuescope_sdk.report import count_of, drawn_answer, percent, shares_row
 from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
     CALIBRATION,
@@ -18,6 +18,7 @@ from cuescope_trove.analysis import (
 from cuescope_trove.cues import FEWEST
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
+from cuescope_trove.scores import meets
 from cuescope_trove.trials import Clustering
 
 STATIC_BIAS_WORDS = {
@@ -65,7 +66,7 @@ def scores(
             "none: the model is always right here, so there is nothing to explain",
         )
         missed = faultless_words(observations, options)
-        audit.note("could have been missed", missed)
+        audit.note("power", missed)
         return
     # said, as an audit without findings would look as if the model were sound
     if not correct.any():
@@ -78,6 +79,50 @@ def scores(
     say = partial(statement, labels=len(audit.labels), stills=_are_stills(audit))
     for row in rows:
         yield from _pair_scores(row, say(row) if row.is_finding else None)
+
+
+def findings(
+    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+) -> Iterator[Finding]:
+    """The candidates that pass, each with the labels that it costs and the answer that it draws."""
+    if audit.once(observe, audit, options.top_k, CALIBRATION)[0].correct.all():
+        return
+    analysis = audit.once(analyse, audit, options)
+    observations = analysis.observations
+    shows = meets(observations)
+    names = audit.labels
+    by_feature: dict[str, list[PairRow]] = {}
+    for row in pair_rows(audit, options, features, analysis):
+        by_feature.setdefault(row.feature, []).append(row)
+    number = {feature.key: place for place, feature in enumerate(features)}
+    for key, rows in by_feature.items():
+        found = [row for row in rows if row.is_finding]
+        if not found:
+            continue
+        own = [row for row in rows if row.label == found[0].answer]
+        yield drawn_answer(
+            key,
+            found[0].answer,
+            map(_row_of, [*found, *own]),
+            labels=[names[label] for label in observations.label],
+            predictions=[names[answer] for answer in observations.prediction],
+            shows=shows[:, [number[key]]].toarray().ravel(),
+            helps=any(row.gap.high < 0 for row in own),
+        )
+
+
+def _row_of(row: PairRow) -> Row:
+    """Accuracy on a label with the candidate and without it."""
+    change = Estimate(-row.gap.value, -row.gap.high, -row.gap.low)
+    return shares_row(
+        row.label,
+        row.accuracy_with,
+        row.accuracy_without,
+        change,
+        label=row.label,
+        n=row.n,
+        q_value=row.q_value if row.is_finding else None,
+    )
 
 
 def _are_stills(audit: Audit) -> bool:
@@ -96,7 +141,7 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
     missed = limit_words(
         analysis.observations, analysis.tests, options, audit.rng("limit")
     )
-    audit.note("could have been missed", missed)
+    audit.note("power", missed)
 
 
 def _impact_words(analysis: Analysis) -> str:

@@ -17,7 +17,7 @@ ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"
 SHOWN_KEYS = 8
 MARKS = {
     "*": "a finding",
-    "?": "one that is in doubt: `cuescope report RUN` says why",
+    "?": "one that is in doubt: `cuescope show RUN` says why",
 }
 Cells = list[str | None]  # one of each run
 

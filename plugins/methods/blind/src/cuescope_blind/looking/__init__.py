@@ -68,8 +68,10 @@ class Looking(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:
         """Accuracy of each way, beside guessing and beside the question as it is."""
-        from cuescope_blind.looking.report import scores
+        from cuescope_blind.looking.report import findings, scores
 
+        for found in findings(audit):
+            audit.attach(found)
         return list(scores(audit))
 
     @hookimpl

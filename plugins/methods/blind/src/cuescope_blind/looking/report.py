@@ -14,14 +14,27 @@ from cuescope_blind.looking.trials import (
     TURNED,
     WRONG_VIDEO,
 )
-from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
-from cuescope_sdk.report import count_of
+from cuescope_sdk import (
+    Audit,
+    Cell,
+    Feature,
+    Finding,
+    Impact,
+    Occurrence,
+    Row,
+    Score,
+    Table,
+)
+from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.statistics import Estimate
 
 NEXT_STEP = (
     "The command `blind` says what in the texts gives answers away. Where the video is lost "
     "inside the model: the method `quag`; whether it tells a video from its opposite:"
     " data `clavi`."
 )
+MARGIN = 0.1  # of the accuracy above chance, as `quag`'s verdict (Rawal et al., 2024)
+LEAST = 0.02
 TURNED_NAME = "options in another order"
 SAME_SCORES = (
     "every option has the same score wherever it stands. So it is where options are asked one by "
@@ -43,6 +56,72 @@ def features(audit: Audit) -> Iterator[Feature]:
         samples = seen.findings.get(key, ())
         occurrences = tuple(Occurrence(sample=sample.key) for sample in samples)
         yield Feature(key=key, kind="way to ask", name=name, occurrences=occurrences)
+
+
+def findings(audit: Audit) -> Iterator[Finding]:
+    """What is answered without looking, and what hangs on the order of the options."""
+    seen = audit.once(sight, audit)
+    as_it_is = float(seen.as_it_is.mean())
+    found = [
+        result
+        for result in seen.results
+        if result.finding and result.key in (QUESTION_ALONE, WRONG_VIDEO)
+    ]
+    if found:
+        first = found[0]
+        rows = [shares_row("as it is", as_it_is, None, None, n=len(seen.samples))]
+        rows += map(_row_of, seen.results)
+        chance = first.right.mean() - first.gain.value
+        rows.append(shares_row("chance level", float(chance), None, None))
+        both = int((seen.as_it_is & first.right).sum())
+        correct = int(seen.as_it_is.sum())
+        # as the verdict of `quag`: what costs less is no use of the video
+        margin = max(MARGIN * (as_it_is - chance), LEAST)
+        is_used = first.lost.high is None or first.lost.high > margin
+        claim = f"{both / correct:.0%} OF THE CORRECT ANSWERS need no video"
+        if not is_used:
+            claim = "THE VIDEO is not used; the model answers from the question alone"
+        yield Finding(
+            feature=first.key,
+            claim=claim,
+            measure="the model gets",
+            columns=("correct", ""),
+            rows=tuple(rows),
+            impact=Impact(
+                count=both,
+                total=correct,
+                of="correct answers",
+                detail="given without the video too",
+            ),
+            status="cause" if is_used else "not used",
+        )
+    if seen.turned is not None and seen.turned_finding:
+        asked, change, _ = seen.turned
+        row = shares_row(
+            "answers that change", float(change[asked].mean()), None, None
+        ).model_copy(update={"feature": TURNED, "n": int(asked.sum())})
+        yield Finding(
+            feature=TURNED,
+            claim="THE ORDER OF THE OPTIONS changes the answer",
+            measure="",
+            columns=("share", ""),
+            rows=(row,),
+            impact=Impact(
+                count=int(change[asked].sum()), total=int(asked.sum()), of="answers"
+            ),
+            status="cause",
+        )
+
+
+def _row_of(result: WayResult) -> Row:
+    lost = result.lost
+    change = None
+    if lost.low is not None and lost.high is not None:
+        change = Estimate(-lost.value, -lost.high, -lost.low)
+    row = shares_row(
+        result.name, float(result.right.mean()), None, change, n=len(result.right)
+    )
+    return row.model_copy(update={"feature": result.key})
 
 
 def scores(audit: Audit) -> Iterator[Score]:

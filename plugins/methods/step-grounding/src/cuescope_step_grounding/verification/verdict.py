@@ -132,10 +132,7 @@ def least_found(swaps: Mapping[Deal, Swaps], rng: Generator) -> str | None:
     if share is None:
         return "not even traces with all claims grounded: add videos, or a verifier that tells more"
     # one below `LEAST` would not be called better, however sure it is
-    return (
-        f"a grounded share of {100 * max(share, LEAST):.0f}% would have been found in 8 of 10 "
-        "audits with as many such claims; smaller ones may be there"
-    )
+    return f"80% for a grounded share of {100 * max(share, LEAST):.0f}% of as many such claims"
 
 
 def _tells(swaps: Swaps) -> bool:

@@ -1,0 +1,396 @@
+"""The first screen of a report: at most thirty lines of eighty columns, for any number of findings.
+
+What the model relies on, how bad it is, how sure that is, and what to do next.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from cuescope.conclusions import Evidence, Finding, Report, Row, Score, cues_of
+from cuescope.counted import count_of
+from cuescope.printable import one_line
+from cuescope.report.bars import short_p_value
+from cuescope.report.steps import copyable, next_commands, tests_a_run
+from cuescope.signs import with_sign
+
+LINES = 30
+WIDTH = 80
+ROWS = 8  # of the table of the findings
+BLOCKS = 4  # findings that have rows of their own; of more each has one row
+HEAD = 10  # columns of "Impact", "Status" and the like
+SUBJECT = 14  # columns that a subject has at least
+POWER = "power"  # the note of a method about its tests
+DETAILS = "(-v: all)"
+MORE = "-v"
+STATUS = {
+    "correlation": "correlation; not yet tested as a cause",
+    "cause": "CAUSE: measured by intervention",
+    "not a cause": "not a cause: measured by intervention",
+    "inconclusive": "inconclusive",
+    "not used": "NOT USED: measured by removing the input",
+}
+VERDICTS = ("cause", "not a cause", "inconclusive")
+Line = tuple[str, str]  # words and style
+
+
+def screen(
+    report: Report, run: str, program: str, width: int = WIDTH
+) -> Iterator[Text]:
+    """The lines, each no wider than `width`; `run` and `program` stand in the commands."""
+    for words, style in _lines(report, run, program, min(width, WIDTH)):
+        yield Text(words, style)
+
+
+def _lines(report: Report, run: str, program: str, width: int) -> Iterator[Line]:
+    yield from _title(report, width)
+    if report.accuracy is not None and report.accuracy.looks_guessed:
+        words = (
+            f"Accuracy is at chance ({report.accuracy.guessing}): check labels and prompts, or a "
+            "cue misleads the model."
+        )
+        yield from _folded("! ", words, width, "yellow", most=2)
+    found = report.found
+    shown = found or report.cues
+    yield from _folded("", _verdict(report), width, "bold", most=3)
+    yield "", ""
+    if shown:
+        yield from _table(report, shown, width)
+        yield "", ""
+        yield from _impact(report, shown, width)
+        yield from _status(shown, width)
+        yield from _caution(shown, width)
+    else:
+        yield from _tested(report, width)
+    yield from _checks(report.evidence, width)
+    power = report.notes.get(POWER)
+    if power:
+        yield from _labelled("Power", power, width, most=2)
+    yield "", ""
+    yield from _next(report, run, program, width)
+
+
+def _title(report: Report, width: int) -> Iterator[Line]:
+    origin = report.provenance
+    name = report.title.partition(":")[0]
+    about = one_line(f"{name}: {origin.model.spec} on {origin.data.spec}")
+    facts = count_of(origin.samples, "samples")
+    if report.accuracy is not None:
+        facts += f", {report.accuracy.share:.1%} correct"
+    if cell_len(about) + 2 + len(facts) <= width:
+        yield about + facts.rjust(width - cell_len(about)), ""
+    else:
+        yield from _folded("", about, width, "", most=2)
+        yield facts, ""
+    yield "─" * width, "dim"
+
+
+def _verdict(report: Report) -> str:
+    """The number of cues, and what each does, or that none was found."""
+    found = report.found
+    tested = [cue for cue in report.cues if cue.status in VERDICTS]
+    if tested and tests_a_run(report):
+        parts = []
+        for status in VERDICTS:
+            count = sum(cue.status == status for cue in tested)
+            parts += [f"{count} {status.upper()}"] if count else []
+        return f"{count_of(len(tested), 'cues')} tested: {', '.join(parts)}"
+    if not found and report.cues:
+        return (
+            f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
+        )
+    if not found:
+        if all(score.value is None for score in report.headlines):
+            return "Nothing could be tested. This says nothing about the model."
+        return "No cue found. This does not show that there is none."
+    if len(found) == 1:
+        return f"1 cue found: {_claim(report, found[0])}"
+    names = [cue_name(report, cue.feature).upper() for cue in found]
+    more = f"; {len(names) - BLOCKS} more" if len(names) > BLOCKS else ""
+    return f"{len(found)} cues found: {'; '.join(names[:BLOCKS])}{more}"
+
+
+def _claim(report: Report, cue: Finding) -> str:
+    return cue.claim.replace("{feature}", cue_name(report, cue.feature).upper())
+
+
+def cue_name(report: Report, key: str) -> str:
+    """What a cue is called: by a check, else by its method, else by what its pictures show."""
+    for check in report.evidence:
+        if check.feature == key and check.name:
+            return one_line(check.name)
+    [feature] = [feature for feature in report.features if feature.key == key]
+    if feature.name:
+        return one_line(feature.name)
+    portrait = report.portrait_of(key)
+    return one_line((portrait and portrait.name) or key)
+
+
+# ------------------------------------------------------------------------------------- the table
+
+
+@dataclass(frozen=True)
+class _Column:
+    head: str
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        return max(map(cell_len, (self.head, *self.cells)))
+
+
+def _table(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Line]:
+    """The rows of each cue by their change; of many cues that with the largest change."""
+    blocks: list[tuple[str | None, list[Row]]] = []
+    ranked = [(cue, sorted(cue.rows, key=_rank)) for cue in cues]
+    if len(cues) == 1:
+        blocks = [(None, ranked[0][1])]
+    elif len(cues) <= BLOCKS:
+        each = ROWS // len(cues)
+        for cue, rows in ranked:
+            status = f": {cue.status}" if cue.status in VERDICTS else ""
+            name = f"{_claim(report, cue)}{status}"
+            blocks.append((name, rows[:each]))
+    else:
+        named = [
+            rows[0].model_copy(update={"subject": cue_name(report, cue.feature)})
+            for cue, rows in ranked
+            if rows
+        ]
+        blocks = [(None, named)]
+    total = sum(len(rows) for _, rows in ranked) if len(cues) <= BLOCKS else len(cues)
+    blocks = [(name, rows[:ROWS]) for name, rows in blocks]
+    rows = [row for _, rows in blocks for row in rows]
+    if not rows:
+        return
+    columns, room = _columns(report, cues[0], rows, width)
+    measure = "" if cues[0].measure == "correct" else one_line(cues[0].measure)
+    heads = "".join(f"  {column.head:>{column.width}}" for column in columns)
+    if cell_len(measure) > room:
+        yield from _folded("  ", measure, width, "dim", most=1)
+        measure = ""
+    yield f"  {set_cell_size(measure, room)}{heads}", "dim"
+    number = 0
+    for heading, some in blocks:
+        if heading is not None:
+            yield from _folded("", heading, width, "cyan", most=2)
+        for row in some:
+            cells = "".join(
+                f"  {column.cells[number]:>{column.width}}" for column in columns
+            )
+            first, *rest = _wrapped(row.subject, room, most=2)
+            style = "bold" if row.passes and not row.doubt else ""
+            yield f"{row.mark or ' '} {set_cell_size(first, room)}{cells}", style
+            for line in rest:
+                yield f"  {line}", style
+            number += 1
+    if total > number:
+        yield f"  {total - number} more: {MORE}", "dim"
+
+
+def _rank(row: Row) -> tuple[bool, bool, float]:
+    """What changes are measured from, then what passes, by its change."""
+    change = row.change
+    return change is not None, not (row.passes or row.doubt), -abs(change or 0.0)
+
+
+def _columns(
+    report: Report, cue: Finding, rows: Sequence[Row], width: int
+) -> tuple[list[_Column], int]:
+    """Those that fit beside the subjects, and the room of these; what does not fit is in -v."""
+    level = report.provenance.method.options.get("confidence", 0.95)
+    level = level if isinstance(level, float) and 0 < level < 1 else 0.95
+    shown, removed = cue.columns
+    columns = [
+        _Column(shown, [_percent(row.with_cue) for row in rows]),
+        _Column(removed, [_percent(row.without_cue) for row in rows]),
+        _Column(f"change ({level:.0%} CI)", [_change(row) for row in rows]),
+        _Column("n", ["-" if row.n is None else f"{row.n:,}" for row in rows]),
+        _Column("q", [short_p_value(row.q_value) or "-" for row in rows]),
+    ]
+    columns = [
+        column for column in columns if any(cell != "-" for cell in column.cells)
+    ]
+    longest = max(cell_len(one_line(row.subject)) for row in rows)
+    least = min(longest, SUBJECT)
+    # n, then q: the change is what is read
+    for head in ("n", "q", removed, shown):
+        if _room(columns, width) >= least:
+            break
+        columns = [column for column in columns if column.head != head]
+    return columns, max(min(_room(columns, width), longest), 1)
+
+
+def _room(columns: Iterable[_Column], width: int) -> int:
+    return width - 2 - sum(column.width + 2 for column in columns)
+
+
+def _percent(value: float | None) -> str:
+    """Whole percent; where that would say all or none, a decimal."""
+    if value is None:
+        return "-"
+    near = 0 < value < 1 or 99 < value < 100
+    return f"{value:.1f}%" if near else f"{value:.0f}%"
+
+
+def _change(row: Row) -> str:
+    if row.change is None:
+        return "-"
+    if row.low is None or row.high is None:
+        return _signed(row.change, 0 if abs(row.change) >= 1 else 1)
+    decimals = (
+        1 if row.high - row.low < 5 else 0
+    )  # narrower than a whole point would show
+    value, low, high = (
+        _signed(end, decimals) for end in (row.change, row.low, row.high)
+    )
+    return f"{value} ({low} to {high})"
+
+
+def _signed(value: float, decimals: int) -> str:
+    words = with_sign(value, f".{decimals}f")
+    return f"+{words}" if round(value, decimals) > 0 else words
+
+
+# ------------------------------------------------------------------------------ what stands below
+
+
+def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Line]:
+    if len(cues) == 1:
+        impact = cues[0].impact
+        words = impact.words if impact else "not computed"
+        yield from _labelled("Impact", words, width, most=2)
+        return
+    known = [cue for cue in cues if cue.impact is not None][:BLOCKS]
+    parts = [
+        f"{cue_name(report, cue.feature)} {cue.impact.count:,}"
+        for cue in known
+        if cue.impact is not None
+    ]
+    if not parts or known[0].impact is None:
+        yield from _labelled("Impact", "not computed", width, most=1)
+        return
+    impact = known[0].impact
+    words = f"of {impact.total:,} {impact.of}: {', '.join(parts)}"
+    yield from _labelled("Impact", words, width, most=2)
+
+
+def _status(cues: Sequence[Finding], width: int) -> Iterator[Line]:
+    said = list(dict.fromkeys(cue.status for cue in cues))
+    if len(said) == 1:
+        yield from _labelled("Status", STATUS[said[0]], width, most=1)
+        return
+    counted = [f"{sum(cue.status == one for cue in cues)} {one}" for one in said]
+    yield from _labelled("Status", ", ".join(counted), width, most=2)
+
+
+def _caution(cues: Sequence[Finding], width: int) -> Iterator[Line]:
+    doubts = list(dict.fromkeys(doubt for cue in cues for doubt in cue.doubts))
+    if not doubts:
+        return
+    more = f" ({len(doubts) - 1} more: {MORE})" if len(doubts) > 1 else ""
+    words = doubts[0].removeprefix("But ")
+    yield from _labelled("! Caution", words + more, width, most=3, style="yellow")
+
+
+def _tested(report: Report, width: int) -> Iterator[Line]:
+    """What was tried without a finding, and the strongest of it."""
+    headlines = [score for score in report.headlines if score.value is not None]
+    if not headlines:
+        reason = next(
+            (report.sentence(score) for score in report.told if score.statement), None
+        )
+        if reason:
+            yield from _labelled("Why", reason, width, most=4)
+        return
+    words = count_of(len(headlines), "candidates")
+    strongest = headlines[0]
+    [cue] = cues_of(report.metrics, [_as_finding(strongest)])
+    [row] = cue.rows
+    name = cue_name(report, strongest.feature)
+    about = f' for "{strongest.label}"' if strongest.label else ""
+    words += f"; the strongest: {name}{about}"
+    change = _change(row)
+    if change != "-":
+        words += f", {change} points"
+    q_value = next(
+        (
+            score.q_value
+            for score in report.scores
+            if (score.feature, score.label) == (strongest.feature, strongest.label)
+            and score.q_value is not None
+        ),
+        None,
+    )
+    words += f", q {short_p_value(q_value)}" if q_value is not None else ""
+    yield from _labelled("Tested", words, width, most=3)
+
+
+def _as_finding(score: Score) -> Score:
+    return score.model_copy(update={"finding": True})
+
+
+def _checks(evidence: Sequence[Evidence], width: int) -> Iterator[Line]:
+    """How many passed; a check that takes findings away fails, what changes none is a note."""
+    if not evidence:
+        return
+    failed = [check for check in evidence if check_words(check) == "FAILED"]
+    passed = sum(check_words(check) == "passed" for check in evidence)
+    notes = len(evidence) - passed - len(failed)
+    parts = [f"{passed} passed"]
+    parts += [count_of(notes, "notes")] if notes else []
+    parts += [f"{len(failed)} FAILED"] if failed else []
+    yield from _labelled("Checks", f"{', '.join(parts)} {DETAILS}", width, most=1)
+    named = dict.fromkeys(check.check for check in failed)
+    for name in list(named)[:2]:
+        yield from _labelled("", f"FAILED {name}", width, most=1, style="red")
+
+
+def check_words(check: Evidence) -> str:
+    """Whether a check passed, failed (it takes findings away), or is a note that changes none."""
+    if check.verdict == "supported":
+        return "passed"
+    return "FAILED" if check.verdict == "refuted" and check.doubt else "note"
+
+
+def _next(report: Report, run: str, program: str, width: int) -> Iterator[Line]:
+    for number, (command, words) in enumerate(next_commands(report, run, program)):
+        head = "Next" if number == 0 else ""
+        first, *rest = copyable(command, width - 6)
+        said = f"   {words}" if words and not rest else ""
+        if cell_len(first) + 6 + len(said) > width:
+            said = ""
+        yield f"{head:<6}{first}{said}", ""
+        for line in rest:
+            yield f"      {line}", ""
+
+
+def _labelled(
+    head: str, words: str, width: int, *, most: int, style: str = ""
+) -> Iterator[Line]:
+    """Words behind a head, what follows further in."""
+    yield from _folded(f"{head:<{HEAD}} ", words, width, style, most=most)
+
+
+def _folded(
+    head: str, words: str, width: int, style: str, *, most: int
+) -> Iterator[Line]:
+    first, *rest = _wrapped(words, width - len(head), most=most)
+    yield f"{head}{first}".rstrip(), style
+    for line in rest:
+        yield f"{' ' * len(head)}{line}", style
+
+
+def _wrapped(words: str, width: int, *, most: int) -> list[str]:
+    """At most so many lines; the last says that there is more."""
+    width = max(width, 8)
+    # rich knows which letters take two columns
+    wrapped = Text(one_line(words)).wrap(Console(width=width), width)
+    lines = [line.plain.rstrip() for line in wrapped] or [""]
+    if len(lines) <= most:
+        return lines
+    last = set_cell_size(lines[most - 1], width - 4).rstrip()
+    return [*lines[: most - 1], f"{last} ..."]
