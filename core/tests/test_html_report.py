@@ -147,7 +147,7 @@ def test_without_findings_it_says_what_the_terminal_says_in_its_order() -> None:
     assert places == sorted(places)
     # below them what the model did about the first
     shown = text.index(report.contrasts[0].sides[0].title)
-    assert places[-1] < shown < text.index("What to do next")
+    assert places[-1] < shown < text.index("See that another seed")
 
 
 def test_an_empty_report_is_a_page() -> None:
@@ -180,9 +180,9 @@ def test_everything_a_stranger_needs_is_there() -> None:
         *(e.detail for e in report.evidence),
         "Cramér's V 0.901 (asked 0.9)",
         "2,480 trials in 11 s: 1,912 model calls",
-        "precision@10 red background for “moving east” supported 1.00 0.90",
-        "R-precision refuted 0.21 0.25",
-        "1 supported 1 refuted 1 inconclusive",
+        "precision@10 red background for “moving east” passed 1.00 0.90",
+        "R-precision note 0.21 0.25",
+        "1 passed 2 note",
         "p < 0.001 q = 0.004 n = 96",
         "1.48 to 1.68",
     ):
@@ -467,7 +467,7 @@ def test_a_finding_shows_samples_with_the_cue_beside_others() -> None:
     )
     assert shown.count("✗ wrong") == 1
     assert shown.count("✓ right") == 3
-    assert page.text.index("1. red background") < start
+    assert page.text.index("red background changes the TRoVe score") < start
 
 
 def test_a_finding_says_where_and_outlines_it_on_its_pictures() -> None:
@@ -546,24 +546,21 @@ def test_a_feature_is_one_finding_with_the_labels_below_it() -> None:
 def test_a_model_at_chance_is_said() -> None:
     at_chance = Accuracy(correct=130, answered=480, chance=0.25)
     text = Page(render(make_report(accuracy=at_chance), {})).text
-    assert "right in 130 of 480 answers (27.1%); guessing gives 25.0%. On these" in text
-    assert "it is not clearly better than guessing" in text
+    assert "480 samples, 27.1% correct; guessing gives 25.0%" in text
+    assert "Accuracy is at chance" in text
     good = Accuracy(correct=40, answered=100, chance=0.25)
     text = Page(render(make_report(accuracy=good), {})).text
-    assert "not clearly" not in text
-    assert (
-        "(40.0%; not all 480 samples were asked about); guessing gives 25.0%." in text
-    )
+    assert "Accuracy is at chance" not in text
+    assert "40.0% correct; guessing gives 25.0%" in text
     one_label = Accuracy(correct=9, answered=10, chance=1)
     text = Page(render(make_report(accuracy=one_label), {})).text
     assert (
-        "asked about); all samples have one label (or one choice): there is nothing to guess."
-        in text
+        "all samples have one label (or one choice): there is nothing to guess" in text
     )
     assert "not clearly" not in text
     # the method's own test has the word
     tested = good.model_copy(update={"p_value": 0.2})
-    assert "not clearly" in Page(render(make_report(accuracy=tested), {})).text
+    assert "at chance" in Page(render(make_report(accuracy=tested), {})).text
 
 
 @pytest.mark.browser

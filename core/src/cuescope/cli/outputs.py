@@ -59,7 +59,8 @@ class AuditPlan(JsonOutput):
 class RunRow(Value):
     """A run of `cuescope runs`; "-" stands for what its report does not tell.
 
-    `fault` says why a report cannot be read, and what to do.
+    `findings` are counted by cue, and `verdict` is what they say. `fault` says why a report cannot
+    be read, and what to do.
     """
 
     run: str
@@ -69,6 +70,7 @@ class RunRow(Value):
     findings: int | str
     date: str
     made: str
+    verdict: str | None = None
     fault: str | None = None
 
 

@@ -1,5 +1,6 @@
 """`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,17 +45,18 @@ def runs(
     for row in rows:
         # a line of its own, and never folded: a folder is there to be copied
         echo(row["run"])
-        echo(f"    {_words(row, strangers=strangers)}")
+        for words in _words(row, strangers=strangers):
+            echo(f"    {words}")
 
 
-def _words(row: dict[str, Any], *, strangers: bool) -> str:
-    """What stands below the folder of a run."""
-    count = row["findings"]
-    if not isinstance(count, int):
-        return f"{row['date']}: {row['fault']}"  # unreadable
-    found = f"{count} finding{'s' * (count != 1)}"
+def _words(row: dict[str, Any], *, strangers: bool) -> Iterator[str]:
+    """What stands below the folder of a run, a line each."""
+    if not isinstance(row["findings"], int):
+        yield f"{row['date']}: {row['fault']}"  # unreadable
+        return
     made = f", made {row['made']}" if strangers else ""
-    return f"{row['date']}  {row['method']}: {row['model']} on {row['data']}, {found}{made}"
+    yield f"{row['date']}  {row['method']}: {row['model']} on {row['data']}{made}"
+    yield row["verdict"] or "No cue found."
 
 
 @prints("cuescope.cli.outputs:OpenedPage")

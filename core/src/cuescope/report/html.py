@@ -9,13 +9,29 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cuescope.conclusions import Contrast, Exhibit, Occurrence, Portrait, Report, Score
+from cuescope.conclusions import (
+    Contrast,
+    Exhibit,
+    Finding,
+    Occurrence,
+    Portrait,
+    Report,
+    Row,
+    Score,
+)
 from cuescope.errors import BadDataError
 from cuescope.printable import printable
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.outlines import path_around
 from cuescope.report.pictures import stored_picture
-from cuescope.report.steps import next_steps
+from cuescope.report.screen import (
+    STATUS,
+    change_words,
+    check_words,
+    cue_name,
+    percent_words,
+)
+from cuescope.report.steps import next_commands, next_steps
 from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
 from cuescope.typed import typed
@@ -29,6 +45,7 @@ MAX_FINDINGS = 8
 MAX_CONTRASTS = 3  # of one finding
 LONG_NOTE = 160  # characters: a longer one takes the width of the page
 MAX_LABELS = 24
+EDGE = 3  # percent of a plot's width, so that the marks at its ends are whole
 
 Drawn = dict[str, Any]
 
@@ -42,19 +59,23 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     """
     axes = _axes(report)
     cards = _cards(report, pictures, axes)
-    findings = [card for card in cards if card["sentences"]]
+    by_key = {card["feature"]: card for card in cards}
+    cues = [
+        _cue(report, cue, by_key.get(cue.feature), pictures)
+        for cue in report.found or report.cues
+    ]
     headline = report.metrics[0] if report.metrics else None
-    # the alphabet reversed: supported, refuted, inconclusive
-    verdicts = sorted((check.verdict for check in report.evidence), reverse=True)
+    verdicts = sorted(map(check_words, report.evidence), reverse=True)
     template = environment().get_template("report.html.jinja")
     return template.render(
         report=report,
         asked=report.provenance,
         headline=headline,
         axis=axes[headline.name] if headline else None,
-        findings=findings,
-        first=None if findings else _first_told(report, pictures),
+        cues=cues,
+        first=None if cues else _first_told(report, pictures),
         told=MAX_FINDINGS,
+        commands=next_commands(report, run, "cuescope"),
         steps=next_steps(report, run),
         again=typed(report.provenance.command).again(),
         cards=cards,
@@ -68,6 +89,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
             for picture in report.pictures
         ],
         max_labels=MAX_LABELS,
+        words_of=check_words,
         long_note=LONG_NOTE,
     )
 
@@ -81,6 +103,51 @@ def _first_told(report: Report, pictures: Mapping[str, bytes]) -> Drawn | None:
         "name": report.names[first.feature],
         "portrait": report.portrait_of(first.feature),
         "contrasts": _contrasts(report, first.feature, [first], pictures),
+    }
+
+
+def _cue(
+    report: Report,
+    cue: Finding,
+    card: Drawn | None,
+    pictures: Mapping[str, bytes],
+) -> Drawn:
+    """A finding: its claim in pieces, rows with their plot, impact, status, pictures."""
+    labels = [
+        score
+        for score in report.headlines
+        if score.feature == cue.feature and (score.finding or score.doubt)
+    ]
+    return {
+        "pieces": cue.claim.split("{feature}"),
+        "name": cue_name(report, cue.feature),
+        "measure": cue.measure,
+        "columns": cue.columns,
+        "rows": list(map(_row, cue.rows)),
+        "impact": cue.impact.words if cue.impact else "not computed",
+        "status": STATUS[cue.status],
+        "doubts": cue.doubts,
+        "sentences": [_sentence(report, score) for score in labels],
+        "contrasts": _contrasts(report, cue.feature, labels, pictures),
+        "portrait": report.portrait_of(cue.feature),
+        "rank": card and card["rank"],
+    }
+
+
+def _row(row: Row) -> Drawn:
+    """The words of a row, and where its ends lie on a plot from 0 to 100%."""
+    ends = [
+        None
+        if share is None
+        else EDGE + (100 - 2 * EDGE) * min(max(share, 0), 100) / 100
+        for share in (row.with_cue, row.without_cue)
+    ]
+    return {
+        "row": row,
+        "with": percent_words(row.with_cue),
+        "without": percent_words(row.without_cue),
+        "ends": [None if end is None else round(end, 2) for end in ends],
+        "change": change_words(row),
     }
 
 
@@ -112,14 +179,12 @@ def _cards(
         cards.append(
             {
                 "rank": rank,
+                "feature": key,
                 "score": best,
                 "finding": any(score.finding for score in scores),
                 "doubt": all(score.doubt for score in passing) and bool(passing),
                 "name": names[key],
                 "key": key if key != names[key] else None,
-                "sentences": [_sentence(report, score) for score in passing],
-                "contrasts": _contrasts(report, key, passing, pictures),
-                "portrait": portrait,
                 "bar": bar(best, axes[best.metric]),
                 "labels": [_label_rows(report, score, axes) for score in scores],
                 "drawn": rank <= MAX_SHEETS,

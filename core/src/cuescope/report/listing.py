@@ -50,6 +50,7 @@ class ListedRun:
     date: str = UNREADABLE
     made: str = UNKNOWN
     cues: tuple[ListedCue, ...] = ()
+    verdict: str | None = None  # what its findings say
     fault: str | None = None  # why it cannot be read, and what to do
 
     @property
@@ -96,6 +97,7 @@ def list_run(file: Path) -> ListedRun:
 def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
     origin = report["provenance"]
     cues = tuple(_cues(report))
+    claims = list(_claims(report))
     signature = str(report.get("signature"))
     # by its own word: whoever opens the run compares the seal with the content
     is_own = is_signed(str(report.get("seal")), signature, cache_folder())
@@ -104,27 +106,47 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
         method=str(origin["method"]["spec"]),
         model=str(origin["model"]["spec"]),
         data=str(origin["data"]["spec"]),
-        findings=sum(cue.is_finding for cue in cues),
+        findings=len(claims),
         date=str(origin["started"])[:16].replace("T", " "),
         made="here" if is_own else "elsewhere",
         cues=cues,
+        verdict="; ".join(claims) or None,
     )
+
+
+def _names(report: Mapping[str, Any]) -> dict[str, str]:
+    names = {feature["key"]: feature["name"] for feature in report["features"]}
+    for shown in reversed(report["portraits"]):
+        names[shown["feature"]] = names[shown["feature"]] or shown["name"]
+    for check in report["evidence"]:
+        if check["feature"] and check["name"]:
+            names[check["feature"]] = check["name"]
+    return {key: str(name or key) for key, name in names.items()}
+
+
+def _claims(report: Mapping[str, Any]) -> Iterator[str]:
+    """What each cue does that passes the method's rule; of schema 1 the names of cues alone."""
+    names = _names(report)
+    if report["schema_version"] == 1:
+        found = (cue.feature for cue in _cues(report) if cue.is_finding)
+        yield from (names[feature].upper() for feature in dict.fromkeys(found))
+        return
+    for cue in report["cues"]:
+        if cue["status"] == "not used" or any(row["passes"] for row in cue["rows"]):
+            yield str(cue["claim"]).replace("{feature}", names[cue["feature"]].upper())
 
 
 def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:
     metrics = report["metrics"]
     first = metrics[0]["name"] if metrics else None
-    names = {feature["key"]: feature["name"] for feature in report["features"]}
-    for check in report["evidence"]:
-        if check["feature"] and check["name"]:
-            names[check["feature"]] = check["name"]
+    names = _names(report)
     for score in report["scores"]:
         if score["metric"] != first:
             continue
         if score["finding"] or score.get("doubt"):
             yield ListedCue(
                 feature=str(score["feature"]),
-                name=str(names[score["feature"]] or score["feature"]),
+                name=names[score["feature"]],
                 label=None if score["label"] is None else str(score["label"]),
                 value=score["value"],
                 q_value=score["q_value"],

@@ -46,7 +46,7 @@
       frame.querySelector(".outline")?.remove();
       const outline = views[position].querySelector(".outline");
       if (outline) frame.append(outline.cloneNode(true));
-      caption.textContent = views[position].closest("figure").querySelector("figcaption").innerText.replaceAll("\n", " · ");
+      caption.textContent = [...views[position].closest("figure").querySelector("figcaption").children].map((part) => part.textContent.trim()).join(" · ");
     };
     views.forEach((view, index) => view.addEventListener("click", () => { show(index); dialog.showModal(); }));
     dialog.addEventListener("click", () => dialog.close());

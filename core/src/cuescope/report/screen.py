@@ -205,9 +205,9 @@ def _columns(
     level = level if isinstance(level, float) and 0 < level < 1 else 0.95
     shown, removed = cue.columns
     columns = [
-        _Column(shown, [_percent(row.with_cue) for row in rows]),
-        _Column(removed, [_percent(row.without_cue) for row in rows]),
-        _Column(f"change ({level:.0%} CI)", [_change(row) for row in rows]),
+        _Column(shown, [percent_words(row.with_cue) for row in rows]),
+        _Column(removed, [percent_words(row.without_cue) for row in rows]),
+        _Column(f"change ({level:.0%} CI)", [change_words(row) for row in rows]),
         _Column("n", ["-" if row.n is None else f"{row.n:,}" for row in rows]),
         _Column("q", [short_p_value(row.q_value) or "-" for row in rows]),
     ]
@@ -228,7 +228,7 @@ def _room(columns: Iterable[_Column], width: int) -> int:
     return width - 2 - sum(column.width + 2 for column in columns)
 
 
-def _percent(value: float | None) -> str:
+def percent_words(value: float | None) -> str:
     """Whole percent; where that would say all or none, a decimal."""
     if value is None:
         return "-"
@@ -236,7 +236,7 @@ def _percent(value: float | None) -> str:
     return f"{value:.1f}%" if near else f"{value:.0f}%"
 
 
-def _change(row: Row) -> str:
+def change_words(row: Row) -> str:
     if row.change is None:
         return "-"
     if row.low is None or row.high is None:
@@ -313,7 +313,7 @@ def _tested(report: Report, width: int) -> Iterator[Line]:
     name = cue_name(report, strongest.feature)
     about = f' for "{strongest.label}"' if strongest.label else ""
     words += f"; the strongest: {name}{about}"
-    change = _change(row)
+    change = change_words(row)
     if change != "-":
         words += f", {change} points"
     q_value = next(
