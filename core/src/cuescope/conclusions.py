@@ -638,7 +638,8 @@ def cues_of(
         rows = []
         for row in cue.rows:
             feature = row.feature or cue.feature
-            is_context = row.feature is row.label is row.change is None
+            named = row.feature, row.label, row.change
+            is_context = all(name is None for name in named)
             score = None if is_context else by_row.get((feature, row.label))
             rows.append(_as_scored(row, score))
             told.add(feature)

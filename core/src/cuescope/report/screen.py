@@ -23,6 +23,7 @@ ROWS = 8  # of the table of the findings
 BLOCKS = 4  # findings that have rows of their own; of more each has one row
 HEAD = 10  # columns of "Impact", "Status" and the like
 SUBJECT = 14  # columns that a subject has at least
+NAME = 36  # columns of a name where several stand in a line
 POWER = "power"  # the note of a method about its tests
 DETAILS = "(-v: all)"
 MORE = "-v"
@@ -46,31 +47,37 @@ def screen(
 
 
 def _lines(report: Report, run: str, program: str, width: int) -> Iterator[Line]:
-    yield from _title(report, width)
+    shown = report.found or report.cues
+    head = [*_title(report, width), *_at_chance(report, width)]
+    head += _folded("", _verdict(report), width, "bold", most=2)
+    tail: list[Line] = []
+    if shown:
+        tail += _impact(report, shown, width)
+        tail += _status(shown, width)
+        tail += _caution(shown, width)
+    else:
+        tail += _tested(report, width)
+    tail += _checks(report.evidence, width)
+    power = report.notes.get(POWER)
+    if power:
+        tail += _labelled("Power", power, width, most=2)
+    tail += [("", ""), *_next(report, run, program, width)]
+    yield from head
+    yield "", ""
+    if shown:
+        # what it leaves to the others, and a blank on either side
+        yield from _table(report, shown, width, LINES - len(head) - len(tail) - 2)
+        yield "", ""
+    yield from tail
+
+
+def _at_chance(report: Report, width: int) -> Iterator[Line]:
     if report.accuracy is not None and report.accuracy.looks_guessed:
         words = (
             f"Accuracy is at chance ({report.accuracy.guessing}): check labels and prompts, or a "
             "cue misleads the model."
         )
         yield from _folded("! ", words, width, "yellow", most=2)
-    found = report.found
-    shown = found or report.cues
-    yield from _folded("", _verdict(report), width, "bold", most=3)
-    yield "", ""
-    if shown:
-        yield from _table(report, shown, width)
-        yield "", ""
-        yield from _impact(report, shown, width)
-        yield from _status(shown, width)
-        yield from _caution(shown, width)
-    else:
-        yield from _tested(report, width)
-    yield from _checks(report.evidence, width)
-    power = report.notes.get(POWER)
-    if power:
-        yield from _labelled("Power", power, width, most=2)
-    yield "", ""
-    yield from _next(report, run, program, width)
 
 
 def _title(report: Report, width: int) -> Iterator[Line]:
@@ -108,7 +115,7 @@ def _verdict(report: Report) -> str:
         return "No cue found. This does not show that there is none."
     if len(found) == 1:
         return f"1 cue found: {_claim(report, found[0])}"
-    names = [cue_name(report, cue.feature).upper() for cue in found]
+    names = [_short(cue_name(report, cue.feature).upper()) for cue in found]
     more = f"; {len(names) - BLOCKS} more" if len(names) > BLOCKS else ""
     return f"{len(found)} cues found: {'; '.join(names[:BLOCKS])}{more}"
 
@@ -129,6 +136,14 @@ def cue_name(report: Report, key: str) -> str:
     return one_line((portrait and portrait.name) or key)
 
 
+def _short(name: str) -> str:
+    return (
+        name
+        if cell_len(name) <= NAME
+        else f"{set_cell_size(name, NAME - 4).rstrip()} ..."
+    )
+
+
 # ------------------------------------------------------------------------------------- the table
 
 
@@ -142,53 +157,77 @@ class _Column:
         return max(map(cell_len, (self.head, *self.cells)))
 
 
-def _table(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Line]:
-    """The rows of each cue by their change; of many cues that with the largest change."""
-    blocks: list[tuple[str | None, list[Row]]] = []
-    ranked = [(cue, sorted(cue.rows, key=_rank)) for cue in cues]
-    if len(cues) == 1:
-        blocks = [(None, ranked[0][1])]
-    elif len(cues) <= BLOCKS:
-        each = ROWS // len(cues)
-        for cue, rows in ranked:
-            status = f": {cue.status}" if cue.status in VERDICTS else ""
-            name = f"{_claim(report, cue)}{status}"
-            blocks.append((name, rows[:each]))
-    else:
+def _table(
+    report: Report, cues: Sequence[Finding], width: int, most: int
+) -> Iterator[Line]:
+    """At most so many lines: the rows of each cue by change; of many cues the largest of each."""
+    ranked = [(cue, sorted(cue.rows, key=_rank)) for cue in cues if cue.rows]
+    # a heading, a row and room for another each
+    if len(cues) > min(BLOCKS, most // 3) and len(cues) > 1:
         named = [
             rows[0].model_copy(update={"subject": cue_name(report, cue.feature)})
             for cue, rows in ranked
-            if rows
         ]
-        blocks = [(None, named)]
-    total = sum(len(rows) for _, rows in ranked) if len(cues) <= BLOCKS else len(cues)
-    blocks = [(name, rows[:ROWS]) for name, rows in blocks]
-    rows = [row for _, rows in blocks for row in rows]
-    if not rows:
+        blocks: list[tuple[str | None, list[Row]]] = [(None, named)]
+    elif len(cues) == 1:
+        blocks = [(None, rows) for _, rows in ranked]
+    else:
+        blocks = [(_heading(report, cue), rows) for cue, rows in ranked]
+    total = sum(len(rows) for _, rows in blocks)
+    if not total:
         return
-    columns, room = _columns(report, cues[0], rows, width)
-    measure = "" if cues[0].measure == "correct" else one_line(cues[0].measure)
+    blocks = [(heading, rows[: ROWS // len(blocks)]) for heading, rows in blocks]
+    shown = [row for _, rows in blocks for row in rows]
+    columns, room = _columns(report, cues[0], shown, width)
+    head = list(_head(cues[0], columns, room, width))
+    yield from head
+    # each block has a line of its own, and the last says how many there are more
+    left = most - len(head) - 1 - sum(heading is not None for heading, _ in blocks)
+    single = len(cues) == 1
+    number = 0
+    printed = 0
+    for place, (heading, rows) in enumerate(blocks):
+        if heading is not None:
+            yield from _folded("", heading, width, "cyan", most=1)
+        share = left // (len(blocks) - place)
+        for row in rows:
+            lines = list(_row_lines(row, columns, number, room, 2 if single else 1))
+            number += 1
+            if len(lines) > share:
+                continue
+            share -= len(lines)
+            left -= len(lines)
+            printed += 1
+            yield from lines
+    if total > printed:
+        yield f"  {total - printed} more: {MORE}", "dim"
+
+
+def _heading(report: Report, cue: Finding) -> str:
+    status = f": {cue.status}" if cue.status in VERDICTS else ""
+    return f"{_claim(report, cue)}{status}"
+
+
+def _head(
+    cue: Finding, columns: Sequence[_Column], room: int, width: int
+) -> Iterator[Line]:
+    measure = "" if cue.measure == "correct" else one_line(cue.measure)
     heads = "".join(f"  {column.head:>{column.width}}" for column in columns)
     if cell_len(measure) > room:
         yield from _folded("  ", measure, width, "dim", most=1)
         measure = ""
     yield f"  {set_cell_size(measure, room)}{heads}", "dim"
-    number = 0
-    for heading, some in blocks:
-        if heading is not None:
-            yield from _folded("", heading, width, "cyan", most=2)
-        for row in some:
-            cells = "".join(
-                f"  {column.cells[number]:>{column.width}}" for column in columns
-            )
-            first, *rest = _wrapped(row.subject, room, most=2)
-            style = "bold" if row.passes and not row.doubt else ""
-            yield f"{row.mark or ' '} {set_cell_size(first, room)}{cells}", style
-            for line in rest:
-                yield f"  {line}", style
-            number += 1
-    if total > number:
-        yield f"  {total - number} more: {MORE}", "dim"
+
+
+def _row_lines(
+    row: Row, columns: Sequence[_Column], number: int, room: int, most: int
+) -> Iterator[Line]:
+    cells = "".join(f"  {column.cells[number]:>{column.width}}" for column in columns)
+    first, *rest = _wrapped(row.subject, room, most=most)
+    style = "bold" if row.passes and not row.doubt else ""
+    yield f"{row.mark or ' '} {set_cell_size(first, room)}{cells}", style
+    for line in rest:
+        yield f"  {line}", style
 
 
 def _rank(row: Row) -> tuple[bool, bool, float]:
@@ -266,7 +305,7 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
         return
     known = [cue for cue in cues if cue.impact is not None][:BLOCKS]
     parts = [
-        f"{cue_name(report, cue.feature)} {cue.impact.count:,}"
+        f"{_short(cue_name(report, cue.feature))} {cue.impact.count:,}"
         for cue in known
         if cue.impact is not None
     ]
@@ -293,7 +332,7 @@ def _caution(cues: Sequence[Finding], width: int) -> Iterator[Line]:
         return
     more = f" ({len(doubts) - 1} more: {MORE})" if len(doubts) > 1 else ""
     words = doubts[0].removeprefix("But ")
-    yield from _labelled("! Caution", words + more, width, most=3, style="yellow")
+    yield from _labelled("! Caution", words + more, width, most=2, style="yellow")
 
 
 def _tested(report: Report, width: int) -> Iterator[Line]:
@@ -386,7 +425,7 @@ def _folded(
 
 def _wrapped(words: str, width: int, *, most: int) -> list[str]:
     """At most so many lines; the last says that there is more."""
-    width = max(width, 8)
+    width = max(width, 8)  # of a name at least so much, whatever the screen
     # rich knows which letters take two columns
     wrapped = Text(one_line(words)).wrap(Console(width=width), width)
     lines = [line.plain.rstrip() for line in wrapped] or [""]

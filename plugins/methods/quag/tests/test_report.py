@@ -461,8 +461,6 @@ def test_groups_may_miss(audited: Audited, quiz: type[Any]) -> None:
 
 
 def test_what_would_have_been_found_is_said(audited: Audited) -> None:
-    assert (
-        "in 8 of 10 such audits" in audited("both", "both").notes["limit of detection"]
-    )
+    assert audited("both", "both").notes["power"].startswith("80% for a loss of ")
     few = audited("both", "both", data_options={"samples": 6})
-    assert few.notes["limit of detection"].startswith("none: with so few questions")
+    assert few.notes["power"].startswith("none: with so few questions")

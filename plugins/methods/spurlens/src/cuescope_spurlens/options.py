@@ -47,13 +47,12 @@ class SpurLensOptions(Options):
         8,
         description="most images of one group (Sample.group: a video, a scene) that are taken",
     )
-    # at 4 K either part has K units a side: apart from 2 K images a finding it costs nothing
-    discover: float | None = Field(
-        None,
+    discover: float = Field(
+        0.5,
         gt=0,
         le=1,
         description="share of the images in which cues are looked for; what is found is measured "
-        "in the others. 1: in all. none: half of them where these are 4 K or more, else all",
+        "in the others. 1 (the paper): in all",
     )
     # the paper starts from 32 proposals a class (section 5)
     max_cues: PositiveInt = Field(

@@ -269,9 +269,8 @@ def describe_power(power: Power) -> str:
         else f"a gap of {100 * power.gap:.0f} points"
     )
     return (
-        f"at K = {power.k}, {count_of(power.cues, 'cues')} and {power.cases} classes and tasks, "
-        f"{gap} is found "
-        f"in 8 of 10 audits, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
+        f"80% for {gap}, at K = {power.k}, {count_of(power.cues, 'cues')} and {power.cases} classes "
+        f"and tasks, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
     )
 
 

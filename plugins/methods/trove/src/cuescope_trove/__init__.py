@@ -59,7 +59,6 @@ class TRoVe(Plugin):
         enough=60,
         enough_for="a cue in a quarter of a label's clips that costs it 70 points of accuracy",
         choices=2,
-        clips=True,
     )
     no_effect = 0.0
     metrics = METRICS

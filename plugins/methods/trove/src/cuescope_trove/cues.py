@@ -4,7 +4,7 @@ A cue is looked for behind each common wrong answer, in the model's embedding an
 themselves: an adapted network may keep in its embedding only what it answers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from cuescope_sdk.statistics import (
 )
 from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.groups import Candidates
-from cuescope_trove.scores import Observations, SampleMask
+from cuescope_trove.scores import Observations
 
 FEWEST = 6  # samples that wrongly get an answer; five is the least that puts one in each fold
 MOST_ANSWERS = 20  # the most common wrong ones; the work grows with them
@@ -35,25 +35,30 @@ PerFrame = Float[np.ndarray, " frame"]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Rows that describe some frames; `frames` are their numbers, some of each sequence."""
+    """Rows that describe some frames; `frames` are their numbers, some of each sequence.
+
+    `read` gives the rows of others.
+    """
 
     name: str
     frames: Int[np.ndarray, " seen"]
     rows: Float[np.ndarray, "seen dim"]
+    read: Callable[[Int[np.ndarray, " frame"]], Float[np.ndarray, "frame dim"]]
 
 
 @dataclass(frozen=True, eq=False)
 class Cue:
     """A cue that draws an answer, as one view shows it.
 
-    `odds` is the log odds of each frame to show it. `q_value` is corrected for all answers and
-    views.
+    `odds` is the log odds of each frame to show it, by the two `groups` of frames. `q_value` is
+    corrected for all answers and views.
     """
 
     answer: int
-    view: str
+    view: View
     recognised: Recognised
     effects: LabelEffects
+    groups: TwoGroups
     odds: PerFrame
     q_value: float = 1.0
 
@@ -99,7 +104,11 @@ def recognise_cues(audit: Audit, observations: Observations) -> tuple[list[Cue],
         if before is None or cue.effects.z > before.effects.z:
             best[cue.answer] = replace(cue, q_value=float(q_value))
     # a cue that no sample shows for sure has nothing to look at
-    shown = [cue for cue in best.values() if (cue.probability > SHOWN).any()]
+    shown = [
+        _in_each_frame(cue, observations)
+        for cue in best.values()
+        if (cue.probability > SHOWN).any()
+    ]
     return sorted(shown, key=lambda cue: -cue.effects.z), len(tested)
 
 
@@ -148,8 +157,12 @@ def _cue(
         # the same draws for each view: of two that show the same samples the first is taken
         audit.rng("effects", str(answer)),
     )
-    odds = _frame_odds(recognised, view, observations, given)
-    return Cue(answer, view.name, recognised, effects, odds)
+    own = observations.frame_sample[view.frames]
+    score = recognised.scores_of(view.rows, label[own], recognised.fold[own])
+    two_groups = TwoGroups.fit(score, label[own], given[own], labels)
+    odds = np.full(len(observations.frame_sample), -np.inf)
+    odds[view.frames] = two_groups.log_odds(score, label[own])
+    return Cue(answer, view, recognised, effects, two_groups, odds)
 
 
 def _mean_rows(
@@ -161,23 +174,20 @@ def _mean_rows(
     return sums / np.bincount(own)[:, None]
 
 
-def _frame_odds(
-    recognised: Recognised,
-    view: View,
-    observations: Observations,
-    given: SampleMask,
-) -> PerFrame:
-    """Log odds of each frame; one that the view has not seen takes the most of its sequence."""
-    own = observations.frame_sample[view.frames]
-    label = observations.label[own]
-    score = recognised.scores_of(view.rows, label, recognised.fold[own])
-    groups = TwoGroups.fit(score, label, given[own], observations.classes)
-    seen = groups.log_odds(score, label)
-    highest = np.full(len(observations.label), -np.inf)
-    np.maximum.at(highest, own, seen)
-    odds = highest[observations.frame_sample]
-    odds[view.frames] = seen
-    return np.asarray(odds)
+def _in_each_frame(cue: Cue, observations: Observations) -> Cue:
+    """The cue with the odds of every frame of the sequences that likely show it."""
+    unseen = np.ones(len(observations.frame_sample), dtype=bool)
+    unseen[cue.view.frames] = False
+    unseen &= (cue.probability > SHOWN)[observations.frame_sample]
+    frames = np.flatnonzero(unseen)
+    if not len(frames):
+        return cue
+    own = observations.frame_sample[frames]
+    label, fold = observations.label[own], cue.recognised.fold[own]
+    score = cue.recognised.scores_of(cue.view.read(frames), label, fold)
+    odds = cue.odds.copy()
+    odds[frames] = cue.groups.log_odds(score, label)
+    return replace(cue, odds=odds)
 
 
 # ------------------------------------------------------------------------------------- the views
@@ -186,7 +196,8 @@ def _frame_odds(
 def _views(audit: Audit, observations: Observations) -> Iterator[View]:
     answers = audit.once(Answers.ask, audit)
     frames = np.arange(len(observations.frame_sample))
-    yield View("embedding", frames, normalise(answers.embedding).astype(np.float64))
+    rows = normalise(answers.embedding).astype(np.float64)
+    yield View("embedding", frames, rows, rows.__getitem__)
     if len(observations.label) <= MOST_PICTURES:
         with audit.spare("what the pictures themselves have in common"):
             pictures = _pictures(audit, observations)
@@ -207,14 +218,20 @@ def _pictures(audit: Audit, observations: Observations) -> View | None:
     frames = _frames_at(answers, middle)
     if len({frame.key for frame in frames}) < 2:
         return None
-    rng = audit.rng("pictures")
-    rows = Look.learn(frames, rng).read(frames)
+    look = Look.learn(frames, audit.rng("pictures"))
+    rows = look.read(frames)
     spread = rows.std(axis=0)
-    rows = rows[:, spread > 0] / spread[spread > 0]
+    varies = spread > 0
+    rows = rows[:, varies] / spread[varies]
     count = min(PICTURE_DIMENSIONS, *rows.shape)
     seed = audit.derive_seed("pictures")
     reduced = PCA(count, svd_solver="randomized", random_state=seed % 2**32)
-    return View("pictures", middle, reduced.fit_transform(rows))
+
+    def read(numbers: Int[np.ndarray, " frame"]) -> Float[np.ndarray, "frame dim"]:
+        others = look.read(_frames_at(answers, numbers))[:, varies] / spread[varies]
+        return np.asarray(reduced.transform(others))
+
+    return View("pictures", middle, reduced.fit_transform(rows), read)
 
 
 def _frames_at(answers: Answers, numbers: Int[np.ndarray, " seen"]) -> list[Frame]:

@@ -99,14 +99,18 @@ def findings(
         found = [row for row in rows if row.is_finding]
         if not found:
             continue
-        own = [row for row in rows if row.label == found[0].answer]
+        place = number[key]
+        answer = found[0].answer
+        if place < len(analysis.cues):
+            answer = names[analysis.cues[place].answer]
+        own = [row for row in rows if row.label == answer]
         yield drawn_answer(
             key,
-            found[0].answer,
+            answer,
             map(_row_of, [*found, *own]),
             labels=[names[label] for label in observations.label],
             predictions=[names[answer] for answer in observations.prediction],
-            shows=shows[:, [number[key]]].toarray().ravel(),
+            shows=shows[:, [place]].toarray().ravel(),
             helps=any(row.gap.high < 0 for row in own),
         )
 

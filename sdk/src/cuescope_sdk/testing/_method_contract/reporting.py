@@ -1,8 +1,9 @@
 """What a method's report must hold to be read, ranked and stored."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain, pairwise
+from typing import Any
 
 from cuescope_sdk import Feature, Score
 from cuescope_sdk.testing._contract import NotApplicable, expect, lies_within
@@ -14,7 +15,7 @@ from cuescope_sdk.testing._method_contract.setting import (
     on_cue,
     on_decoy,
 )
-from cuescope_sdk.testing._running import Setup
+from cuescope_sdk.testing._running import Setup, temporary_cache
 
 # without noise the model reads the green patch alone
 ALWAYS_RIGHT = {"lean": 0, "noise": 0}
@@ -59,6 +60,40 @@ class MethodFinds(MethodSetting):
             remedy=f"{PLANTED_TRUTH[self.paradigm]}. A method of the other kind sets paradigm = "
             f"'{other}' (`--paradigm {other}`), one that looks for cues of another sort "
             "finds_planted_cue = False (`--other-cues`)",
+        )
+
+    def test_finds_a_cue_that_helps_one_label_and_hurts_others(self) -> None:
+        """Over all labels together the model is as often right with it as without."""
+        self.finds_plant("trade", {"cue": "trades", "samples": 600})
+
+    def test_finds_a_rare_cue(self) -> None:
+        """It is in one sample of twenty."""
+        self.finds_plant("rare", {"cue": "rare", "samples": 600})
+
+    def test_finds_the_cue_beside_wrong_labels(self) -> None:
+        """One label in twenty is another's."""
+        self.finds_plant("wrong labels", {"wrong_labels": 0.05, "samples": 300})
+
+    def finds_plant(self, plant: str, data: Mapping[str, Any]) -> None:
+        """Raise ContractViolation where no finding is the red corner."""
+        if not self.finds_planted_cue or self.paradigm == "reliance":
+            raise NotApplicable(
+                "needs a method that looks for cues of errors in frames"
+            )
+        if plant in self.missed_plants:
+            raise NotApplicable(f"missed: {self.missed_plants[plant]}")
+        with temporary_cache() as cache:
+            session = self.setup(data).session(cache)
+            report = session.run()
+        samples = {sample.key: sample for sample in session.samples}
+        features = found_features(report)
+        expect(
+            any(on_cue(feature, samples) for feature in features),
+            RULE.replace("as the first finding", "among the findings"),
+            got=where_it_points(features[0], samples) if features else "no finding",
+            remedy="Compare each label with itself, and all labels at once: where a cue draws an "
+            "answer, it helps the label of that answer. A method that misses such a cue says so "
+            f"(missed_plants = {{'{plant}': 'why'}})",
         )
 
     def test_does_not_find_the_decoy(self) -> None:

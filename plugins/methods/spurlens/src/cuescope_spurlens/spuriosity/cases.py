@@ -29,8 +29,6 @@ from cuescope_spurlens.spuriosity.sizes import ObjectSizes, object_sizes
 from cuescope_spurlens.spuriosity.units import unit_means, unit_rows
 
 ShownSample = tuple[Sample, Edit | None]
-SHARE = 0.5  # of the units: the part in which cues are looked for
-ENOUGH = 4  # what that part must have, in K
 LEAST_APART = 10  # units on a side, to measure a finding in
 
 
@@ -186,7 +184,7 @@ def rank_case(
     searched = np.ones(units.count, dtype=bool)
     if images.task == ties:
         rng = audit.rng("apart", ties, images.label)
-        searched = searched_units(units.count, most, audit.options.discover, rng)
+        searched = searched_units(units.count, audit.options.discover, rng)
     scores = unit_means(detections.scores, units)[searched]
     # A cue that all units show alike ranks none of them, nor does any where there is no unit.
     ranks = (scores != scores[:1]).any(axis=0)
@@ -220,18 +218,10 @@ def rank_case(
 
 def searched_units(
     count: int,
-    k: int,
-    share: float | None,
+    share: float,
     rng: Generator,
 ) -> np.ndarray:
-    """In which units cues are looked for; the others are apart.
-
-    Where no share is given, all; but half of them where that leaves 4 k: a cue of every fourth
-    image then still fills its top, the gap of k and k units is as sure as in all, and nothing is
-    lost.
-    """
-    if share is None:
-        share = SHARE if SHARE * count >= ENOUGH * k else 1.0
+    """In which units cues are looked for; the others are apart."""
     if share >= 1:
         return np.ones(count, dtype=bool)
     return Groups.single(count).split(rng, share=share)
