@@ -64,7 +64,7 @@ class Copier:
     def follow(self, folder: str) -> list[str]:
         """Run all that the report in this folder prints; the commands."""
         self.capsys.readouterr()
-        run("show", folder)
+        run("show", folder, "-v")
         commands = printed_commands(self.capsys.readouterr().out)
         self.type(commands)
         return commands

@@ -57,7 +57,7 @@ def test_a_damaged_run_is_refused(
 def test_its_report_can_be_read_and_a_mailed_report_compared(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run("report", "gone")
+    run("show", "gone")
     capsys.readouterr()
     run("compare", "gone/report.json", "whole")
     # nothing is known to differ

@@ -47,7 +47,13 @@ QUICK = {"new", "schema"}  # commands that are run where a page shows what they 
 SHOWING = {
     ROOT / "docs" / page
     for page in (
-        *("index.md", "real-clips.md", "cci-evidence.md", "covar-bench.md"),
+        *(
+            "index.md",
+            "read-a-report.md",
+            "real-clips.md",
+            "cci-evidence.md",
+            "covar-bench.md",
+        ),
         *("nightly-gate.md", "vlm-log.md"),
     )
 }

@@ -33,9 +33,9 @@ READS: list[list[str]] = [
     # what a person types is asked, and the rest is the stranger's word
     ["confirm", "RUN", *TYPED, "--plan", "-q"],
     ["label", "RUN", *TYPED[TYPED.index("--data") :], "--out", "labels"],
-    ["report", "RUN"],
-    ["report", "RUN", "--html", "page.html"],
-    ["report", "RUN", "--json"],
+    ["show", "RUN"],
+    ["show", "RUN", "--html", "page.html"],
+    ["show", "RUN", "--json"],
     ["compare", "RUN", "RUN"],
     ["runs", "."],
     ["export", "RUN", "--to", "csv", "--out", "a.csv"],

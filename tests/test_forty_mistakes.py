@@ -50,7 +50,7 @@ MISTAKES = {
     "plugins check trov": "Did you mean 'trove'?",
     "gate kind.yaml stored": "Did you mean 'tested-for'",
     "gate nokind.yaml stored": "has no 'rule'",
-    "report text.txt": "is no report",
+    "show text.txt": "is no report",
     "runs nowhere": "no folder nowhere",
     "view nowhere": "no folder nowhere",
     "label nowhere": "no report at nowhere",

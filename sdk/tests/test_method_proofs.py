@@ -26,11 +26,12 @@ from cuescope_sdk import (
     Words,
     hookimpl,
 )
-from cuescope_sdk.testing import FakeMethod, MethodContract
+from cuescope_sdk.testing import FakeDataset, FakeMethod, MethodContract
 from cuescope_sdk.testing._fake_method import FakeMethodOptions, FakeRelianceMethod
 
 from .contract_proofs import ELSEWHERE, failed
 
+LABELS = FakeDataset.all_labels
 GAIN = FakeMethod.metrics[0]
 # `make faults` sees that no other check fails
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
@@ -368,7 +369,54 @@ def unmoved(audit: Audit, scores: list[Score]) -> bool:
 
 
 # check -> (a method that it catches, the other checks that cannot help but catch it too)
+def only_where(
+    holds: Callable[[Audit], bool],
+) -> Callable[[Audit, list[Score]], list[Score]]:
+    """Findings only of audits of which this holds."""
+
+    def change(audit: Audit, scores: list[Score]) -> list[Score]:
+        if holds(audit):
+            return scores
+        return [score.model_copy(update={"finding": False}) for score in scores]
+
+    return change
+
+
+def many_show_it(audit: Audit) -> bool:
+    """Whether a tenth of the samples have a red corner."""
+    red = [
+        np.asarray(sample.frames[0].load())[0, 0, 0] > 200 for sample in audit.samples
+    ]
+    return float(np.mean(red)) > 0.1
+
+
+def labels_are_right(audit: Audit) -> bool:
+    """Whether each patch is where the label says, or nowhere."""
+    for sample in audit.samples:
+        green = np.asarray(sample.frames[0].load())[[0, 3, 6], 7, 1] > 200
+        if green.any() and LABELS[int(green.argmax())] != sample.label:
+            return False
+    return True
+
+
+def has_patches(audit: Audit) -> bool:
+    """Whether each label has a green patch: it compares none that has not."""
+    return all(
+        (np.asarray(sample.frames[0].load())[:, 7, 1] > 200).any()
+        for sample in audit.samples
+    )
+
+
 PROOFS: dict[str, tuple[type, set[str]]] = {
+    "test_finds_a_cue_that_helps_one_label_and_hurts_others": (
+        scoring(only_where(has_patches)),
+        set(),
+    ),
+    "test_finds_a_rare_cue": (scoring(only_where(many_show_it)), set()),
+    "test_finds_the_cue_beside_wrong_labels": (
+        scoring(only_where(labels_are_right)),
+        set(),
+    ),
     "test_builds": (having(Options=Needy), {"*"}),
     "test_refuses_unknown_options": (having(Options=Loose), set()),
     "test_explains_its_options": (having(Options=Unexplained), set()),

@@ -72,9 +72,36 @@ def installed() -> Registry:
 
 
 class AuditCommand(TyperCommand):
-    """Offers `--executor` and `--observe` only where a plugin fills them; both are taken always."""
+    """Offers `--executor` and `--observe` only where a plugin fills them; both are taken always.
+
+    Behind a method its help is about that method: its own options, and what every audit needs.
+    """
 
     offered: ClassVar = {"executor": "executor", "observe": "observer"}
+    common: ClassVar = ("model", "data", "tool", "limit", "out", "plan", "verbose")
+    line: tuple[str, ...] = ()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """As click does; what was typed is kept, for help is asked for before it is read."""
+        self.line = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help of the method that was typed, or that of the command."""
+        word = next((word for word in self.line if not word.startswith("-")), "")
+        name = word.partition(":")[0]
+        known = {entry.name for entry in installed().of_kind("method")}
+        if self.name != "audit" or name not in known:
+            super().format_help(ctx, formatter)
+            return
+        from cuescope.cli.hints import write_method_help
+
+        common = [
+            option.get_help_record(ctx)
+            for option in self.get_params(ctx)
+            if option.name in self.common
+        ]
+        write_method_help(formatter, name, installed(), list(filter(None, common)))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The options of the help."""

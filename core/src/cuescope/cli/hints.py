@@ -1,7 +1,9 @@
 """What somebody probably meant who typed a hub id, a path or a plugin where it cannot stand."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from cuescope.cli.own_commands import HELP
 from cuescope.errors import UserError, nearest
@@ -110,4 +112,31 @@ def no_such_command(name: str, commands: list[str], registry: Registry) -> UserE
         f"No such command '{name}'",
         expected=f"one of {', '.join(commands)}",
         remedy=nearest(name, commands) or "`cuescope --help` says what each does",
+    )
+
+
+def write_method_help(
+    formatter: Any,
+    name: str,
+    registry: Registry,
+    common: Sequence[tuple[str, str]],
+) -> None:
+    """Write the help of `cuescope audit NAME`: the options of the method, and the `common` ones."""
+    from cuescope.cli.plugins import describe
+
+    entry = registry.find("method", name)
+    described = describe(entry, registry.load(entry))
+    formatter.write_usage(f"cuescope audit {name}", "[OPTIONS]")
+    formatter.write_text(described.summary)
+    options = [
+        # what comes behind is in `plugins info`
+        (f"-O {option.name}={option.default}", re.split("[;:(]", option.meaning)[0])
+        for option in described.options
+    ]
+    with formatter.section(f"Options of {name}, with their defaults"):
+        formatter.write_dl(options or [("-", "none")])
+    with formatter.section("Options of every audit"):
+        formatter.write_dl(common)
+    formatter.write_text(
+        f"`cuescope audit --help` has the others, `cuescope plugins info {name}` says more."
     )

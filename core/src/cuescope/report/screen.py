@@ -24,6 +24,7 @@ BLOCKS = 4  # findings that have rows of their own; of more each has one row
 HEAD = 10  # columns of "Impact", "Status" and the like
 SUBJECT = 14  # columns that a subject has at least
 NAME = 36  # columns of a name where several stand in a line
+NARROW = 5  # points of an interval of which a tenth still says something
 POWER = "power"  # the note of a method about its tests
 DETAILS = "(-v: all)"
 MORE = "-v"
@@ -117,7 +118,7 @@ def _verdict(report: Report) -> str:
         return f"1 cue found: {_claim(report, found[0])}"
     names = [_short(cue_name(report, cue.feature).upper()) for cue in found]
     more = f"; {len(names) - BLOCKS} more" if len(names) > BLOCKS else ""
-    return f"{len(found)} cues found: {'; '.join(names[:BLOCKS])}{more}"
+    return f"{count_of(len(found), 'cues')} found: {'; '.join(names[:BLOCKS])}{more}"
 
 
 def _claim(report: Report, cue: Finding) -> str:
@@ -280,9 +281,7 @@ def change_words(row: Row) -> str:
         return "-"
     if row.low is None or row.high is None:
         return _signed(row.change, 0 if abs(row.change) >= 1 else 1)
-    decimals = (
-        1 if row.high - row.low < 5 else 0
-    )  # narrower than a whole point would show
+    decimals = 1 if row.high - row.low < NARROW else 0
     value, low, high = (
         _signed(end, decimals) for end in (row.change, row.low, row.high)
     )
@@ -425,7 +424,8 @@ def _folded(
 
 def _wrapped(words: str, width: int, *, most: int) -> list[str]:
     """At most so many lines; the last says that there is more."""
-    width = max(width, 8)  # of a name at least so much, whatever the screen
+    # of a name at least so much, whatever the screen
+    width = max(width, 8)
     # rich knows which letters take two columns
     wrapped = Text(one_line(words)).wrap(Console(width=width), width)
     lines = [line.plain.rstrip() for line in wrapped] or [""]

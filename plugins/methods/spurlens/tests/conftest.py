@@ -211,7 +211,8 @@ def setup(tmp_path: Path) -> Callable[..., Setup]:
             SpurLens,
             model,
             data,
-            options,
+            # all images, for kitchens are small: the contract tests the two parts
+            {"discover": 1, **options},
             model_options,
             data_options,
             tools={"proposer": Namer, "detector": Finder, **tools},

@@ -390,14 +390,14 @@ def test_answers_that_are_all_alike_find_nothing_and_say_so(
 
 
 def test_what_could_be_found_stands_in_plan_and_report(setup: Making) -> None:
-    assert setup(k=10).plan().notes["power"].startswith("80% for a gap of ")
+    assert setup(k=10).plan().notes["power"].startswith("80% for ")
     assert setup(k=20).report().notes["power"].startswith("80% for a gap of ")
 
 
 def test_a_finding_is_measured_where_no_cue_was_looked_for(setup: Making) -> None:
-    """By default where half of the images have four K of them; the plan's bound holds."""
+    """Cues are looked for in half of the images; the plan's bound holds."""
     report = setup(
-        k=30, data_options={"samples": 600}, classes=("cup", "lamp")
+        k=30, data_options={"samples": 600}, classes=("cup", "lamp"), discover=0.5
     ).report()
     assert report.notes["measured apart"].startswith("in 4 of 4")
     rows = table(report, "Recognition")
@@ -405,8 +405,8 @@ def test_a_finding_is_measured_where_no_cue_was_looked_for(setup: Making) -> Non
     assert rows["lamp"]["apart"] is None
     most = int(report.notes["questions"].partition(" ")[0].replace(",", ""))
     assert int(report.notes["answers"].partition(" ")[0].replace(",", "")) <= most
-    few = setup(k=40, classes=("lamp",)).report()
-    assert few.notes["measured apart"].startswith("no: there are too few")
+    whole = setup(k=40, classes=("lamp",)).report()
+    assert whole.notes["measured apart"].startswith("no: cues are looked for")
 
 
 def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:

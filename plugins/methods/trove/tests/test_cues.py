@@ -1,13 +1,13 @@
 """Cues of the default way: who shows them, what they change, and the order of frames."""
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cuescope_sdk import Response, Trial
-from cuescope_sdk.statistics import LabelEffects, Recognised, Roc
+from cuescope_sdk.statistics import Roc
 from cuescope_sdk.testing import run_audit
 from cuescope_trove import TRoVe
 from cuescope_trove.candidates.frames import by_candidate, by_cue
@@ -113,7 +113,8 @@ def test_few_wrong_answers_leave_nothing_to_recognise() -> None:
 
 
 def cue_of(odds: np.ndarray) -> Cue:
-    return Cue(0, "embedding", cast(Recognised, None), cast(LabelEffects, None), odds)
+    nothing: Any = None
+    return Cue(0, nothing, nothing, nothing, nothing, odds)
 
 
 def test_frames_are_ranked_by_the_cue_of_the_labels_first_pair() -> None:

@@ -269,8 +269,8 @@ def describe_power(power: Power) -> str:
         else f"a gap of {100 * power.gap:.0f} points"
     )
     return (
-        f"80% for {gap}, at K = {power.k}, {count_of(power.cues, 'cues')} and {power.cases} classes "
-        f"and tasks, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
+        f"80% for {gap}, at K = {power.k}, {count_of(power.cues, 'cues')} and {power.cases} "
+        f"classes and tasks, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
     )
 
 
@@ -357,8 +357,8 @@ def describe_apart(results: Results) -> str:
     apart = [case.can_measure_apart for case in results.study.cases]
     if not any(apart):
         return (
-            "no: there are too few images. The strongest of many cues is found and measured in the "
-            "same images, so its gap is likely too large (-O discover=0.5 measures it in others)"
+            "no: cues are looked for in all images, or there are too few. The strongest of many is "
+            "found and measured in the same ones, so its gap is likely too large"
         )
     return (
         f"in {sum(apart)} of {len(apart)} classes and tasks, cues are looked for in a part of the "
