@@ -56,6 +56,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "confirm": ("found", "--plan"),
     "covar build": ("scenes", "-D", "val=8", "--out", "covar", "--plan"),
     "demo": (),
+    "explain": ("power",),
     "gate": ("policy.yaml", "a"),
     "investigate": ("--log", "log.csv", "--out", "investigated"),
     "methods": (),

@@ -17,6 +17,7 @@ from cuescope.cli import (
     bench,
     cache,
     demo,
+    explain,
     export,
     plugins,
     run,
@@ -53,6 +54,7 @@ app.command("show")(show.show)
 app.command("report", hidden=True)(show.report)
 app.command("runs")(runs.runs)
 app.command("open")(runs.open_page)
+app.command("explain")(explain.explain)
 app.command("export")(export.export)
 app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
 app.add_typer(plugins.app, name="plugins")
