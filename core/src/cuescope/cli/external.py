@@ -18,6 +18,35 @@ class PluginCommands(TyperGroup):
     """
 
     path: ClassVar[str] = ""
+    # what most people type, in the order in which they need it; others follow by their own
+    first: ClassVar[tuple[str, ...]] = (
+        *("demo", "methods", "audit", "investigate", "confirm", "mitigate"),
+        *("show", "view", "compare", "gate", "plugins"),
+    )
+    developers: ClassVar[frozenset[str]] = frozenset({"bench", "new", "schema"})
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands of the help: the first ones, the others, those of developers."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name in sorted(self.list_commands(ctx), key=self._place):
+            command = self.get_command(ctx, name)
+            if command is None or command.hidden:
+                continue
+            title = "Commands"
+            if name in self.developers:
+                title = "For developers"
+            elif self.first and name not in self.first:
+                title = "More commands"
+            words = command.get_short_help_str(limit=200)
+            sections.setdefault(title, []).append((name, words))
+        for title, lines in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(lines)
+
+    def _place(self, name: str) -> tuple[bool, int]:
+        is_first = name in self.first
+        place = self.first.index(name) if is_first else 0
+        return name in self.developers, place if is_first else len(self.first)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Own commands first, then those of plugins."""
@@ -55,6 +84,8 @@ class PluginsCommands(PluginCommands):
     """The same below `cuescope plugins`."""
 
     path = "plugins"
+    first = ()
+    developers = frozenset()
 
 
 @cache
