@@ -306,7 +306,13 @@ def test_a_consensus_says_who_found_what(
         for score in report.scores
     )
     renamed = report.model_copy(
-        update={"features": shifted, "scores": moved, "evidence": (), "contrasts": ()}
+        update={
+            "features": shifted,
+            "scores": moved,
+            "cues": (),
+            "evidence": (),
+            "contrasts": (),
+        }
     )
     paths = []
     for name, made in (("a", report), ("b", renamed), ("c", without_findings(report))):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from cuescope.cli import main
-from cuescope.cli.plugins import default_in_words, type_in_words
+from cuescope.cli.option_words import default_in_words, type_in_words
 from cuescope_sdk import Options, Plugin
 from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
 

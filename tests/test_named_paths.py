@@ -147,7 +147,7 @@ def test_nothing_is_lost_of_a_run(
         assert said in capsys.readouterr().err
     assert contents() == before
     # where a command writes by itself a person may have it write too
-    run("report", "a", "--html", "a/report.html")
+    run("show", "a", "--html", "a/report.html")
     for _ in range(2):
         run("export", "a", "--out", "a/findings.csv")
         run("export", "a", "--out", "here.csv")
@@ -156,11 +156,11 @@ def test_nothing_is_lost_of_a_run(
 def test_a_printed_report_makes_no_run_of_its_folder(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run("report", "a", "--json")
+    run("show", "a", "--json")
     folder = place / "printed"
     folder.mkdir()
     (folder / "report.json").write_text(capsys.readouterr().out)
-    run("report", "printed", "--html", "printed/page.html")
+    run("show", "printed", "--html", "printed/page.html")
 
 
 def test_python_refuses_an_empty_path() -> None:

@@ -210,7 +210,7 @@ def test_what_the_dossier_of_a_cause_says_can_be_typed(
         line += [f"-Oconfirm.{way}" for way in WAYS]
     run(*line, *folds, "--out", "runs/dossier", "-q")
     capsys.readouterr()
-    run("report", "runs/dossier")
+    run("show", "runs/dossier", "-v")
     printed = printed_commands(capsys.readouterr().out)
     run("mitigate", "runs/dossier", "--with", "last-layer", "-q", code=2)
     refused = printed_commands(capsys.readouterr().err)
@@ -278,7 +278,7 @@ def test_what_a_report_of_objects_says_can_be_typed_in_python(
     model = FakeModel(FakeModel.Options(), Context(dataset=drawn))
     given = {"model": model, "data": drawn, "progress": False}
     cuescope.audit("stated", **given, state=state, limit=50, out="runs/first")
-    run("report", "runs/first")
+    run("show", "runs/first", "-v")
     said = capsys.readouterr().out
     commands = [line for line in printed_commands(said) if " compare " not in line]
     assert not commands

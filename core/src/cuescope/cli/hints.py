@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cuescope.cli.option_words import default_in_words
 from cuescope.cli.own_commands import HELP
 from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
@@ -122,17 +123,18 @@ def write_method_help(
     common: Sequence[tuple[str, str]],
 ) -> None:
     """Write the help of `cuescope audit NAME`: the options of the method, and the `common` ones."""
-    from cuescope.cli.plugins import describe
-
     entry = registry.find("method", name)
-    described = describe(entry, registry.load(entry))
+    plugin = registry.load(entry)
     formatter.write_usage(f"cuescope audit {name}", "[OPTIONS]")
-    formatter.write_text(described.summary)
-    options = [
+    formatter.write_text(plugin.__doc__ or entry.summary)
+    options = []
+    for option, field in plugin.Options.model_fields.items():
+        default = (
+            "..." if field.is_required() else default_in_words(field.get_default())
+        )
         # what comes behind is in `plugins info`
-        (f"-O {option.name}={option.default}", re.split("[;:(]", option.meaning)[0])
-        for option in described.options
-    ]
+        meaning = re.split("[;:(]", field.description or "")[0]
+        options.append((f"-O {option}={default}", meaning))
     with formatter.section(f"Options of {name}, with their defaults"):
         formatter.write_dl(options or [("-", "none")])
     with formatter.section("Options of every audit"):

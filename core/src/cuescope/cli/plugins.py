@@ -9,8 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +17,7 @@ from cuescope.cli.completion import complete_names
 from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
+from cuescope.cli.option_words import default_in_words, type_in_words
 from cuescope.cli.options import PrintsJson
 from cuescope.cli.own_commands import HELP
 from cuescope.cli.printing import prints, prints_lines
@@ -303,41 +303,6 @@ def capability_in_words(value: Any) -> str:
             or "none"
         )
     return str(value)
-
-
-def type_in_words(annotation: Any) -> str:
-    """What an option takes, as it is written on a command line.
-
-    >>> type_in_words(tuple[Literal["a", "b"], ...] | None)
-    'a or b, several, or none'
-    """
-    kind = get_origin(annotation)
-    parts = get_args(annotation)
-    if kind is Annotated:
-        return type_in_words(parts[0])
-    if kind is Literal:
-        return " or ".join(map(str, parts))
-    # `A | B` has another origin than `Optional[A]`
-    if kind in (Union, UnionType):
-        return ", or ".join(map(type_in_words, parts))
-    if isinstance(kind, type) and issubclass(kind, Mapping):
-        return "{key: value}"
-    if kind in (tuple, list, frozenset, set):
-        return f"{type_in_words(parts[0])}, several"
-    words = {str: "text", float: "number", int: "whole number", bool: "true or false"}
-    words |= {NoneType: "none", Any: "anything"}
-    return words.get(
-        annotation, getattr(annotation, "__name__", str(annotation)).lower()
-    )
-
-
-def default_in_words(value: Any) -> str:
-    """A default as it is written on a command line."""
-    if isinstance(value, (tuple, list, frozenset, set)):
-        return ", ".join(map(str, value)) or "none"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value in (None, {}) else str(value)
 
 
 @app.command("search")

@@ -416,10 +416,12 @@ def _labelled(
 def _folded(
     head: str, words: str, width: int, style: str, *, most: int
 ) -> Iterator[Line]:
-    first, *rest = _wrapped(words, width - len(head), most=most)
+    # a stranger's word stands at no line's begin
+    room = max(len(head), 2)
+    first, *rest = _wrapped(words, width - room, most=most)
     yield f"{head}{first}".rstrip(), style
     for line in rest:
-        yield f"{' ' * len(head)}{line}", style
+        yield f"{' ' * room}{line}", style
 
 
 def _wrapped(words: str, width: int, *, most: int) -> list[str]:

@@ -71,7 +71,7 @@ def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str
         for _, command in next_steps(report, run)
         if command is not None and command.startswith("cuescope")
     ]
-    if report.found and _samples_with_first(report):
+    if report.findings and _samples_with_first(report):
         look = f"cuescope open {shlex.quote(run)}", "pictures with the cue and without"
         tests = [
             (command, "is it a cause?")
@@ -196,7 +196,7 @@ def _test_step(report: Report, run: str, following: Typed) -> Step:
 
 
 def _samples_with_first(report: Report) -> set[str]:
-    first = report.found[0].feature
+    first = report.findings[0].feature
     return {
         occurrence.sample
         for feature in report.features
