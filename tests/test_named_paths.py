@@ -135,8 +135,8 @@ def test_nothing_is_lost_of_a_run(
     lines = {
         "export a --out a/report.json": "one of the run",
         "export a --out b": "one of the run",
-        "report a --html a/answers.parquet": "one of the run",
-        "report a --html b/report.html": "one of the run",
+        "show a --html a/answers.parquet": "one of the run",
+        "show a --html b/report.html": "one of the run",
         "compare a b --html b/report.json": "one of the run",
         "export a --out pic.png": "ends in .csv",
         "export a --out x.csv --to jsonl": "ends in .jsonl",

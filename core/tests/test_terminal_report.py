@@ -114,7 +114,7 @@ def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
     assert "? it passes the rule" in words
     assert "*" not in words.partition("Ranked")[2].partition("Checks")[0]
     page = render(doubted, {})
-    assert "Seen, but in doubt" in page
+    assert "No finding: 1 candidate is set aside" in page
     assert doubt in page
     assert ">in doubt</span>" in page
     assert ">finding</span>" not in page

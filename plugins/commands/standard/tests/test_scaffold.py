@@ -204,8 +204,10 @@ def test_the_generated_method_says_what_misleads_the_fake_model(
     package = write("method", name, tmp_path, single_file=single_file)
     monkeypatch.syspath_prepend(package / "src")
     report = run_audit(getattr(__import__(f"cuescope_{name}"), name.capitalize()))
-    (sentence,) = [report.sentence(finding) for finding in report.findings]
-    assert re.fullmatch(r"Hiding the top left wins 2\d% accuracy\.", sentence or "")
+    sentences = [report.sentence(finding) for finding in report.findings]
+    words = r"Hiding the top left wins \d\d% accuracy on '(middle|bottom)'\."
+    assert all(re.fullmatch(words, sentence or "") for sentence in sentences)
+    assert len(sentences) == 2
     assert report.cost.conditions == {"baseline": 150, "hidden": 600}
 
 
