@@ -6,19 +6,26 @@ have is None.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Sample
+from cuescope_blind.learner import out_of_fold
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions
+from cuescope_blind.tells import PARTS, Tell, Tokens, what_options_are
+from cuescope_sdk import Audit, Sample
 from cuescope_sdk.data import kind_of, open_video
+from cuescope_sdk.statistics import Groups
 
 Columns = Float[np.ndarray, "sample column"]
 Value = float | str | None
+Facts = Mapping[str, Value]
 # a word of fewer samples says nothing of others
 LEAST_SAMPLES = 5
 MOST_WORDS = 200
@@ -169,4 +176,79 @@ def _columns_of(name: str, values: Sequence[Value]) -> Iterator[np.ndarray]:
     yield np.array([-1.0 if value is None else value for value in values], dtype=float)
 
 
-READERS: tuple[Callable[[Sample], dict[str, Value]], ...] = (facts_of, colours_of)
+# ------------------------------------------------------------------------- crossed with options
+
+
+def file_tells(
+    audit: Audit,
+    questions: Questions,
+    samples: Sequence[Sample],
+    fold: OneAQuestion,
+) -> list[tuple[Tell, PerOption]]:
+    """What is known of the file of each question, with its options: a large file and yes."""
+    facts = read_facts(audit, samples)
+    tells = []
+    for file_tell in FILE_TELLS:
+        name = f"the option that is oftenest right with {file_tell.name}"
+        tokens = partial(fact_tokens, facts=facts, tell=file_tell)
+        tell = Tell(file_tell.key, name, tokens=tokens)
+        columns = tell.columns(questions)
+        if columns.shape[1]:
+            tells.append((tell, out_of_fold(questions, columns, fold)))
+    return tells
+
+
+def read_facts(audit: Audit, samples: Sequence[Sample]) -> list[Facts]:
+    """Of each sample; where there is no file, what the name of its video says."""
+    # many questions are about one file
+    read: dict[str, Facts] = {}
+    facts = []
+    with audit.context.progress("files read", len(samples)) as advance:
+        for sample in samples:
+            video = str(sample.annotations.get("video_id") or sample.group or "")
+            source = sample.frames[0].source if sample.frames else None
+            name = video if source is None else str(source.path)
+            if name not in read:
+                read[name] = facts_of(sample) or name_facts(video)
+            facts.append(read[name])
+            advance(1)
+    return facts
+
+
+def fact_tokens(
+    questions: Questions,
+    facts: Sequence[Facts],
+    tell: FileTell,
+) -> Tokens:
+    """Each word of a fact, or the part of its range in which a number lies, with the option."""
+    of_question: list[list[str]] = [[] for _ in facts]
+    named = Counter(filter(tell.sees, chain.from_iterable(facts)))
+    # the words of names are as many as videos
+    for fact, count in named.most_common(MOST_WORDS):
+        if count < LEAST_SAMPLES:
+            continue
+        values = [of_file.get(fact) for of_file in facts]
+        parts = _parts_of(values)
+        # one part of all tells none apart, and of few questions nothing is learned
+        sizes = Counter(parts)
+        for number, part in enumerate(parts):
+            if part is not None and LEAST_SAMPLES <= sizes[part] < len(facts):
+                of_question[number].append(f"{fact} {part}")
+    for owner, what in zip(
+        questions.owner.tolist(), what_options_are(questions), strict=True
+    ):
+        yield [f"{fact} {what}" for fact in of_question[owner]]
+
+
+def _parts_of(values: Sequence[Value]) -> list[Hashable]:
+    """The word of each value, or which fifth of the numbers it is in; None where there is none."""
+    parts: list[Hashable] = [
+        value if isinstance(value, str) else None for value in values
+    ]
+    numbered = [n for n, value in enumerate(values) if isinstance(value, float)]
+    if numbered:
+        numbers = np.array([values[number] for number in numbered], dtype=float)
+        fifths = Groups.equal_parts(numbers, PARTS).tolist()
+        for number, part in zip(numbered, fifths, strict=True):
+            parts[number] = part
+    return parts

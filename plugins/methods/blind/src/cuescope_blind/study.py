@@ -1,0 +1,218 @@
+"""The study of questions: every tell and the learner, on all of them and on each kind."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from jaxtyping import Bool
+from scipy import sparse
+
+from cuescope_blind.files import file_tells
+from cuescope_blind.learner import all_columns, out_of_fold, tell_strengths
+from cuescope_blind.meaning import meaning_columns
+from cuescope_blind.options import BlindOptions
+from cuescope_blind.others import other_tells
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions, deal_folds
+from cuescope_blind.results import (
+    FEW_GROUPS,
+    LEARNER,
+    Result,
+    Study,
+    Wording,
+    corrected,
+)
+from cuescope_blind.scores import (
+    blind_scores,
+    expected_correct,
+    measure_gain,
+    prefers,
+    redraw_answers,
+)
+from cuescope_blind.tells import Tell
+from cuescope_sdk import Audit, UserError
+from cuescope_sdk.report import count_of
+
+THE_LEARNER = Tell(LEARNER, "the answer of a learner that sees no pixel")
+ENCODER = "sentence-encoder"
+
+
+def question_statement(result: Result) -> str:
+    """The finding as a sentence; the report puts the tell's name into it."""
+    gain = result.gain
+    only = "only " if gain.gain < 0 else ""
+    return (
+        f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
+        f"guessing gives {gain.chance:.1%} ({gain.points})."
+    )
+
+
+def redraw_questions(audit: Audit, result: Result, draws: int) -> Iterator[float]:
+    """The learner's accuracy on redrawn answers: the same columns and folds."""
+    return accuracies_of_redrawn(
+        audit.once(questions_of, audit),
+        audit.once(columns_of, audit),
+        audit.once(folds_of, audit),
+        draws,
+        audit.rng("redraws"),
+    )
+
+
+WORDING = Wording(
+    noun="questions",
+    title="What needs no pixels (percent)",
+    note="A tell is counted on the questions on which it prefers an option.",
+    statement=question_statement,
+    next_step="Read the questions that show each tell: is it what its name says? Save all that the "
+    "first tell answers: `cuescope export RUN --affected 1 --out answered.jsonl`. Write the half "
+    "that is least answered without looking: `cuescope blind DATA --hardest {half} --manifest "
+    "hardest.jsonl`.",
+    nothing_found="These tells were not found, and more questions find smaller gains. What a model "
+    "knows of the world may answer questions too. Ask yours without the video, in place of OTHER: "
+    "`cuescope blind DATA --model OTHER`.",
+    redrawn="answers redrawn among the options of each question",
+    redraw=redraw_questions,
+)
+
+
+def questions_of(audit: Audit) -> Questions:
+    """The questions of an audit; for `audit.once`."""
+    return Questions.of(audit.samples)
+
+
+def folds_of(audit: Audit) -> OneAQuestion:
+    """The fold of each question; for `audit.once`."""
+    questions = audit.once(questions_of, audit)
+    if questions.fold_groups.count < 2:
+        raise UserError(
+            "blind: every question shares a video or its words with another",
+            expected="two videos or more that have no question in common",
+            got="one",
+        )
+    # no more folds than there are videos to deal
+    folds = min(audit.options.folds, questions.fold_groups.count)
+    # with folds of single questions scenes are remembered: VSI-Bench 48.9% in place of 36.7%
+    return deal_folds(questions.fold_groups, folds, audit.rng("folds"))
+
+
+def columns_of(audit: Audit) -> sparse.csr_array:
+    """What the learner sees of every option; for `audit.once`."""
+    questions = audit.once(questions_of, audit)
+    encoder = audit.tools.get(ENCODER)
+    if encoder is None:
+        return all_columns(questions)
+    return all_columns(questions, meaning_columns(questions, encoder))
+
+
+def question_study(audit: Audit) -> Study:
+    """All that is measured of questions; for `audit.once`."""
+    questions = audit.once(questions_of, audit)
+    fold = audit.once(folds_of, audit)
+    probability = out_of_fold(questions, audit.once(columns_of, audit), fold)
+    by_key = {sample.key: sample for sample in audit.samples}
+    samples = [by_key[key] for key in questions.keys]
+    others = [
+        *file_tells(audit, questions, samples, fold),
+        *other_tells(audit, samples, fold),
+    ]
+    results = measure_all(
+        questions, questions.right, fold, probability, audit.options, others
+    )
+    groups = questions.groups
+    about = f"{count_of(len(questions), 'questions')} about {groups.count:,} videos"
+    # without videos nothing says which questions belong together, and the reader must know
+    if not groups.declared:
+        about = (
+            f"{count_of(len(questions), 'questions')}, each taken as drawn by itself"
+        )
+    return Study(
+        questions.keys,
+        groups,
+        about,
+        groups.count - questions.fold_groups.count,
+        results,
+        blind_scores(questions, probability),
+        WORDING,
+    )
+
+
+def measure_all(
+    questions: Questions,
+    right: OneAQuestion,
+    fold: OneAQuestion,
+    probability: PerOption,
+    options: BlindOptions,
+    others: Sequence[tuple[Tell, PerOption]] = (),
+) -> tuple[Result, ...]:
+    """Every tell on all questions and on each kind, with q-values over all; findings first."""
+    results = []
+    places = int(questions.counts.max())
+    parts = list(_parts_of(questions, options))
+    for tell, strength in [
+        (THE_LEARNER, probability),
+        *tell_strengths(questions, right, fold),
+        *others,
+    ]:
+        correct = expected_correct(questions, strength, right)
+        # where all options are equal to it, a tell is silent, and would only dilute its own figure
+        speaks = prefers(questions, strength)
+        for kind, of_kind in parts:
+            part = speaks & of_kind
+            # the learner answers all questions: of POPE, where nothing is to be learned, by chance
+            if tell is THE_LEARNER:
+                part = of_kind
+            few = questions.groups.take(part).count < FEW_GROUPS
+            if few and (tell is not THE_LEARNER or kind is not None):
+                continue
+            gain = measure_gain(
+                questions,
+                correct,
+                part,
+                # a rule that is right too seldom is a finding too: the longest option of EgoSchema
+                two_sided=tell.two_sided,
+                tries=places if tell.of_places else 1,
+                confidence=options.confidence,
+            )
+            name = tell.name if kind is None else f"{tell.name} ({kind})"
+            excess = (correct - questions.chance)[part]
+            if gain is not None:
+                results.append(
+                    Result(
+                        tell.key,
+                        name,
+                        kind,
+                        part,
+                        correct,
+                        excess,
+                        gain,
+                        tell.two_sided,
+                    )
+                )
+    return corrected(results, options)
+
+
+def _parts_of(
+    questions: Questions,
+    options: BlindOptions,
+) -> Iterator[tuple[str | None, Bool[np.ndarray, " question"]]]:
+    """All questions, and those of each kind that has enough of them."""
+    yield None, np.ones(len(questions), dtype=bool)
+    sizes = np.bincount(questions.kind_codes)
+    # a single kind is all questions once more
+    if not options.by_kind or len(sizes) == 1:
+        return
+    for number, kind in enumerate(sorted(set(questions.kind))):
+        if sizes[number] >= options.min_kind:
+            yield kind, questions.kind_codes == number
+
+
+def accuracies_of_redrawn(
+    questions: Questions,
+    columns: sparse.csr_array,
+    fold: OneAQuestion,
+    draws: int,
+    rng: np.random.Generator,
+) -> Iterator[float]:
+    """The learner's accuracy on each of so many redrawn answers, learned anew."""
+    for _ in range(draws):
+        right = redraw_answers(questions, rng)
+        probability = out_of_fold(questions, columns, fold, right)
+        yield float(expected_correct(questions, probability, right).mean())
