@@ -330,8 +330,9 @@ def question_tokens(questions: Questions) -> Tokens:
     """Words of the question and its length, each with what the option is, begins and ends with."""
     asked = Counter(word for words in questions.asked_words for word in set(words))
     # what stands in most questions tells them not apart
-    useful = Counter({w: n for w, n in asked.items() if 2 * n <= len(questions)})
-    common = {word for word, _ in useful.most_common(WORDS)}
+    useful = [word for word, times in asked.items() if 2 * times <= len(questions)]
+    # by name too: Python gives a set of texts another order in each process
+    common = set(sorted(useful, key=lambda word: (-asked[word], word))[:WORDS])
     sizes = np.array([len(words) for words in questions.asked_words], dtype=float)
     parts = Groups.equal_parts(sizes, PARTS).tolist()
     whats = what_options_are(questions)
