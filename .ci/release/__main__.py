@@ -52,9 +52,12 @@ def check(version: OfVersion) -> None:
     """Whether names, versions, metadata, change notes and promises are right."""
     for fault in checks.faults(ROOT, version):
         raise ReleaseError(fault)
-    now = promises.collect(ROOT)
     announced = promises.read_announced()
-    for line in promises.broken(promises.read_promised(), now, announced, version):
+    promised = promises.read_promised()
+    for line in (
+        *promises.broken_names(ROOT, announced, version),
+        *promises.broken(promised, promises.collect(), announced, version),
+    ):
         raise ReleaseError(
             f"promised by the last release, {line}: docs/stability.md says what to do"
         )
@@ -131,7 +134,7 @@ def order() -> None:
 @app.command("promise")
 def promise() -> None:
     """After a release: promise what this checkout has."""
-    promises.write_promised(ROOT)
+    promises.write_promised()
 
 
 @app.command("registered")
