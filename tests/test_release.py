@@ -372,11 +372,11 @@ def test_code_that_changed_while_answers_stay_is_told(tmp_path: Path) -> None:
     git("add", ".")
     git("commit", "--quiet", "-m", "one")
     write("changed", keeps.format(1, 2))
-    assert not list(answering.to_look_at(tmp_path)), "nothing was released"
+    assert not list(answering.to_look_at(tmp_path, "0.2.0")), "nothing was released"
     git("tag", "v0.1.0")
     write("raised", keeps.format(2, 2))
     write("plain", "size = 2\n")
-    assert list(answering.to_look_at(tmp_path)) == ["changed"]
+    assert list(answering.to_look_at(tmp_path, "0.2.0")) == ["changed"]
 
 
 # ------------------------------------------------------------------------------------ change notes

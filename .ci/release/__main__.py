@@ -78,7 +78,7 @@ def build(version: OfVersion) -> None:
         typer.echo(
             f"NOTE: {changed} changed files are not committed; publish no such build"
         )
-    for name in answering.to_look_at(ROOT):
+    for name in answering.to_look_at(ROOT, version):
         typer.echo(
             f"NOTE: the code of {name} has changed and its answers_version has not: do equal "
             "weights answer as before?"

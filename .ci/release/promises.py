@@ -38,7 +38,7 @@ def broken_names(
     packages: Mapping[str, str] = PACKAGES,
 ) -> Iterator[str]:
     """A line for each public name that the last release has and a checkout lacks or has changed."""
-    tag = last_release(root)
+    tag = last_release(root, version)
     if tag is None:
         return
     for package, folder in packages.items():
