@@ -18,9 +18,9 @@ import numpy as np
 
 import cuescope_questions as readers
 from cuescope_blind import learner
+from cuescope_blind.analysis import accuracies_of_redrawn
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct, measure_gain
-from cuescope_blind.study import accuracies_of_redrawn
 from cuescope_sdk import Context, generator
 from cuescope_sdk.statistics import Groups
 

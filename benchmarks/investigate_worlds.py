@@ -29,7 +29,7 @@ from worlds.planting import Truth, true_pull
 from worlds.plugins import Pictures
 
 from cuescope.parts import select_part
-from cuescope_cuebench.matching import Match, Sheet, match_of
+from cuescope_planted_cues.matching import Match, Sheet, match_of
 from cuescope_sdk import Context, Feature, Report, Score, StoredRun, digest
 
 # each chosen before any of them was looked at; of the second each is drawn of the causes of 20

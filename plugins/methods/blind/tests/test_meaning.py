@@ -7,7 +7,7 @@ import numpy as np
 from drawn_questions import draw_questions
 
 from cuescope_blind.learner import all_columns, out_of_fold
-from cuescope_blind.meaning import meaning_columns
+from cuescope_blind.learner.meaning import meaning_columns
 from cuescope_blind.pruning import prune
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct

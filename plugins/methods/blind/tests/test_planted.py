@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from drawn_questions import draw_questions, prefer_longest
 
+from cuescope_blind.analysis import measure_all
 from cuescope_blind.learner import all_columns, out_of_fold
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.results import Result, is_finding, smallest_findable
 from cuescope_blind.scores import redraw_answers
-from cuescope_blind.study import measure_all
 from cuescope_sdk.statistics import Groups
 
 OPTIONS = BlindOptions()

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from drawn_questions import draw_questions
 
-from cuescope_blind.files import FILE_TELLS, fact_tokens
 from cuescope_blind.learner import out_of_fold, tell_strengths
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct, prefers
 from cuescope_blind.tells import TELLS, Tell
+from cuescope_blind.tells.files import FILE_TELLS, fact_tokens
 
 MARKED = 0.5  # of the questions
 Mark = Callable[[str], str]

@@ -35,7 +35,7 @@ from cuescope_sdk import Request, StoredRun, UserError, generator
 from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
-    from cuescope_blind.meaning import Columns
+    from cuescope_blind.learner.meaning import Columns
     from cuescope_blind.questions import Questions
     from cuescope_sdk import Context
 
@@ -217,7 +217,7 @@ def _meaning_columns(
     context: "Context",
 ) -> "Columns | None":
     """Of the encoder that the audit was asked with; None where there was none."""
-    from cuescope_blind.meaning import meaning_columns
+    from cuescope_blind.learner.meaning import meaning_columns
 
     spec = request.tools.get(ENCODER)
     if spec is None:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_blind.learner import all_columns, out_of_fold
-from cuescope_blind.meaning import Columns
+from cuescope_blind.learner.meaning import Columns
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import blind_scores, expected_correct, hardest
 from cuescope_sdk import UserError

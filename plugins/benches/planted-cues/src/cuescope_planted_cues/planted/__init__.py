@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field
 
-from cuescope_cuebench.planted.painting import (
+from cuescope_planted_cues.planted.painting import (
     MOVING,
     NAMES,
     PAINTING_VERSION,

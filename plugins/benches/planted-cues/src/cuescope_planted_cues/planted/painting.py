@@ -62,6 +62,7 @@ JITTER = 12  # grey levels by which the colour of a cue varies from frame to fra
 
 def paint(frame: Frame, kind: Kind, seed: int) -> Frame:
     """The frame with a cue in it; `seed` decides the place of an object, and small variation."""
+    # keys and seeds keep the bench's first name: another one would draw other cues
     operation = f"cuebench {PAINTING_VERSION} {kind} {seed}"
     return frame.derive(operation, partial(_paint, kind, seed))
 

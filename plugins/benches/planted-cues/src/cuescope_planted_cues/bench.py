@@ -13,9 +13,9 @@ from cuescope.application import OutputFile, write_atomically
 from cuescope_sdk import Names, Options, Plugin, Table, UserError, digest
 
 if TYPE_CHECKING:
-    from cuescope_cuebench.findings import Stated, Zoo
-    from cuescope_cuebench.tables import Result
-    from cuescope_cuebench.worlds import Configuration
+    from cuescope_planted_cues.findings import Stated, Zoo
+    from cuescope_planted_cues.tables import Result
+    from cuescope_planted_cues.worlds import Configuration
 
 VERSION = 2  # raise it when equal settings give other grades
 QUICK = 18
@@ -30,7 +30,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 
 
 class AuditorsOptions(Options):
-    """docs/cuebench.md describes the zoo."""
+    """docs/planted-cues.md describes the zoo."""
 
     configs: PositiveInt | None = Field(
         None, description="so many configurations, the first ones; default: all"
@@ -81,7 +81,7 @@ class AuditorsBench(Plugin):
 
     def run(self) -> Iterator[Table]:
         """Promises, auditors, trials, effects, strength, kinds of cues, and all configurations."""
-        from cuescope_cuebench.tables import all_tables, markdown
+        from cuescope_planted_cues.tables import all_tables, markdown
 
         chosen = self._configurations()
         self._require_outputs()
@@ -109,21 +109,21 @@ class AuditorsBench(Plugin):
 
     @cached_property
     def _secret(self) -> str | None:
-        from cuescope_cuebench.sealing import read_secret
+        from cuescope_planted_cues.sealing import read_secret
 
         file = self.options.secret
         return read_secret(file) if file else None
 
     @cached_property
     def _everything(self) -> "list[Configuration]":
-        from cuescope_cuebench.zoo import zoo
+        from cuescope_planted_cues.zoo import zoo
 
         return zoo(self._secret)
 
     @cached_property
     def _stated(self) -> "Stated | None":
         """The submission; raises UserError where it is of another zoo."""
-        from cuescope_cuebench.findings import read_findings, require_fitting
+        from cuescope_planted_cues.findings import read_findings, require_fitting
 
         file = self.options.findings
         if file is None:
@@ -133,8 +133,8 @@ class AuditorsBench(Plugin):
         return stated
 
     def _zoo(self) -> "Zoo":
-        from cuescope_cuebench.findings import Zoo
-        from cuescope_cuebench.sealing import ZOO_VERSION, hash_of
+        from cuescope_planted_cues.findings import Zoo
+        from cuescope_planted_cues.sealing import ZOO_VERSION, hash_of
 
         return Zoo(
             version=ZOO_VERSION,
@@ -147,7 +147,7 @@ class AuditorsBench(Plugin):
         self, configurations: "Sequence[Configuration]"
     ) -> "dict[str, Configuration]":
         """By opaque names, whose order tells nothing either."""
-        from cuescope_cuebench.sealing import opaque_name
+        from cuescope_planted_cues.sealing import opaque_name
 
         named = {
             opaque_name(configuration, self._secret): configuration
@@ -156,7 +156,7 @@ class AuditorsBench(Plugin):
         return dict(sorted(named.items()))
 
     def _configurations(self) -> "list[Configuration]":
-        from cuescope_cuebench.composites import has_assets
+        from cuescope_planted_cues.composites import has_assets
 
         options = self.options
         everything = self._everything
@@ -181,7 +181,7 @@ class AuditorsBench(Plugin):
         if len(drawn) < len(chosen):
             self.context.announce(
                 f"{len(chosen) - len(drawn)} configurations are left out: real photos and weights "
-                "are not here (docs/cuebench.md)"
+                "are not here (docs/planted-cues.md)"
             )
         return drawn
 
@@ -190,7 +190,7 @@ class AuditorsBench(Plugin):
         options = {"secret": str(self.options.secret)} if self.options.secret else {}
         configurations = {}
         for name in self._by_name(chosen):
-            spec = f"cuebench:{name}"
+            spec = f"planted-trial:{name}"
             configurations[name] = {"model": spec, "data": spec, "options": options}
         content = {
             "zoo": self._zoo().model_dump(),
@@ -201,11 +201,11 @@ class AuditorsBench(Plugin):
             "Configurations",
             ("file", "configurations", "zoo"),
             [(str(file), len(chosen), self._zoo().hash)],
-            "docs/cuebench.md shows how to see their samples and ask their models.",
+            "docs/planted-cues.md shows how to see their samples and ask their models.",
         )
 
     def _export(self, folder: Path, chosen: "Sequence[Configuration]") -> Table:
-        from cuescope_cuebench.exporting import export
+        from cuescope_planted_cues.exporting import export
 
         export(folder, self._by_name(chosen), self.context)
         write_atomically(folder / "zoo.json", self._zoo().model_dump_json())
@@ -213,7 +213,7 @@ class AuditorsBench(Plugin):
             "Configurations",
             ("folder", "configurations", "zoo"),
             [(str(folder), len(chosen), self._zoo().hash)],
-            "docs/cuebench.md says what the files hold.",
+            "docs/planted-cues.md says what the files hold.",
         )
 
     def _results(
@@ -221,14 +221,14 @@ class AuditorsBench(Plugin):
         chosen: "Sequence[Configuration]",
         folder: Path,
     ) -> "list[Result]":
-        from cuescope_cuebench.grading import (
+        from cuescope_planted_cues.grading import (
             Settings,
             grade,
             grade_sheet,
             measure_use,
             train,
         )
-        from cuescope_cuebench.tables import Result
+        from cuescope_planted_cues.tables import Result
         from cuescope_sdk.workers import KeptJobs
 
         context = self.context
@@ -286,8 +286,8 @@ class AuditorsBench(Plugin):
 
         Of a submission its auditor alone: the zoo's own were graded for everybody.
         """
-        from cuescope_cuebench.grading import parse_auditor
-        from cuescope_cuebench.sealing import opaque_name
+        from cuescope_planted_cues.grading import parse_auditor
+        from cuescope_planted_cues.sealing import opaque_name
 
         about = f"audit {name_of(configuration)}"
         stated = self._stated

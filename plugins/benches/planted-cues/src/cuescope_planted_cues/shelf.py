@@ -1,9 +1,14 @@
 """What a bench has beside the installed plugins: auditors, models and data of its own."""
 
-from cuescope_cuebench.baselines import ERRORS, GAPS, ErrorRanker, GapRanker
-from cuescope_cuebench.composites import ClipTower, Composites
-from cuescope_cuebench.dialled import DIALLED, Dialled
-from cuescope_cuebench.sheet_methods import SHEET, STATED, AnswerSheet, StatedFindings
+from cuescope_planted_cues.baselines import ERRORS, GAPS, ErrorRanker, GapRanker
+from cuescope_planted_cues.composites import ClipTower, Composites
+from cuescope_planted_cues.dialled import DIALLED, Dialled
+from cuescope_planted_cues.sheet_methods import (
+    SHEET,
+    STATED,
+    AnswerSheet,
+    StatedFindings,
+)
 from cuescope_sdk import Plugin
 from cuescope_sdk.testing import PluginShelf
 

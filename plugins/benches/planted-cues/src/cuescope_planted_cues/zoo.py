@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from cuescope_cuebench.sealing import dealt_anew, redrawn
-from cuescope_cuebench.worlds import (
+from cuescope_planted_cues.sealing import dealt_anew, redrawn
+from cuescope_planted_cues.worlds import (
     BASELINES,
     CLUSTERS,
     PLENTY,

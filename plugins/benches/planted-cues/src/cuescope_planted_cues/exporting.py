@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cuescope_cuebench.opaque import audit_of, without_traces
-from cuescope_cuebench.worlds import Configuration
+from cuescope_planted_cues.opaque import audit_of, without_traces
+from cuescope_planted_cues.worlds import Configuration
 from cuescope_sdk import Context, Sample, Trial
 from cuescope_sdk.data import Draft
 

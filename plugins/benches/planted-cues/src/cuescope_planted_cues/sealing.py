@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cuescope_sdk import UserError, derive, digest, generator
 
 if TYPE_CHECKING:
-    from cuescope_cuebench.worlds import Configuration, World
+    from cuescope_planted_cues.worlds import Configuration, World
 
 ZOO_VERSION = 2  # raise it when the public zoo has other configurations
 LEAST_SECRET = 16  # characters
@@ -34,6 +34,7 @@ def read_secret(file: Path) -> str:
 
 def opaque_name(configuration: "Configuration", secret: str | None) -> str:
     """Names a configuration and tells nothing of it. Without the secret nobody can work it out."""
+    # seeds keep the bench's first name: another one would draw other trials
     return digest("cuebench", secret, asdict(configuration))[:LENGTH]
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_cuebench.findings import StatedConfiguration
-from cuescope_cuebench.planted import WORD
+from cuescope_planted_cues.findings import StatedConfiguration
+from cuescope_planted_cues.planted import WORD
 from cuescope_sdk import (
     Audit,
     Feature,
@@ -122,7 +122,7 @@ class StatedOptions(Options):
 
 
 class StatedFindings(Auditor):
-    """What another auditor says that it found (docs/cuebench.md has the format)."""
+    """What another auditor says that it found (docs/planted-cues.md has the format)."""
 
     title = "Stated findings"
     metrics = (Metric(name="score", title="Score", meaning="as the auditor gave it"),)

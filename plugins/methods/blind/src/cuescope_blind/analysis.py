@@ -6,12 +6,9 @@ import numpy as np
 from jaxtyping import Bool
 from scipy import sparse
 
-from cuescope_blind.files import file_tells
-from cuescope_blind.learner import all_columns, out_of_fold, tell_strengths
-from cuescope_blind.meaning import meaning_columns
+from cuescope_blind.learner import out_of_fold, tell_strengths
 from cuescope_blind.options import BlindOptions
-from cuescope_blind.others import other_tells
-from cuescope_blind.questions import OneAQuestion, PerOption, Questions, deal_folds
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions
 from cuescope_blind.results import (
     FEW_GROUPS,
     LEARNER,
@@ -28,11 +25,13 @@ from cuescope_blind.scores import (
     redraw_answers,
 )
 from cuescope_blind.tells import Tell
-from cuescope_sdk import Audit, UserError
+from cuescope_blind.tells.files import file_tells
+from cuescope_blind.tells.others import other_tells
+from cuescope_blind.trials import columns_of, folds_of, questions_of
+from cuescope_sdk import Audit
 from cuescope_sdk.report import count_of
 
 THE_LEARNER = Tell(LEARNER, "the answer of a learner that sees no pixel")
-ENCODER = "sentence-encoder"
 
 
 def question_statement(result: Result) -> str:
@@ -71,35 +70,6 @@ WORDING = Wording(
     redrawn="answers redrawn among the options of each question",
     redraw=redraw_questions,
 )
-
-
-def questions_of(audit: Audit) -> Questions:
-    """The questions of an audit; for `audit.once`."""
-    return Questions.of(audit.samples)
-
-
-def folds_of(audit: Audit) -> OneAQuestion:
-    """The fold of each question; for `audit.once`."""
-    questions = audit.once(questions_of, audit)
-    if questions.fold_groups.count < 2:
-        raise UserError(
-            "blind: every question shares a video or its words with another",
-            expected="two videos or more that have no question in common",
-            got="one",
-        )
-    # no more folds than there are videos to deal
-    folds = min(audit.options.folds, questions.fold_groups.count)
-    # with folds of single questions scenes are remembered: VSI-Bench 48.9% in place of 36.7%
-    return deal_folds(questions.fold_groups, folds, audit.rng("folds"))
-
-
-def columns_of(audit: Audit) -> sparse.csr_array:
-    """What the learner sees of every option; for `audit.once`."""
-    questions = audit.once(questions_of, audit)
-    encoder = audit.tools.get(ENCODER)
-    if encoder is None:
-        return all_columns(questions)
-    return all_columns(questions, meaning_columns(questions, encoder))
 
 
 def question_study(audit: Audit) -> Study:

@@ -10,7 +10,11 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_blind.files import (
+from cuescope_blind.options import BlindOptions
+from cuescope_blind.questions import deal_folds, joined_groups
+from cuescope_blind.results import FEW_GROUPS, Result, Study, Wording, corrected
+from cuescope_blind.scores import Gain
+from cuescope_blind.tells.files import (
     COLOURS,
     FILE_TELLS,
     METADATA,
@@ -21,10 +25,6 @@ from cuescope_blind.files import (
     columns_of,
     facts_of,
 )
-from cuescope_blind.options import BlindOptions
-from cuescope_blind.questions import deal_folds, joined_groups
-from cuescope_blind.results import FEW_GROUPS, Result, Study, Wording, corrected
-from cuescope_blind.scores import Gain
 from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups, MeanAboveZero, Permutation, change_interval

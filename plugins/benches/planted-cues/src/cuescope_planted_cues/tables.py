@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_cuebench.sheet_methods import SHEET
-from cuescope_cuebench.worlds import Configuration
+from cuescope_planted_cues.sheet_methods import SHEET
+from cuescope_planted_cues.worlds import Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import Roc
 
@@ -18,7 +18,7 @@ from cuescope_sdk.statistics import Roc
 LEAST_OF_CAUSE = 0.1
 MOST_OF_DECOY = 0.05
 ON = "confirm on "
-# what `confirm` must keep (docs/cuebench.md)
+# what `confirm` must keep (docs/planted-cues.md)
 LEAST_AUROC = 0.95
 MOST_DECOYS = 0.05
 LEAST_CAUSES = 0.8

@@ -1,4 +1,4 @@
-"""The one rule by which a found feature is a planted cue (docs/cuebench.md)."""
+"""The one rule by which a found feature is a planted cue (docs/planted-cues.md)."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cuescope_cuebench.planted import WORD
-from cuescope_cuebench.planted.painting import NAMES
+from cuescope_planted_cues.planted import WORD
+from cuescope_planted_cues.planted.painting import NAMES
 from cuescope_sdk import Dataset, Feature, HasPlantedCues
 
 LEAST_SHARE = 0.5  # of what a feature could show of the cue beyond chance

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cuescope_cuebench.dialled import DIALLED
+from cuescope_planted_cues.dialled import DIALLED
 from cuescope_sdk.report import count_of
 
 Role = Literal["cause", "decoy", "null"]

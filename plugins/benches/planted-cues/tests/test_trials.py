@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_cuebench.baselines import ErrorRanker, GapRanker
-from cuescope_cuebench.bench import AuditorsBench, AuditorsOptions
-from cuescope_cuebench.composites import Composites, has_assets
-from cuescope_cuebench.dialled import mix, share_of_taught
-from cuescope_cuebench.grading import _Bench
-from cuescope_cuebench.matching import Answer, Sheet, is_planted, match_of
-from cuescope_cuebench.opaque import OpaqueData, OpaqueOptions
-from cuescope_cuebench.sealing import hash_of, opaque_name, read_secret
-from cuescope_cuebench.sheet_methods import SHEET
-from cuescope_cuebench.shelf import shelf
-from cuescope_cuebench.zoo import CLIPS, WORLDS, zoo
+from cuescope_planted_cues.baselines import ErrorRanker, GapRanker
+from cuescope_planted_cues.bench import AuditorsBench, AuditorsOptions
+from cuescope_planted_cues.composites import Composites, has_assets
+from cuescope_planted_cues.dialled import mix, share_of_taught
+from cuescope_planted_cues.grading import _Bench
+from cuescope_planted_cues.matching import Answer, Sheet, is_planted, match_of
+from cuescope_planted_cues.opaque import OpaqueData, OpaqueOptions
+from cuescope_planted_cues.sealing import hash_of, opaque_name, read_secret
+from cuescope_planted_cues.sheet_methods import SHEET
+from cuescope_planted_cues.shelf import shelf
+from cuescope_planted_cues.zoo import CLIPS, WORLDS, zoo
 from cuescope_sdk import Context, Feature, Occurrence, Response, Trial, UserError
 from cuescope_sdk.testing import DatasetContract, run_audit
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from cuescope_cuebench.sealing import opaque_name, read_secret
-from cuescope_cuebench.worlds import Configuration
+from cuescope_planted_cues.sealing import opaque_name, read_secret
+from cuescope_planted_cues.worlds import Configuration
 from cuescope_sdk import (
     Audit,
     Capabilities,
@@ -34,7 +34,7 @@ FOUND_ON = "1/2"  # the half that auditors see; the other one is kept for `confi
 
 
 class OpaqueOptions(Options):
-    """Which configuration; the part after `cuebench:` is `name`."""
+    """Which configuration; the part after `planted-trial:` is `name`."""
 
     argument: ClassVar[str | None] = "name"
 
@@ -49,7 +49,7 @@ class OpaqueOptions(Options):
 
 @lru_cache(maxsize=2)
 def _by_name(secret: str | None) -> dict[str, Configuration]:
-    from cuescope_cuebench.zoo import zoo
+    from cuescope_planted_cues.zoo import zoo
 
     return {
         opaque_name(configuration, secret): configuration
@@ -63,7 +63,7 @@ def find_configuration(options: OpaqueOptions) -> Configuration:
     configurations = _by_name(secret)
     if options.name not in configurations:
         raise UserError(
-            f"cuebench: no configuration '{options.name}'",
+            f"planted-trial: no configuration '{options.name}'",
             expected="a name as `cuescope bench auditors --list FILE` writes it",
         )
     return configurations[options.name]
@@ -99,8 +99,8 @@ class OpaqueData(Plugin):
 def audit_of(configuration: Configuration, context: Context) -> Audit:
     """The half of a configuration that auditors see, and its model, which can be asked."""
     from cuescope.application import Runner
-    from cuescope_cuebench.baselines import ERRORS
-    from cuescope_cuebench.shelf import shelf
+    from cuescope_planted_cues.baselines import ERRORS
+    from cuescope_planted_cues.shelf import shelf
 
     model, model_options = configuration.model
     data, data_options = configuration.data
@@ -135,7 +135,7 @@ class OpaqueModel(Plugin, LazyWeights):
     capabilities: Capabilities = Capabilities(outputs=frozenset({"logits"}))
 
     def __init__(self, options: OpaqueOptions, context: Context) -> None:
-        from cuescope_cuebench.shelf import shelf
+        from cuescope_planted_cues.shelf import shelf
 
         super().__init__(options, context)
         configuration = find_configuration(options)

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from PIL import Image
 from scipy.cluster.vq import kmeans2
 
-from cuescope_cuebench.sheet_methods import Auditor
+from cuescope_planted_cues.sheet_methods import Auditor
 from cuescope_sdk import (
     Audit,
     Feature,

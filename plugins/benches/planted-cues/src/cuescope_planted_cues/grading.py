@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from cuescope.application import Runner
-from cuescope_cuebench.baselines import ERRORS
-from cuescope_cuebench.findings import Stated
-from cuescope_cuebench.matching import Answer, Match, Sheet, is_planted, match_of
-from cuescope_cuebench.sealing import opaque_name
-from cuescope_cuebench.sheet_methods import SHEET, STATED
-from cuescope_cuebench.shelf import OWN, shelf
-from cuescope_cuebench.worlds import BASELINES, Configuration
+from cuescope_planted_cues.baselines import ERRORS
+from cuescope_planted_cues.findings import Stated
+from cuescope_planted_cues.matching import Answer, Match, Sheet, is_planted, match_of
+from cuescope_planted_cues.sealing import opaque_name
+from cuescope_planted_cues.sheet_methods import SHEET, STATED
+from cuescope_planted_cues.shelf import OWN, shelf
+from cuescope_planted_cues.worlds import BASELINES, Configuration
 from cuescope_sdk import (
     Context,
     LazyWeights,
@@ -181,7 +181,7 @@ class _Bench:
             seed=self.settings.seed,
             device=self.settings.device,
             part=part,
-            # hundreds of calls a picture (docs/cuebench.md)
+            # hundreds of calls a picture (docs/planted-cues.md)
             limit=SEEN // 2 if method in DEAR else None,
         )
 
