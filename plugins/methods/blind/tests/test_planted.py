@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from drawn_questions import draw_questions, prefer_longest
+from scipy.stats import binom
 
 from cuescope_blind.analysis import measure_all
 from cuescope_blind.learner import all_columns, out_of_fold
@@ -82,8 +83,9 @@ def test_a_learner_that_learns_nothing_answers_by_chance() -> None:
 
 
 @pytest.mark.long
-def test_redrawn_answers_have_a_finding_in_six_percent_at_most() -> None:
-    assert null_findings(200, 600) <= 12
+def test_redrawn_answers_have_findings_no_oftener_than_promised() -> None:
+    # 18 or more of 200 come in one of a hundred such tests where 5% of audits have one
+    assert null_findings(200, 600) <= binom.ppf(0.99, 200, OPTIONS.fdr)
 
 
 @pytest.mark.long
