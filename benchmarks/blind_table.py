@@ -11,7 +11,6 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ import numpy as np
 
 import cuescope_questions as readers
 from cuescope_blind import learner
+from cuescope_blind.analysis import accuracies_of_redrawn
 from cuescope_blind.questions import Questions, deal_folds
-from cuescope_blind.scores import accuracies_of_redrawn, expected_correct, measure_gain
+from cuescope_blind.scores import expected_correct, measure_gain
 from cuescope_sdk import Context, generator
 from cuescope_sdk.statistics import Groups
 
@@ -52,7 +52,7 @@ def rows(folder: Path, redraws: int) -> Iterator[str]:
     for name, (_, _, _, before) in FILES.items():
         start = time.perf_counter()
         questions = read(folder, name)
-        features = learner.option_features(questions)
+        features = learner.all_columns(questions)
         fold = deal_folds(questions.fold_groups, 5, generator(0, "folds"))
         probability = learner.out_of_fold(questions, features, fold)
         correct = expected_correct(questions, probability)
@@ -86,23 +86,22 @@ def rows(folder: Path, redraws: int) -> Iterator[str]:
 def tune(folder: Path) -> Iterator[str]:
     """A line a setting: the accuracy on the two files that it may be chosen on."""
     data = {name: read(folder, name) for name in TUNED_ON}
-    for scale, penalty in product((0.5, 1.0, 1.5, 2.0), (1.0, 2.0, 4.0, 10.0)):
-        learner.WORD_SCALE = scale
-        learner.PENALTY = penalty
+    for strength in (0.1, 0.25, 0.5, 1.0):
+        learner.STRENGTH = strength
         accuracies = []
         for questions in data.values():
-            features = learner.option_features(questions)
+            features = learner.all_columns(questions)
             fold = deal_folds(questions.fold_groups, 5, generator(0, "folds"))
             probability = learner.out_of_fold(questions, features, fold)
             accuracies.append(expected_correct(questions, probability).mean())
         figures = "".join(f"{100 * accuracy:14.1f}" for accuracy in accuracies)
-        yield f"words x {scale:<5} penalty {penalty:<6}{figures}"
+        yield f"strength {strength:<6}{figures}"
 
 
 def scenes(folder: Path, deals: int = 3) -> Iterator[str]:
     """A line for folds of scenes and one for folds of questions: the mean of several deals."""
     questions = read(folder, "VSI-Bench")
-    features = learner.option_features(questions)
+    features = learner.all_columns(questions)
     single = Groups.single(len(questions))
     ways = (("scenes", questions.fold_groups, 38.8), ("questions", single, 43.0))
     for name, groups, published in ways:

@@ -1,11 +1,10 @@
 """`investigate` on biased models of the worlds: which cue its report has first, and the truth.
 
-    python benchmarks/investigate_worlds.py [--eight second] [--cache FOLDER]
-    python benchmarks/investigate_worlds.py --world 7 --only TEXT
+    python benchmarks/investigate_worlds.py --world 8 [--only TEXT] [--cache FOLDER]
 
 A case is a model that uses a cue, or does not, and its pictures. The command is given the model and
-the data, and nothing else. No sheet names the cue: all methods that fit look for it. Without
---world eight models of `EIGHTS` are investigated. benchmarks/worlds/README.md says what worlds are.
+the data, and nothing else. No sheet names the cue: all methods that fit look for it.
+benchmarks/worlds/README.md says what worlds are.
 """
 
 import argparse
@@ -30,33 +29,11 @@ from worlds.planting import Truth, true_pull
 from worlds.plugins import Pictures
 
 from cuescope.parts import select_part
-from cuescope_cuebench.matching import Match, Sheet, match_of
+from cuescope_planted_cues.matching import Match, Sheet, match_of
 from cuescope_sdk import Context, Feature, Report, Score, StoredRun, digest
 
 # each chosen before any of them was looked at; of the second each is drawn of the causes of 20
 # points or more of a world that was not among the first
-EIGHTS = {
-    "first": (
-        ("8", "cause castle, 25 points, with neon (inert) in 80%"),
-        ("8", "cause defocus, 25 points"),
-        ("10", "cause plane, 30 points, goes with difficulty"),
-        ("10", "cause palette, 20 points"),
-        ("6", "cause stain, 30 points"),
-        ("6", "cause window, 30 points"),
-        ("4", "cause highlighter, 20 points"),
-        ("5", "cause tint, 25 points, goes with difficulty"),
-    ),
-    "second": (
-        ("15", "cause shake, 22 points, goes with difficulty"),
-        ("16", "cause window, 22 points"),
-        ("17", "cause moth, 22 points, goes with difficulty"),
-        ("18", "cause knurled, 24 points, with lamp (inert) in 85%"),
-        ("19", "cause afterglow, 22 points, with tablets (inert) in 95%"),
-        ("22", "cause strip, 20 points"),
-        ("23", "cause ribbon, 20 points"),
-        ("24", "cause turned, 22 points, goes with difficulty"),
-    ),
-}
 SAYS_PULL = "causes the answer '"  # the sentence of a cue that draws answers to a label
 DIFFICULTY = "difficulty"
 
@@ -348,32 +325,20 @@ def details(done: Iterable[Investigated]) -> str:
 def main() -> None:
     """Investigate the models, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--world", choices=MODULES, help="left out, the models of --eight"
-    )
-    parser.add_argument("--eight", choices=EIGHTS, default="first")
+    parser.add_argument("--world", choices=MODULES, required=True)
     parser.add_argument("--only", default="cause", help="cases whose name holds this")
     parser.add_argument("--cache", type=Path, default=Context().cache / "worlds")
     parser.add_argument("--details", type=Path, help="write each report's cues here")
     given = parser.parse_args()
     done = []
-    for number, case in _chosen(given):
-        bench = Bench(number, open_world(number), given.cache)
+    bench = Bench(given.world, open_world(given.world), given.cache)
+    for case in cases_named(bench.world, given.only):
         done.append(bench.investigate(case))
-        Console(stderr=True).print(f"{number}: {case.name}: {len(done[-1].cues)} cues")
+        Console(stderr=True).print(f"{case.name}: {len(done[-1].cues)} cues")
         # a run that is cut off has told what it has
         if given.details:
             given.details.write_text(details(done))
     show(done)
-
-
-def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Case]]:
-    if given.world is None:
-        for number, name in EIGHTS[given.eight]:
-            yield number, open_world(number).case(name)
-        return
-    for case in cases_named(open_world(given.world), given.only):
-        yield given.world, case
 
 
 if __name__ == "__main__":

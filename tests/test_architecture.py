@@ -441,7 +441,6 @@ AUROCS = ("roc_auc_score", "roc_curve")
 # Quantiles that are no ends of an interval, by file and function, and what they are instead.
 QUANTILES_OF_OTHERS = {
     "background.py:_contrast": "usual brightness of the pixels of one image",
-    "background.py:like_object": "usual likeness of the patches of one image",
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:_match_quantiles": "the levels of a channel of one image",

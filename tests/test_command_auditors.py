@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
-from cuescope_cuebench.opaque import _by_name
-from cuescope_cuebench.sealing import opaque_name
-from cuescope_cuebench.worlds import Configuration
-from cuescope_cuebench.zoo import CLIPS, WAYS
+from cuescope_planted_cues.opaque import _by_name
+from cuescope_planted_cues.sealing import opaque_name
+from cuescope_planted_cues.worlds import Configuration
+from cuescope_planted_cues.zoo import CLIPS, WAYS
 from cuescope_sdk import Context, Trial
 
 
@@ -42,7 +42,7 @@ def exit_code(line: list[str]) -> object:
 def test_a_zoo_is_graded_and_resumed_to_the_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cuescope_cuebench.zoo.zoo", small_zoo)
+    monkeypatch.setattr("cuescope_planted_cues.zoo.zoo", small_zoo)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "out"
     line = ["bench", "auditors", "--workers", "1", "--out", str(out), "--json"]
@@ -68,7 +68,7 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
 def test_an_outsider_sees_samples_and_answers_and_is_graded_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cuescope_cuebench.zoo.zoo", small_zoo)
+    monkeypatch.setattr("cuescope_planted_cues.zoo.zoo", small_zoo)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     _by_name.cache_clear()
     line = ["bench", "auditors", "--json"]

@@ -52,9 +52,12 @@ def check(version: OfVersion) -> None:
     """Whether names, versions, metadata, change notes and promises are right."""
     for fault in checks.faults(ROOT, version):
         raise ReleaseError(fault)
-    now = promises.collect(ROOT)
     announced = promises.read_announced()
-    for line in promises.broken(promises.read_promised(), now, announced, version):
+    promised = promises.read_promised()
+    for line in (
+        *promises.broken_names(ROOT, announced, version),
+        *promises.broken(promised, promises.collect(), announced, version),
+    ):
         raise ReleaseError(
             f"promised by the last release, {line}: docs/stability.md says what to do"
         )
@@ -75,7 +78,7 @@ def build(version: OfVersion) -> None:
         typer.echo(
             f"NOTE: {changed} changed files are not committed; publish no such build"
         )
-    for name in answering.to_look_at(ROOT):
+    for name in answering.to_look_at(ROOT, version):
         typer.echo(
             f"NOTE: the code of {name} has changed and its answers_version has not: do equal "
             "weights answer as before?"
@@ -131,7 +134,7 @@ def order() -> None:
 @app.command("promise")
 def promise() -> None:
     """After a release: promise what this checkout has."""
-    promises.write_promised(ROOT)
+    promises.write_promised()
 
 
 @app.command("registered")

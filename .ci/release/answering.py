@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from packaging.version import Version
+
 from release.building import run
 from release.dists import Dist, read_dists
 
@@ -11,17 +13,19 @@ DECLARED = re.compile(r"^ +answers_version = \d+$", re.MULTILINE)
 RAISED = re.compile(r"^\+ +answers_version = \d+$", re.MULTILINE)  # in a diff
 
 
-def last_release(root: Path) -> str | None:
-    """The newest tag of a release that a checkout stems from."""
+def last_release(root: Path, before: str) -> str | None:
+    """The newest tag of a release that a checkout stems from, before a version."""
     tags = run(
         *("git", "tag", "--list", "v*", "--sort=-v:refname", "--merged"), at=root
     )
-    return next(iter(tags.split()), None)
+    # on the day of a release its own tag is there
+    earlier = (tag for tag in tags.split() if Version(tag) < Version(before))
+    return next(earlier, None)
 
 
-def to_look_at(root: Path) -> Iterator[str]:
+def to_look_at(root: Path, version: str) -> Iterator[str]:
     """Packages whose answers are kept over the upgrade, with code that has changed."""
-    tag = last_release(root)
+    tag = last_release(root, version)
     if tag is None:
         return
     for dist in read_dists(root):

@@ -1,91 +1,84 @@
 """What the next release must still have: names, options, shapes of files, keys of the cache.
 
-`promised.json` lists what the last release has. A later one may add. Where it takes something away,
-or changes it, the line of it in `deprecated.toml` must be two minors old (docs/stability.md).
+Names are compared by griffe with the last release's tag. `promised.json` lists the rest of what
+that release has. A later one may add. Where it takes something away, or changes it, the line of it
+in `deprecated.toml` must be two minors old (docs/stability.md).
 """
 
 import io
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import griffe
 from packaging.version import Version
 
+from release.answering import last_release
+
 HERE = Path(__file__).parent
 PROMISED = HERE / "promised.json"
 DEPRECATED = HERE / "deprecated.toml"
 MINORS = 2  # that a deprecation is announced for
 INPUTS = ("run file", "policy")  # what a person writes: a new field must not be needed
+PACKAGES = {"cuescope": "core/src", "cuescope_sdk": "sdk/src"}
 Promises = dict[str, dict[str, str]]
+Announced = Mapping[str, Mapping[str, str]]
 
 
-# ------------------------------------------------------------------------------------- collected
+# ----------------------------------------------------------------------------------------- names
 
 
-def collect(root: Path) -> Promises:
-    """All that a checkout promises, by what it is: name -> how it is called or what it holds."""
+def broken_names(
+    root: Path,
+    announced: Announced,
+    version: str,
+    packages: Mapping[str, str] = PACKAGES,
+) -> Iterator[str]:
+    """A line for each public name that the last release has and a checkout lacks or has changed."""
+    tag = last_release(root, version)
+    if tag is None:
+        return
+    for package, folder in packages.items():
+        places: Any = {"search_paths": [folder], "resolve_aliases": True}
+        old = griffe.load_git(package, ref=tag, repo=root, **places)
+        places["search_paths"] = [root / folder]
+        new = griffe.load(package, **places)
+        for before, now in _doors(old, new):
+            for change in griffe.find_breaking_changes(before, now):
+                if not _was_announced(announced.get(_public(change.obj)), version):
+                    how = griffe.ExplanationStyle.ONE_LINE
+                    yield f"names: {change.explain(how)}"
+
+
+def _doors(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
+    """The modules whose names are promised: the package, its application, the sdk's rooms."""
+    yield old, new
+    for name, module in old.modules.items():
+        is_door = name == "application" or old.name == "cuescope_sdk"
+        if is_door and not name.startswith("_") and name in new.modules:
+            yield module, new.modules[name]
+
+
+def _public(item: Any) -> str:
+    """The path of a name without its private modules."""
+    parts = item.path.split(".")
+    return ".".join(part for part in parts if not part.startswith("_"))
+
+
+# ------------------------------------------------------------------------------------- the others
+
+
+def collect() -> Promises:
+    """All else that a checkout promises, by what it is: name -> what it holds."""
     return {
-        "names": dict(sorted(public_names(root))),
         "commands": dict(sorted(command_lines())),
         "files": dict(sorted(file_shapes())),
         "keys": dict(cache_keys()),
         "exit codes": dict(exit_codes()),
     }
-
-
-def public_names(root: Path) -> Iterator[tuple[str, str]]:
-    """What the doors of core and sdk export, without importing them: torch takes seconds."""
-    loader = griffe.GriffeLoader(search_paths=[root / "core/src", root / "sdk/src"])
-    core: Any = loader.load("cuescope")
-    sdk: Any = loader.load("cuescope_sdk")
-    loader.resolve_aliases(implicit=False)
-    yield from _python_door(core)
-    for door in (core["application"], sdk, *sdk.modules.values()):
-        if not door.name.startswith("_"):
-            for name in door.exports or ():
-                # what a door exports and nobody has any more is gone, and is told as that
-                with suppress(KeyError, griffe.AliasResolutionError):
-                    yield from _members(f"{door.path}.{name}", door[str(name)])
-
-
-def _python_door(core: Any) -> Iterator[tuple[str, str]]:
-    """`cuescope` opens its names when they are asked for; its table says where they are."""
-    for pair in zip(core["_DOOR"].value.keys, core["_DOOR"].value.values, strict=True):
-        name, module = (text.strip("'\"") for text in pair)
-        target = core[module.removeprefix("cuescope.")][name]
-        yield from _members(f"cuescope.{name}", target)
-
-
-def _members(path: str, item: Any) -> Iterator[tuple[str, str]]:
-    """A name with how it is called, and the public members of a class."""
-    item = item.final_target if item.is_alias else item
-    if item.is_function:
-        yield path, _signature(item)
-    elif item.is_class:
-        yield path, _signature(item) if item.parameters else "class"
-        for name, member in item.all_members.items():
-            if not name.startswith("_") and not member.is_module:
-                yield from _members(f"{path}.{name}", member)
-    else:
-        yield path, "value"
-
-
-def _signature(function: Any) -> str:
-    """Parameters without types: `(scores, positive, strata=, *, seed=)`."""
-    words: list[str] = []
-    for parameter in function.parameters:
-        kind = parameter.kind.value
-        if kind == "keyword-only" and not {"*", "*args"} & set(words):
-            words.append("*")
-        prefix = {"variadic positional": "*", "variadic keyword": "**"}.get(kind, "")
-        # griffe says "()" or "{}" of what a caller leaves out of *args and **kwargs
-        default = "" if prefix or parameter.default is None else "="
-        words.append("*args" if prefix == "*" else f"{prefix}{parameter.name}{default}")
-    return f"({', '.join(words)})"
 
 
 def command_lines() -> Iterator[tuple[str, str]]:
@@ -206,16 +199,14 @@ def exit_codes() -> Iterator[tuple[str, str]]:
 def broken(
     old: Promises,
     new: Promises,
-    announced: Mapping[str, Mapping[str, str]],
+    announced: Announced,
     version: str,
 ) -> Iterator[str]:
     """A line for each promise of the last release that the next one does not keep."""
     for kind, lines in old.items():
         for name, before in lines.items():
             now = new[kind].get(name)
-            if _is_kept(kind, before, now) or _was_announced(
-                announced.get(name), version
-            ):
+            if now == before or _was_announced(announced.get(name), version):
                 continue
             change = "is gone" if now is None else f"was {before}, is {now}"
             yield f"{kind}: {name} {change}"
@@ -223,38 +214,6 @@ def broken(
         is_needed_now = name not in old["files"] and kind.endswith(", needed")
         if is_needed_now and name.startswith(INPUTS):
             yield f"files: {name} is new and needed, so files of the last release are refused"
-
-
-def _is_kept(kind: str, before: str, now: str | None) -> bool:
-    if now is None or kind != "names" or not before.startswith("("):
-        return now == before
-    return now.startswith("(") and _takes_what_it_took(before, now)
-
-
-def _takes_what_it_took(before: str, now: str) -> bool:
-    """Whether each call that was right still is: new parameters stand last and have defaults."""
-    old = _parameters(before)
-    new = _parameters(now)
-    positional = [name for name, (by_name, _) in old.items() if not by_name]
-    still = [name for name, (by_name, _) in new.items() if not by_name]
-    if still[: len(positional)] != positional:
-        return False
-    for name, (_, may_be_left_out) in old.items():
-        if name not in new or (may_be_left_out and not new[name][1]):
-            return False
-    return all(left_out for name, (_, left_out) in new.items() if name not in old)
-
-
-def _parameters(signature: str) -> dict[str, tuple[bool, bool]]:
-    """Name -> whether it is taken by name alone, and whether it may be left out."""
-    parameters: dict[str, tuple[bool, bool]] = {}
-    by_name = False
-    for word in filter(None, signature.strip("()").split(", ")):
-        is_rest = word.startswith("*")
-        by_name = by_name or is_rest
-        if word != "*":
-            parameters[word.rstrip("=")] = (by_name, is_rest or word.endswith("="))
-    return parameters
 
 
 def _was_announced(deprecation: Mapping[str, str] | None, version: str) -> bool:
@@ -277,6 +236,6 @@ def read_announced() -> dict[str, dict[str, str]]:
     return tomllib.loads(DEPRECATED.read_text("utf-8"))
 
 
-def write_promised(root: Path) -> None:
+def write_promised() -> None:
     """Take what a checkout has as what is promised from now on: after a release."""
-    PROMISED.write_text(json.dumps(collect(root), indent=0) + "\n", "utf-8")
+    PROMISED.write_text(json.dumps(collect(), indent=0) + "\n", "utf-8")

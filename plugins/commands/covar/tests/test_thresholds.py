@@ -30,7 +30,7 @@ def test_no_value_gives_no_limit() -> None:
         conformal_quantile([], 0.9)
 
 
-LIMITS = Thresholds({"": {"seam": Limit(0.5, 2.0, 3)}}, 0.25, 7)
+LIMITS = Thresholds({"": {"border_image": Limit(0.5, 2.0, 3)}}, 0.25, 7)
 
 
 def test_limits_are_read_back() -> None:

@@ -9,11 +9,10 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope.types import FrameSource
-from cuescope_blind import Blind, appearance
-from cuescope_blind.appearance import is_labelled
-from cuescope_blind.appearance.analysis import Labelled
-from cuescope_blind.files import COLOURS, FILE_TELLS, columns_of, facts_of
+from cuescope_blind import Blind, report
+from cuescope_blind.appearance import Labelled, is_labelled
 from cuescope_blind.none import NoModel
+from cuescope_blind.tells.files import COLOURS, FILE_TELLS, columns_of, facts_of
 from cuescope_sdk import Context, Frame, Options, Plugin, Report, Sample, digest
 from cuescope_sdk.testing import MediaFile, Setup
 
@@ -89,7 +88,7 @@ def found(report: Report) -> set[tuple[str, str | None]]:
 
 def test_a_plan_learns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is made before each run that somebody watches, and would take as long."""
-    monkeypatch.setattr(appearance, "features", None)
+    monkeypatch.setattr(report, "features", None)
     plan = setup(tmp_path).plan()
     assert (plan.model_calls, plan.more) == (0, 0)
 
@@ -107,8 +106,8 @@ def test_a_planted_tell_is_found(planted: str, tmp_path: Path) -> None:
     # the size of a file goes with all three, and its quality with the spread of its colours
     others = {"jpeg-quality", "exif"} - {planted}
     assert not others & {feature for feature, _ in found(report)}
-    checks = [evidence.detail[:20] for evidence in report.evidence]
-    assert checks == ["in 0 of 2 redraws th"] * (planted == "exif")
+    checks = [evidence.detail[:17] for evidence in report.evidence]
+    assert checks == ["in 0 of 2 redraws"] * (planted == "exif")
 
 
 def test_noise_tells_no_label(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 from drawn_questions import draw_questions
 
-from cuescope_blind.learner import option_features, out_of_fold
-from cuescope_blind.learner.meaning import meaning_columns, principal_directions
+from cuescope_blind.learner import all_columns, out_of_fold
+from cuescope_blind.learner.meaning import meaning_columns
 from cuescope_blind.pruning import prune
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct
@@ -44,7 +44,7 @@ def of_one_sense(count: int, points: float) -> Questions:
 
 def accuracy(questions: Questions, meaning: np.ndarray | None) -> float:
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(1))
-    probability = out_of_fold(questions, option_features(questions, meaning), fold)
+    probability = out_of_fold(questions, all_columns(questions, meaning), fold)
     return float(expected_correct(questions, probability).mean())
 
 
@@ -65,10 +65,3 @@ def test_pruning_learns_from_senses_of_the_questions_that_are_left() -> None:
     pruned = prune(questions, 30, 3, 1, np.random.default_rng(3), meaning)
     assert pruned.before > 0.3
     assert abs(pruned.gain) < pruned.before
-
-
-def test_directions_are_of_the_largest_spread() -> None:
-    rows = np.random.default_rng(4).normal(size=(200, 3)) * [1.0, 5.0, 0.1]
-    directions = principal_directions(rows)
-    assert np.abs(directions[:, 0]).argmax() == 1
-    assert np.allclose(directions.T @ directions, np.eye(3))

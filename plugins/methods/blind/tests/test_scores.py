@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 from drawn_questions import draw_questions
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 
-from cuescope_blind import learner
-from cuescope_blind.learner import (
-    Columns,
-    OptionFeatures,
-    fit,
-    option_features,
-    out_of_fold,
-)
+from cuescope_blind.learner import all_columns, fit, out_of_fold, tell_strengths
 from cuescope_blind.questions import Questions, deal_folds, words_of
 from cuescope_blind.scores import (
     blind_scores,
@@ -25,14 +17,14 @@ from cuescope_blind.scores import (
 )
 from cuescope_blind.tells import (
     consensus,
-    held_out_strength,
     length,
-    length_ranks,
+    number_of,
+    number_tokens,
     overlap,
-    rank_codes,
-    yes_no_codes,
+    prior_tokens,
+    ranks_within,
+    shape_of,
 )
-from cuescope_blind.tells.orders import number_of, numeric_middle
 from cuescope_sdk.statistics import Groups
 
 
@@ -72,18 +64,29 @@ def test_tells_are_what_they_say() -> None:
         ("2", "three", "7"),
         texts=("is the cat red", "how many"),
     )
-    assert length(questions)[:3].tolist() == [7, 7, 14]
-    assert length_ranks(questions).tolist() == [0, 0, 2, 0, 2, 0]
+    assert np.expm1(length(questions))[:3] == pytest.approx([7, 7, 14])
+    ranks = ranks_within(questions, length(questions))
+    assert ranks.tolist() == [0, 0, 2, 0, 2, 0]
     assert overlap(questions)[:3] == pytest.approx([1.0, 0.5, 0.0])
     assert consensus(questions)[:3] == pytest.approx([1 / 6, 1 / 6, 0.0])
-    assert numeric_middle(questions).tolist() == [0, 0, 0, 0, 1, 0]
+    assert list(number_tokens(questions)) == [
+        [],
+        [],
+        [],
+        ["0 of 3"],
+        ["1 of 3", "inner"],
+        ["2 of 3"],
+    ]
     assert (number_of("2,5 m"), number_of("four cups"), number_of("a 3")) == (
         2.5,
         4.0,
         None,
     )
-    yes_no = questions_with(("Yes.", "no"), ("no", "maybe"))
-    assert yes_no_codes(yes_no).tolist() == [1, 2, 0, 0]
+    assert list(prior_tokens(questions_with(("Yes.", "no")))) == [
+        ["yes", "what\tyes"],
+        ["no", "what\tno"],
+    ]
+    assert shape_of("Mr. Lee, USA 1984") == "^Aa. Aa, AA 9994$"
 
 
 def test_words_of_scripts_without_spaces_are_letters() -> None:
@@ -111,41 +114,38 @@ def test_copies_share_a_fold_and_templates_do_not() -> None:
     assert template.fold_groups.count == 10
 
 
-def test_with_two_options_the_learner_is_logistic_regression() -> None:
+def test_weights_of_a_choice_are_recovered() -> None:
+    """Answers are drawn by a conditional logistic model (McFadden, 1974)."""
     rng = np.random.default_rng(0)
-    questions = draw_questions(300, rng, options=2, a_video=1)
-    matrix = rng.normal(size=(600, 4))
-    difference = matrix[1::2] - matrix[::2]
-    right = (rng.random(300) < 1 / (1 + np.exp(-difference @ [1, -1, 0.5, 0]))).astype(
-        int
-    )
-    everyone = np.ones(300, dtype=bool)
-    others = sparse.csr_array(matrix[:, :-1])
-    features = OptionFeatures(others, others, np.ones(3))
-    columns = Columns(features, matrix[:, -1])
-    weights = fit(questions, columns, right, everyone)
-    reference = LogisticRegression(C=1 / learner.PENALTY, fit_intercept=False, tol=1e-8)
-    reference.fit(difference, right)
-    assert weights == pytest.approx(reference.coef_[0], abs=0.01)
+    questions = draw_questions(4000, rng, options=3, a_video=1)
+    matrix = rng.normal(size=(12000, 4))
+    true = np.array([1, -1, 0.5, 0])
+    chances = questions.softmax(matrix @ true).reshape(-1, 3)
+    right = (chances.cumsum(axis=1) < rng.random((4000, 1))).sum(axis=1)
+    everyone = np.ones(4000, dtype=bool)
+    weights = fit(questions, sparse.csr_array(matrix), right, everyone)
+    # five standard errors
+    assert weights == pytest.approx(true, abs=0.15)
 
 
 def test_a_learned_tell_knows_other_folds_alone() -> None:
     questions = draw_questions(200, np.random.default_rng(2))
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(2))
-    codes = rank_codes(questions, questions.position)
-    before = held_out_strength(questions, codes, questions.right, fold)
     own = fold == 0
     changed = np.where(own, 0, questions.right)
-    after = held_out_strength(questions, codes, changed, fold)
     inside = own[questions.owner]
-    assert np.array_equal(before[inside], after[inside])
-    assert not np.array_equal(before[~inside], after[~inside])
+    before = tell_strengths(questions, questions.right, fold)
+    after = tell_strengths(questions, changed, fold)
+    for (tell, first), (_, second) in zip(before, after, strict=True):
+        assert np.array_equal(first[inside], second[inside]), tell.key
+        moved = not np.array_equal(first[~inside], second[~inside])
+        assert moved == (tell.strength is None and bool(np.ptp(first))), tell.key
 
 
 def test_the_learners_answers_about_a_fold_do_not_move_with_its_labels() -> None:
     questions = draw_questions(200, np.random.default_rng(3))
     fold = deal_folds(questions.fold_groups, 4, np.random.default_rng(3))
-    features = option_features(questions)
+    features = all_columns(questions)
     before = out_of_fold(questions, features, fold)
     own = fold == 1
     after = out_of_fold(questions, features, fold, np.where(own, 0, questions.right))
@@ -168,7 +168,7 @@ def test_a_video_that_repeats_its_answer_is_not_known_by_heart() -> None:
         questions.kind,
         questions.groups,
     )
-    features = option_features(repeated)
+    features = all_columns(repeated)
     grouped = deal_folds(repeated.fold_groups, 5, rng)
     single = deal_folds(Groups.single(400), 5, rng)
     by_memory = expected_correct(

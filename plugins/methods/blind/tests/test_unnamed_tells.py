@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from drawn_questions import draw_questions
 
-from cuescope_blind.files import FILE_TELLS
+from cuescope_blind.learner import out_of_fold, tell_strengths
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct, prefers
-from cuescope_blind.tells import TELLS, held_out_strength, strengths_of
-from cuescope_blind.tells.files import fact_codes
+from cuescope_blind.tells import TELLS, Tell
+from cuescope_blind.tells.files import FILE_TELLS, fact_tokens
 
 MARKED = 0.5  # of the questions
 Mark = Callable[[str], str]
@@ -22,7 +23,7 @@ def gains(questions: Questions) -> dict[str, float]:
     """How much oftener than by chance each tell is right."""
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(1))
     found = {}
-    for tell, strength in strengths_of(questions, questions.right, fold):
+    for tell, strength in tell_strengths(questions, questions.right, fold):
         correct = expected_correct(questions, strength)
         found[tell.key] = float((correct - questions.chance).mean())
     return found
@@ -79,7 +80,7 @@ def test_the_order_of_options_is_seen() -> None:
     right = [own.index(text) for own, text in zip(options, first, strict=True)]
     drawn = rng.random(len(questions)) < MARKED
     by_letter = replace(questions, right=np.where(drawn, right, questions.right))
-    assert gains(by_letter)["alphabet-rank"] > 0.2
+    assert gains(by_letter)["order"] > 0.2
     numbers = [tuple(map(str, rng.permutation(90)[:4].tolist())) for _ in options]
     largest = [int(np.argmax(list(map(int, own)))) for own in numbers]
     by_size = replace(
@@ -87,7 +88,7 @@ def test_the_order_of_options_is_seen() -> None:
         options=tuple(numbers),
         right=np.where(drawn, largest, questions.right),
     )
-    assert gains(by_size)["number-rank"] > 0.2
+    assert gains(by_size)["numbers"] > 0.2
 
 
 def test_words_of_the_question_are_crossed_with_options() -> None:
@@ -148,7 +149,7 @@ def test_grammar_that_fits_one_option_is_seen() -> None:
         texts=tuple(f"he holds {article}" for article in articles),
         options=tuple(options),
     )
-    assert gains(fitting)["grammar"] > 0.15
+    assert gains(fitting)["question-words"] > 0.15
 
 
 def test_an_option_that_was_put_among_sorted_ones_is_seen() -> None:
@@ -160,9 +161,9 @@ def test_an_option_that_was_put_among_sorted_ones_is_seen() -> None:
         others.insert(right, int(rng.integers(900)))
         options.append(tuple(f"{number} steps" for number in others))
     by_size = replace(questions, options=tuple(options))
-    assert gains(by_size)["out-of-order"] > 0.3
+    assert gains(by_size)["order"] > 0.3
     by_letter = [tuple(f"x{text}" for text in own) for own in options]
-    assert gains(replace(by_size, options=tuple(by_letter)))["out-of-order"] > 0.1
+    assert gains(replace(by_size, options=tuple(by_letter)))["order"] > 0.1
 
 
 def test_a_file_that_is_sorted_by_answer_is_seen() -> None:
@@ -170,7 +171,7 @@ def test_a_file_that_is_sorted_by_answer_is_seen() -> None:
     drawn = np.random.default_rng(11).random(300) < MARKED
     by_answer = np.arange(300) // 75
     ordered = replace(questions, right=np.where(drawn, by_answer, questions.right))
-    assert gains(ordered)["block"] > 0.2
+    assert gains(ordered)["rows"] > 0.2
     # "q9" is followed by "q10", and not by "q90"
     names = tuple(f"q{number}" for number in range(300))
     shuffled = np.random.default_rng(12).permutation(300)
@@ -179,7 +180,7 @@ def test_a_file_that_is_sorted_by_answer_is_seen() -> None:
         keys=tuple(names[number] for number in shuffled),
         right=ordered.right[shuffled],
     )
-    assert gains(unsorted)["block"] > 0.2
+    assert gains(unsorted)["rows"] > 0.2
 
 
 def test_answers_that_take_turns_are_seen() -> None:
@@ -187,7 +188,7 @@ def test_answers_that_take_turns_are_seen() -> None:
     drawn = np.random.default_rng(6).random(300) < MARKED
     turns = np.arange(300) % 4
     found = gains(replace(questions, right=np.where(drawn, turns, questions.right)))
-    assert found["row"] > 0.2
+    assert found["rows"] > 0.2
     names = tuple("abc"[number % 3] * (number + 1) for number in range(300))
     assert "row" not in gains_that_speak(replace(questions, keys=names))
 
@@ -196,7 +197,7 @@ def gains_that_speak(questions: Questions) -> set[str]:
     """The tells that prefer an option of any question."""
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(1))
     spoken = set()
-    for tell, strength in strengths_of(questions, questions.right, fold):
+    for tell, strength in tell_strengths(questions, questions.right, fold):
         if prefers(questions, strength).any():
             spoken.add(tell.key)
     return spoken
@@ -206,10 +207,9 @@ def gain_of_file(questions: Questions, facts: list[dict[str, Any]]) -> float:
     """How much oftener than by chance the size of the file tells the answer."""
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(1))
     [tell] = [tell for tell in FILE_TELLS if tell.key == "file-size"]
-    codes = fact_codes(questions, facts, tell)
-    assert codes is not None
-    strength = held_out_strength(questions, codes, questions.right, fold)
-    correct = expected_correct(questions, strength)
+    tokens = partial(fact_tokens, facts=facts, tell=tell)
+    columns = Tell(tell.key, tell.name, tokens=tokens).columns(questions)
+    correct = expected_correct(questions, out_of_fold(questions, columns, fold))
     return float((correct - questions.chance).mean())
 
 
@@ -228,7 +228,7 @@ def test_files_that_are_alike_tell_nothing() -> None:
     questions = draw_questions(20, np.random.default_rng(0))
     [tell] = [tell for tell in FILE_TELLS if tell.key == "file-name"]
     names = [{"name clip": 1.0, f"name {number}": 1.0} for number in range(20)]
-    assert fact_codes(questions, names, tell) is None
+    assert not any(fact_tokens(questions, names, tell))
 
 
 def test_distractors_of_a_pool_are_seen() -> None:

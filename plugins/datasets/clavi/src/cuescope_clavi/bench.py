@@ -41,6 +41,9 @@ PAPER_SIZES = {
 }
 
 
+SPLITS = ("train", "val", "test")  # counted together, as in table 13
+
+
 class ClaviBenchOptions(ClaviOptions):
     """`cuescope bench clavi --source ./Charades --write ./clips`; otherwise those of `clavi`."""
 
@@ -54,11 +57,6 @@ class ClaviBenchOptions(ClaviOptions):
         (),
         description="SPECs of other data sets whose questions are counted beside CLAVI's, such as "
         "msrvtt-qa:./MSRVTT-QA (table 13)",
-    )
-    size_splits: Annotated[tuple[str, ...], Names.part()] = Field(
-        ("train", "val", "test"),
-        min_length=1,
-        description="splits that are counted together",
     )
 
 
@@ -94,10 +92,9 @@ class ClaviBench(Plugin):
 
     def _sizes(self, data: Clavi) -> Table:
         """Table 13: the paper's data sets, and questions of those that are here."""
-        splits = self.options.size_splits
         # in the order of table 13
         counts = Counter(dict.fromkeys(PAPER_SIZES, 0))
-        for name in splits:
+        for name in SPLITS:
             parts = {str(data.benchmark or data.source): data.split(name)}
             for spec in self.options.sizes:
                 other = self.context.build("dataset", spec, {"split": name})
@@ -110,7 +107,7 @@ class ClaviBench(Plugin):
             ("data set", "thousand questions"),
             # a data set that is not here has no figure of its own
             [(title, count / 1000 or None) for title, count in counts.items()],
-            f"Questions about a video in the splits {', '.join(splits)} together, without those "
+            f"Questions about a video in the splits {', '.join(SPLITS)} together, without those "
             "whose video is missing. In brackets: table 13 of the paper.",
             paper=[
                 {"data set": title, "thousand questions": count}

@@ -1,6 +1,7 @@
 """What of a benchmark is answered without looking: tells in questions and options."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from cuescope_blind.options import BlindOptions
 from cuescope_sdk import (
@@ -15,6 +16,9 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
+
+if TYPE_CHECKING:
+    from cuescope_blind.results import Study
 
 
 class Blind(Plugin):
@@ -59,7 +63,7 @@ class Blind(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """A feature a tell, and one a tell and kind of question."""
         # late: scipy and scikit-learn are not loaded to list plugins (docs/adr/0002)
-        from cuescope_blind import appearance, report
+        from cuescope_blind.report import features
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "blind")
@@ -67,8 +71,7 @@ class Blind(Plugin):
         # a plan has nothing to count but the texts of a tool
         if not audit.tools:
             audit.context.stop_plan_before("what learns to do without the pictures")
-        labelled = audit.once(appearance.is_labelled, audit.samples)
-        yield from (appearance if labelled else report).features(audit)
+        yield from features(audit, _study(audit))
 
     @hookimpl
     def perturb(self) -> Iterable[Trial]:
@@ -78,20 +81,26 @@ class Blind(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:
         """Accuracy minus chance of each tell."""
-        from cuescope_blind import appearance, report
+        from cuescope_blind.report import scores
 
-        labelled = audit.once(appearance.is_labelled, audit.samples)
-        return list((appearance if labelled else report).scores(audit))
+        return list(scores(audit, _study(audit)))
 
     @hookimpl
     def verify(self, audit: Audit) -> Iterator[Evidence]:
         """The null of redrawn answers."""
-        from cuescope_blind import appearance, verify
+        from cuescope_blind.verify import evidence
 
-        if audit.options is not self.options:  # another method's audit
-            return
-        labelled = audit.once(appearance.is_labelled, audit.samples)
-        yield from (appearance if labelled else verify).evidence(audit)
+        if audit.options is self.options:  # else another method's audit
+            yield from evidence(audit, _study(audit))
+
+
+def _study(audit: Audit) -> "Study":
+    """What is measured of questions, or of labels where there are none."""
+    from cuescope_blind.analysis import question_study
+    from cuescope_blind.appearance import is_labelled, label_study
+
+    labelled = audit.once(is_labelled, audit.samples)
+    return audit.once(label_study if labelled else question_study, audit)
 
 
 __all__ = ["Blind", "BlindOptions"]

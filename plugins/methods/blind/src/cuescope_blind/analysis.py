@@ -1,84 +1,107 @@
-"""Every tell and the learner, on all questions and on each kind of question."""
+"""The study of questions: every tell and the learner, on all of them and on each kind."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
-from scipy.optimize import brentq
+from scipy import sparse
 
-from cuescope_blind.learner import out_of_fold
-from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
-from cuescope_blind.scores import Gain, expected_correct, measure_gain, prefers
-from cuescope_blind.tells import Tell, strengths_of
+from cuescope_blind.learner import out_of_fold, tell_strengths
+from cuescope_blind.options import BlindOptions
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions
+from cuescope_blind.results import (
+    FEW_GROUPS,
+    LEARNER,
+    Result,
+    Study,
+    Wording,
+    corrected,
+)
+from cuescope_blind.scores import (
+    blind_scores,
+    expected_correct,
+    measure_gain,
+    prefers,
+    redraw_answers,
+)
+from cuescope_blind.tells import Tell
 from cuescope_blind.tells.files import file_tells
 from cuescope_blind.tells.others import other_tells
-from cuescope_blind.trials import features_of, folds_of, questions_of
+from cuescope_blind.trials import columns_of, folds_of, questions_of
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import (
-    DetectionLimit,
-    Groups,
-    benjamini_hochberg,
-    change_p_value,
+from cuescope_sdk.report import count_of
+
+THE_LEARNER = Tell(LEARNER, "the answer of a learner that sees no pixel")
+
+
+def question_statement(result: Result) -> str:
+    """The finding as a sentence; the report puts the tell's name into it."""
+    gain = result.gain
+    only = "only " if gain.gain < 0 else ""
+    return (
+        f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
+        f"guessing gives {gain.chance:.1%} ({gain.points})."
+    )
+
+
+def redraw_questions(audit: Audit, result: Result, draws: int) -> Iterator[float]:
+    """The learner's accuracy on redrawn answers: the same columns and folds."""
+    return accuracies_of_redrawn(
+        audit.once(questions_of, audit),
+        audit.once(columns_of, audit),
+        audit.once(folds_of, audit),
+        draws,
+        audit.rng("redraws"),
+    )
+
+
+WORDING = Wording(
+    noun="questions",
+    title="What needs no pixels (percent)",
+    note="A tell is counted on the questions on which it prefers an option.",
+    statement=question_statement,
+    next_step="Read the questions that show each tell: is it what its name says? Save all that the "
+    "first tell answers: `cuescope export RUN --affected 1 --out answered.jsonl`. Write the half "
+    "that is least answered without looking: `cuescope blind DATA --hardest {half} --manifest "
+    "hardest.jsonl`.",
+    nothing_found="These tells were not found, and more questions find smaller gains. What a model "
+    "knows of the world may answer questions too. Ask yours without the video, in place of OTHER: "
+    "`cuescope blind DATA --model OTHER`.",
+    redrawn="answers redrawn among the options of each question",
+    redraw=redraw_questions,
 )
 
-LEARNER = Tell("blind-learner", "the answer of a learner that sees no pixel")
-# videos: with fewer an interval says nothing
-FEW_GROUPS = 10
-# the limit sets the scatter, which sets the limit: a fourth round moves it by 0.01 points
-ROUNDS = 3
-CLOSE = 1e-4
 
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """A tell on all questions, or on those of one kind."""
-
-    tell: Tell
-    kind: str | None
-    part: Bool[np.ndarray, " question"]
-    correct: PerQuestion
-    gain: Gain
-    # None until every result is there: the correction is over all tells and kinds
-    q_value: float | None = None
-
-    @property
-    def key(self) -> str:
-        """The key of its feature."""
-        return self.tell.key if self.kind is None else f"{self.tell.key}: {self.kind}"
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
-    """The results of an audit, findings first, and the learner's probability of every option."""
-
-    questions: Questions
-    probability: PerOption
-    results: tuple[Result, ...]
-
-    @property
-    def learner(self) -> Result:
-        """The blind learner on all questions."""
-        return next(result for result in self.results if result.key == LEARNER.key)
-
-
-def study(audit: Audit) -> Study:
-    """All that is measured; for `audit.once`."""
+def question_study(audit: Audit) -> Study:
+    """All that is measured of questions; for `audit.once`."""
     questions = audit.once(questions_of, audit)
     fold = audit.once(folds_of, audit)
-    features = audit.once(features_of, audit)
-    probability = out_of_fold(questions, features, fold)
-    others = [*audit.once(file_tells, audit), *audit.once(other_tells, audit)]
+    probability = out_of_fold(questions, audit.once(columns_of, audit), fold)
+    by_key = {sample.key: sample for sample in audit.samples}
+    samples = [by_key[key] for key in questions.keys]
+    others = [
+        *file_tells(audit, questions, samples, fold),
+        *other_tells(audit, samples, fold),
+    ]
     results = measure_all(
-        questions,
-        questions.right,
-        fold,
-        probability,
-        audit.options,
-        others,
+        questions, questions.right, fold, probability, audit.options, others
     )
-    return Study(questions, probability, tuple(results))
+    groups = questions.groups
+    about = f"{count_of(len(questions), 'questions')} about {groups.count:,} videos"
+    # without videos nothing says which questions belong together, and the reader must know
+    if not groups.declared:
+        about = (
+            f"{count_of(len(questions), 'questions')}, each taken as drawn by itself"
+        )
+    return Study(
+        questions.keys,
+        groups,
+        about,
+        groups.count - questions.fold_groups.count,
+        results,
+        blind_scores(questions, probability),
+        WORDING,
+    )
 
 
 def measure_all(
@@ -86,16 +109,16 @@ def measure_all(
     right: OneAQuestion,
     fold: OneAQuestion,
     probability: PerOption,
-    options: Any,
+    options: BlindOptions,
     others: Sequence[tuple[Tell, PerOption]] = (),
-) -> list[Result]:
+) -> tuple[Result, ...]:
     """Every tell on all questions and on each kind, with q-values over all; findings first."""
     results = []
     places = int(questions.counts.max())
-    parts = list(parts_of(questions, options))
+    parts = list(_parts_of(questions, options))
     for tell, strength in [
-        (LEARNER, probability),
-        *strengths_of(questions, right, fold),
+        (THE_LEARNER, probability),
+        *tell_strengths(questions, right, fold),
         *others,
     ]:
         correct = expected_correct(questions, strength, right)
@@ -104,10 +127,10 @@ def measure_all(
         for kind, of_kind in parts:
             part = speaks & of_kind
             # the learner answers all questions: of POPE, where nothing is to be learned, by chance
-            if tell is LEARNER:
+            if tell is THE_LEARNER:
                 part = of_kind
             few = questions.groups.take(part).count < FEW_GROUPS
-            if few and (tell is not LEARNER or kind is not None):
+            if few and (tell is not THE_LEARNER or kind is not None):
                 continue
             gain = measure_gain(
                 questions,
@@ -118,18 +141,27 @@ def measure_all(
                 tries=places if tell.of_places else 1,
                 confidence=options.confidence,
             )
+            name = tell.name if kind is None else f"{tell.name} ({kind})"
+            excess = (correct - questions.chance)[part]
             if gain is not None:
-                results.append(Result(tell, kind, part, correct, gain))
-    q_values = benjamini_hochberg([result.gain.p_value for result in results])
-    corrected = []
-    for result, q_value in zip(results, q_values, strict=True):
-        corrected.append(replace(result, q_value=q_value))
-    corrected.sort(key=lambda result: _rank(result, options))
-    return corrected
+                results.append(
+                    Result(
+                        tell.key,
+                        name,
+                        kind,
+                        part,
+                        correct,
+                        excess,
+                        gain,
+                        tell.two_sided,
+                    )
+                )
+    return corrected(results, options)
 
 
-def parts_of(
-    questions: Questions, options: Any
+def _parts_of(
+    questions: Questions,
+    options: BlindOptions,
 ) -> Iterator[tuple[str | None, Bool[np.ndarray, " question"]]]:
     """All questions, and those of each kind that has enough of them."""
     yield None, np.ones(len(questions), dtype=bool)
@@ -142,85 +174,15 @@ def parts_of(
             yield kind, questions.kind_codes == number
 
 
-def is_finding(result: Result, options: Any) -> bool:
-    """Whether the tell is far enough from chance, and farther than luck explains."""
-    if result.q_value is None:
-        return False
-    return bool(
-        abs(result.gain.gain) >= options.min_gain and result.q_value <= options.fdr
-    )
-
-
-def _rank(result: Result, options: Any) -> tuple[bool, bool, float]:
-    # of all questions first: a kind of fifty may have a larger gain by luck
-    return (
-        not is_finding(result, options),
-        result.kind is not None,
-        -abs(result.gain.gain),
-    )
-
-
-def other_results(results: Sequence[Result], options: Any) -> list[Result]:
-    """The tells on all questions that are no finding."""
-    # kinds are too many to be listed one by one
-    overall = [result for result in results if result.kind is None]
-    return [result for result in overall if not is_finding(result, options)]
-
-
-def smallest_findable(
+def accuracies_of_redrawn(
     questions: Questions,
-    results: Sequence[Result],
-    options: Any,
-) -> tuple[Result, float | None] | None:
-    """The tell without a finding that is heard on most questions, and the gain it would need.
-
-    None where every tell on all questions is a finding.
-    """
-    missed = other_results(results, options)
-    if not missed:
-        return None
-    widest = max(missed, key=lambda result: result.gain.n)
-    gains = widest.correct[widest.part] - questions.chance[widest.part]
-    groups = questions.groups.take(widest.part)
-    # a lone finding needs so small a p-value
-    level = options.fdr / len(results)
-    return widest, foretold_gain(gains, groups, widest.gain.chance, level)
-
-
-def foretold_gain(
-    gains: PerQuestion,
-    groups: Groups,
-    chance: float,
-    level: float,
-) -> float | None:
-    """The gain that 8 of 10 audits find at a two-sided level; None where none is found.
-
-    Normal theory: the smallest gain whose p-value is at the level, and so many standard errors more
-    that a gain measured with this scatter lies above it in 8 of 10 audits.
-    """
-    limit = 0.0
-    for _ in range(ROUNDS):
-        # right answers scatter more where they are more often right, as those to be found are
-        spread = np.sqrt(_scatter(chance + limit) / _scatter(chance))
-        scatter = spread * (gains - gains.mean())
-        by_group = np.bincount(groups.codes, weights=scatter)
-        error = np.sqrt((by_group**2).sum()) / len(gains)
-        room = 1 - chance
-
-        def excess(gain: float, scatter: PerQuestion = scatter) -> float:
-            shifted = np.clip(scatter + gain, -1, 1)
-            p_value = change_p_value(shifted, groups)
-            return 1.0 if p_value is None else p_value - level
-
-        if excess(room) > 0:
-            return None
-        critical = float(brentq(excess, 0.0, room, xtol=CLOSE))
-        limit = DetectionLimit.beyond(critical, error)
-        if limit >= room:
-            return None
-    return limit
-
-
-def _scatter(share: float) -> float:
-    """The variance of a question that is right in such a share of draws."""
-    return share * (1 - share)
+    columns: sparse.csr_array,
+    fold: OneAQuestion,
+    draws: int,
+    rng: np.random.Generator,
+) -> Iterator[float]:
+    """The learner's accuracy on each of so many redrawn answers, learned anew."""
+    for _ in range(draws):
+        right = redraw_answers(questions, rng)
+        probability = out_of_fold(questions, columns, fold, right)
+        yield float(expected_correct(questions, probability, right).mean())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from cuescope_blind.learner import option_features, out_of_fold
+from cuescope_blind.learner import all_columns, out_of_fold
 from cuescope_blind.learner.meaning import Columns
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import blind_scores, expected_correct, hardest
@@ -107,7 +107,7 @@ def _learn(
     groups = part.fold_groups
     # copies stay in one fold, and a fold needs a group of its own
     fold = deal_folds(groups, min(folds, groups.count), rng)
-    probability = out_of_fold(part, option_features(part, meaning), fold)
+    probability = out_of_fold(part, all_columns(part, meaning), fold)
     correct = expected_correct(part, probability)
     gain = float((correct - part.chance).mean())
     return gain, blind_scores(part, probability)

@@ -1,7 +1,8 @@
 """Questions as arrays: all options of all questions in one row, question after question."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -156,26 +157,19 @@ class Questions:
         A question that comes with the same options up to `COPIES` times is taken for a copy; one
         that comes more often is a template, asked of many videos.
         """
-        places: dict[tuple[str, frozenset[str]], list[int]] = {}
-        for number, (text, options) in enumerate(
-            zip(self.texts, self.options, strict=True)
-        ):
-            # a set: a copy may have its options in another order
-            places.setdefault((text, frozenset(options)), []).append(number)
-        first = []
-        other = []
-        for numbers in places.values():
-            # templates joined would be one group, and nothing could be held out (docs/adr/0024)
-            if 1 < len(numbers) <= COPIES:
-                first += [self.groups.codes[numbers[0]]] * (len(numbers) - 1)
-                other += [self.groups.codes[number] for number in numbers[1:]]
-        count = self.groups.count
-        edges = sparse.coo_array(
-            (np.ones(len(first)), (first, other)), shape=(count, count)
-        )
-        joined, component = connected_components(edges, directed=False)
+        # a set: a copy may have its options in another order
+        asked = [
+            (text, frozenset(options))
+            for text, options in zip(self.texts, self.options, strict=True)
+        ]
+        # templates joined would be one group, and nothing could be held out (docs/adr/0024)
+        times = Counter(asked)
+        keys = [
+            question if times[question] <= COPIES else number
+            for number, question in enumerate(asked)
+        ]
         # for folds alone: intervals are over videos all the same (docs/adr/0024)
-        return Groups(component[self.groups.codes], int(joined), self.groups.declared)
+        return joined_groups(self.groups, keys)
 
     def most_within(self, values: PerOption) -> PerQuestion:
         """The largest value of each question."""
@@ -198,6 +192,19 @@ class Questions:
         values = np.zeros(len(self.owner))
         values[self.starts + right] = 1.0
         return values
+
+
+def joined_groups(groups: Groups, keys: Sequence[Hashable]) -> Groups:
+    """Groups that share no key, each of as many groups as are joined by one."""
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    # a node for each group, and one for each key
+    own = groups.count + np.array([numbers[key] for key in keys])
+    nodes = groups.count + len(numbers)
+    entries = (np.ones(len(keys)), (groups.codes, own))
+    edges = sparse.coo_array(entries, shape=(nodes, nodes))
+    joined, component = connected_components(edges, directed=False)
+    # every key is of a group, so no component is of keys alone
+    return Groups(component[groups.codes], int(joined), groups.declared)
 
 
 def number_texts(texts: Sequence[str]) -> Int[np.ndarray, " text"]:

@@ -5,130 +5,82 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_blind.analysis import (
-    LEARNER,
-    Result,
-    Study,
-    is_finding,
-    other_results,
-    smallest_findable,
-    study,
-)
-from cuescope_blind.questions import Questions
-from cuescope_blind.scores import Gain, blind_scores
+from cuescope_blind.results import Result, Study, is_finding, missed, smallest_findable
+from cuescope_blind.scores import Gain
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 from cuescope_sdk.report import count_of
 
 # examples of each finding; a cell holds so many characters
 EXAMPLES = 3
 SHOWN = 140
-NEXT_STEP = (
-    "Read the questions that show each tell: is it what its name says? Save all that the first "
-    "tell answers: `cuescope export RUN --affected 1 --out answered.jsonl`. Write the half that is "
-    "least answered without looking: `cuescope blind DATA --hardest {half} --manifest "
-    "hardest.jsonl`."
-)
-NOTHING_FOUND = (
-    "These tells were not found, and more questions find smaller gains. What a model knows of "
-    "the world may answer questions too. Ask yours without the video, in place of OTHER: "
-    "`cuescope blind DATA --model OTHER`."
-)
 
 
-def features(audit: Audit) -> Iterator[Feature]:
-    """A feature a tell, and one more a kind of question; a finding has the questions it answers."""
-    result_of = audit.once(study, audit)
-    for result in result_of.results:
-        found = is_finding(result, audit.options)
+def features(audit: Audit, study: Study) -> Iterator[Feature]:
+    """A feature for each tell, and for each kind of question; a finding has its samples."""
+    seen = set()
+    for result in study.results:
+        key = feature_key(study, result)
+        # a tell of one label is the same tell: one feature, with the scores of both
+        if key in seen:
+            continue
+        seen.add(key)
+        found = [
+            other
+            for other in study.results
+            if feature_key(study, other) == key and is_finding(other, audit.options)
+        ]
         yield Feature(
-            key=result.key,
+            key=key,
             kind="tell",
-            name=name_of(result),
-            occurrences=tuple(_occurrences(result_of.questions, result))
-            if found
-            else (),
+            name=result.name,
+            occurrences=tuple(_occurrences(study, found[0])) if found else (),
         )
 
 
-def name_of(result: Result) -> str:
-    """The tell in words, and the kind of question where it is of one."""
-    return (
-        result.tell.name
-        if result.kind is None
-        else f"{result.tell.name} ({result.kind})"
-    )
+def feature_key(study: Study, result: Result) -> str:
+    """The feature of a result: a kind of question has its own, a label has not."""
+    return result.row if study.wording.noun == "questions" else result.key
 
 
-def _occurrences(questions: Questions, result: Result) -> Iterator[Occurrence]:
-    """The questions that the tell answers right; where it misleads, those that it answers wrong."""
-    # a tell may mislead: then its samples are those where it is wrong
+def _occurrences(study: Study, result: Result) -> Iterator[Occurrence]:
+    """The samples that the tell answers right; where it misleads, those that it answers wrong."""
     correct = result.correct if result.gain.gain > 0 else 1 - result.correct
-    answered = np.flatnonzero(result.part & (correct > questions.chance))
+    answered = np.flatnonzero(result.part & (correct > result.gain.chance))
     # stable: equal shares keep the order of the data, and the report its hash
     for number in answered[np.argsort(-correct[answered], kind="stable")].tolist():
-        yield Occurrence(sample=questions.keys[number], strength=float(correct[number]))
+        yield Occurrence(sample=study.keys[number], strength=float(correct[number]))
 
 
-def scores(audit: Audit) -> Iterator[Score]:
+def scores(audit: Audit, study: Study) -> Iterator[Score]:
     """The gain of each tell, and its accuracy; findings first."""
-    result_of = audit.once(study, audit)
-    _note(audit, result_of)
-    _record(audit, result_of)
-    audit.attach(_table(result_of))
-    examples = _examples(audit, result_of)
-    # without a finding there is no tell to show
-    if examples.rows:
-        audit.attach(examples)
-    for result in result_of.results:
-        yield from scores_of(
-            result.gain,
+    for name, text in _notes(audit, study):
+        audit.note(name, text)
+    _record(audit, study)
+    audit.attach(_table(study))
+    if study.wording.noun == "questions":
+        examples = _examples(audit, study)
+        # without a finding there is no tell to show
+        if examples.rows:
+            audit.attach(examples)
+    for result in study.results:
+        gain = result.gain
+        both: dict[str, Any] = {
+            "feature": feature_key(study, result),
+            "label": None if study.wording.noun == "questions" else result.only,
+            "n": gain.n,
+            "p_value": gain.p_value,
+            "q_value": result.q_value,
+        }
+        yield Score(
+            **both,
+            metric="gain",
+            value=gain.gain,
+            low=gain.low,
+            high=gain.high,
             finding=is_finding(result, audit.options),
-            statement=statement(result),
-            feature=result.key,
-            label=None,
-            q_value=result.q_value,
+            statement=study.wording.statement(result),
         )
-
-
-def scores_of(
-    gain: Gain,
-    *,
-    finding: bool,
-    statement: str,
-    **about: Any,
-) -> Iterator[Score]:
-    """The gain and the accuracy of one tell; `about` are further fields of both scores."""
-    both: dict[str, Any] = {**about, "n": gain.n, "p_value": gain.p_value}
-    yield Score(
-        **both,
-        metric="gain",
-        value=gain.gain,
-        low=gain.low,
-        high=gain.high,
-        finding=finding,
-        statement=statement,
-    )
-    yield Score(**both, metric="blind_accuracy", value=gain.accuracy)
-
-
-def statement(result: Result) -> str:
-    """The finding as a sentence; the report puts the tell's name into it."""
-    gain = result.gain
-    only = "only " if gain.gain < 0 else ""
-    return (
-        f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
-        f"guessing gives {gain.chance:.1%} ({gain.points})."
-    )
-
-
-def headline(result: Result, total: int, *, found: bool) -> str:
-    """How many questions are answered without looking, at least; of what is `found` alone."""
-    gain = result.gain
-    answered = least_told(gain, total, found=found)
-    figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
-    if answered == 0:
-        return f"{figures}: {no_more(gain)}"
-    return f"at least {answered:,} of {total:,} questions, beyond what guessing gives ({figures})"
+        yield Score(**both, metric="blind_accuracy", value=gain.accuracy)
 
 
 def least_told(gain: Gain, total: int, *, found: bool) -> int:
@@ -139,73 +91,76 @@ def least_told(gain: Gain, total: int, *, found: bool) -> int:
     return int(max(low or 0.0, 0.0) * total)
 
 
-def no_more(gain: Gain) -> str:
-    """What an accuracy says that is not surely above guessing."""
-    if gain.high is not None and gain.high < 0:
-        return "fewer than by guessing"
-    return "the difference may be chance"
-
-
-def _note(audit: Audit, result_of: Study) -> None:
-    questions = result_of.questions
-    learner = result_of.learner
-    found_learner = is_finding(learner, audit.options)
-    told = headline(learner, len(questions), found=found_learner)
-    audit.note("answered without looking", told)
-    videos = f"{count_of(len(questions), 'questions')} about {questions.groups.count:,} videos"
-    # without videos nothing says which questions belong together, and the reader must know
-    if not questions.groups.declared:
-        videos = (
-            f"{count_of(len(questions), 'questions')}, each taken as drawn by itself"
+def headline(learner: Result | None, study: Study, *, found: bool) -> str:
+    """How many samples are answered without looking, at least; of a finding alone."""
+    if learner is None:
+        return "not known: no sample names its file, or all files are alike"
+    gain = learner.gain
+    total = len(study.keys)
+    figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
+    answered = least_told(gain, total, found=found)
+    if answered:
+        return (
+            f"at least {answered:,} of {count_of(total, study.wording.noun)}, beyond what "
+            f"guessing gives ({figures})"
         )
-    audit.note("questions", videos)
-    left_out = len(audit.samples) - len(questions)
+    if gain.high is not None and gain.high < 0:
+        return f"{figures}: fewer than by guessing"
+    return f"{figures}: the difference may be chance"
+
+
+def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
+    options = audit.options
+    noun = study.wording.noun
+    learner = study.learner
+    found = learner is not None and is_finding(learner, options)
+    yield "answered without looking", headline(learner, study, found=found)
+    yield noun, study.about
+    left_out = len(audit.samples) - len(study.keys)
     if left_out:
-        audit.note(
+        yield (
             "left out",
             f"{count_of(left_out, 'samples')} without a label or with fewer than two options",
         )
-    copies = questions.groups.count - questions.fold_groups.count
-    if copies:
-        audit.note(
+    # what is in two folds would be told by memory
+    if study.copies:
+        yield (
             "copies",
-            f"{count_of(copies, 'videos', 'share')} a question and its options with another: "
-            "kept in one fold",
+            f"{count_of(study.copies, 'groups', 'share')} a question and its options, or a "
+            "picture, with another: kept in one fold",
         )
-    found = any(is_finding(result, audit.options) for result in result_of.results)
     # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
-    half = max(1, len(questions) // 2)
-    audit.note("next step", NEXT_STEP.format(half=half) if found else NOTHING_FOUND)
-    missed = smallest_findable(questions, result_of.results, audit.options)
-    if missed is not None:
-        widest, limit = missed
-        others = other_results(result_of.results, audit.options)
-        names = [result.tell.key for result in others]
+    next_step = study.wording.nothing_found
+    if any(is_finding(result, options) for result in study.results):
+        next_step = study.wording.next_step.format(half=max(1, len(study.keys) // 2))
+    yield "next step", next_step
+    foretold = smallest_findable(study.results, study.groups, options)
+    if foretold is not None:
+        widest, limit = foretold
+        names = [result.key for result in missed(study.results, options)]
+        about = f"'{widest.key}' on {count_of(widest.gain.n, noun)}"
+        power = f"There are too few {noun} to find any gain ({about})"
+        if limit is not None:
+            points = f"{100 * limit:.1f} points"
+            power = f"A gain of {points} is found in 8 of 10 audits ({about})"
         looked = f"looked for and not found: {', '.join(names)}"
-        audit.note("could have been missed", f"{looked}. {_limit(widest, limit)}")
+        yield "could have been missed", f"{looked}. {power}"
 
 
-def _limit(widest: Result, limit: float | None) -> str:
-    about = f"'{widest.tell.key}' on {count_of(widest.gain.n, 'questions')}"
-    if limit is None:
-        return f"There are too few questions to find any gain ({about})"
-    return f"A gain of {100 * limit:.1f} points is found in 8 of 10 audits ({about})"
-
-
-def _record(audit: Audit, result_of: Study) -> None:
-    """s(x) of every question: a row of `answers.parquet`."""
-    questions = result_of.questions
+def _record(audit: Audit, study: Study) -> None:
+    """s(x) of every sample: a row of `answers.parquet`."""
+    if study.scores is None or study.learner is None:
+        return
     # rows are recorded by sample, and the study knows keys alone
     by_key = {sample.key: sample for sample in audit.samples}
-    figures = blind_scores(questions, result_of.probability)
-    for key, figure in zip(questions.keys, figures.tolist(), strict=True):
+    for key, figure in zip(study.keys, study.scores.tolist(), strict=True):
         # `cuescope blind --hardest` reads these rows back
-        audit.record(by_key[key], LEARNER.key, "blind_score", figure)
+        audit.record(by_key[key], study.learner.key, "blind_score", figure)
 
 
-def _table(result_of: Study) -> Table:
+def _table(study: Study) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for result in result_of.results:
+    for result in study.results:
         gain = result.gain
         percent = (
             100 * gain.chance,
@@ -214,41 +169,24 @@ def _table(result_of: Study) -> Table:
             None if gain.low is None else 100 * gain.low,
             None if gain.high is None else 100 * gain.high,
         )
-        rows.append((result.key, gain.n, *percent, result.q_value))
-    return Table.of(
-        "What needs no pixels (percent)",
-        ("tell", "questions", "chance", "right", "gain", "low", "high", "q"),
-        rows,
-        "A tell is counted on the questions on which it prefers an option.",
-    )
+        rows.append((result.row, gain.n, *percent, result.q_value))
+    noun = study.wording.noun
+    columns = ("tell", noun, "chance", "right", "gain", "low", "high", "q")
+    return Table.of(study.wording.title, columns, rows, study.wording.note)
 
 
-def _examples(audit: Audit, result_of: Study) -> Table:
+def _examples(audit: Audit, study: Study) -> Table:
     """Questions that each finding on all questions answers right."""
-    questions = result_of.questions
+    by_key = {sample.key: sample for sample in audit.samples}
     rows: list[tuple[Cell, ...]] = []
-    for result in result_of.results:
+    for result in study.results:
         # the same questions stand under the tell of all kinds
-        if result.kind is not None or not is_finding(result, audit.options):
+        if result.only is not None or not is_finding(result, audit.options):
             continue
-        for occurrence in list(_occurrences(questions, result))[:EXAMPLES]:
-            number = questions.keys.index(occurrence.sample)
-            options = questions.options[number]
-            texts = (
-                questions.texts[number],
-                options[questions.right[number]],
-                " | ".join(_others(questions, number)),
-            )
+        for occurrence in list(_occurrences(study, result))[:EXAMPLES]:
+            sample = by_key[occurrence.sample]
+            others = [text for text in sample.choices if text != sample.label]
+            texts = (sample.question or "", str(sample.label), " | ".join(others))
             rows.append((result.key, *(text[:SHOWN] for text in texts)))
-    return Table.of(
-        "Questions that show each tell",
-        ("tell", "question", "right answer", "other options"),
-        rows,
-    )
-
-
-def _others(questions: Questions, number: int) -> list[str]:
-    right = questions.right[number]
-    return [
-        text for place, text in enumerate(questions.options[number]) if place != right
-    ]
+    columns = ("tell", "question", "right answer", "other options")
+    return Table.of("Questions that show each tell", columns, rows)

@@ -1,12 +1,10 @@
 """How often an answer without looking is right, against chance."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_blind.learner import OptionFeatures, out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
 from cuescope_sdk.report import signed
 from cuescope_sdk.statistics import (
@@ -136,21 +134,6 @@ def redraw_answers(questions: Questions, rng: np.random.Generator) -> OneAQuesti
     # counts differ from question to question: one draw of a share for each
     drawn = rng.random(len(questions)) * questions.counts
     return np.asarray(drawn.astype(np.int64))
-
-
-def accuracies_of_redrawn(
-    questions: Questions,
-    features: OptionFeatures,
-    fold: OneAQuestion,
-    draws: int,
-    rng: np.random.Generator,
-) -> Iterator[float]:
-    """The learner's accuracy on each of so many redrawn answers, learned anew."""
-    for _ in range(draws):
-        right = redraw_answers(questions, rng)
-        # the same features: no label is in them but for the prior, which is learned anew
-        probability = out_of_fold(questions, features, fold, right)
-        yield float(expected_correct(questions, probability, right).mean())
 
 
 def blind_scores(questions: Questions, probability: PerOption) -> PerQuestion:

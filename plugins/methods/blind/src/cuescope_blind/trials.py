@@ -1,6 +1,8 @@
 """Nothing is asked of a model: the questions themselves are what is audited."""
 
-from cuescope_blind.learner import OptionFeatures, option_features
+from scipy import sparse
+
+from cuescope_blind.learner import all_columns
 from cuescope_blind.learner.meaning import meaning_columns
 from cuescope_blind.questions import OneAQuestion, Questions, deal_folds
 from cuescope_sdk import Audit, UserError
@@ -28,10 +30,10 @@ def folds_of(audit: Audit) -> OneAQuestion:
     return deal_folds(questions.fold_groups, folds, audit.rng("folds"))
 
 
-def features_of(audit: Audit) -> OptionFeatures:
+def columns_of(audit: Audit) -> sparse.csr_array:
     """What the learner sees of every option; for `audit.once`."""
     questions = audit.once(questions_of, audit)
     encoder = audit.tools.get(ENCODER)
     if encoder is None:
-        return option_features(questions)
-    return option_features(questions, meaning_columns(questions, encoder))
+        return all_columns(questions)
+    return all_columns(questions, meaning_columns(questions, encoder))

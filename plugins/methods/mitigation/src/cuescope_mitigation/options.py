@@ -54,12 +54,6 @@ class MitigationOptions(Options):
     least: PositiveInt = Field(
         5, description="a group with fewer samples is not judged"
     )
-    fit_share: float = Field(
-        0.5,
-        gt=0,
-        lt=1,
-        description="share of the groups used for fitting",
-    )
     save: Path | None = Field(
         None, description="folder in which the fitted remedy is saved"
     )

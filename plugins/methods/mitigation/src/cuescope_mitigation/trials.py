@@ -163,7 +163,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
         # both parts get samples of each label, with a cue and without
         strata = 2 * targets_of(samples, audit.labels) + shows_any
         rng = audit.rng("fit")
-        return Groups.of(samples).split(rng, share=options.fit_share, strata=strata)
+        return Groups.of(samples).split(rng, share=0.5, strata=strata)
 
     parts = route(audit, options, run, cues, samples, split)
     count = int(parts.fitted.sum())

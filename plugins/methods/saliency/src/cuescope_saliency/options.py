@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_sdk import Options, UserError, Words, nearest
 
@@ -60,11 +60,9 @@ class Settings(Options):
         ge=0,
         description="m2ib: weight of the information, against the similarity",
     )
-    m2ib_variance: PositiveFloat = Field(1.0, description="m2ib: variance of the noise")
     m2ib_steps: PositiveInt = Field(
         10, description="m2ib: steps of Adam, learning rate 1"
     )
-    m2ib_draws: PositiveInt = Field(10, description="m2ib: draws of noise a step")
     # an option, as another seed must be another key in the cache
     seed: NonNegativeInt = Field(
         0,

@@ -67,12 +67,6 @@ class ErrorOptions(UnitOptions):
 class DominoOptions(ErrorOptions):
     """The mixture of Domino."""
 
-    components: PositiveInt = Field(
-        25, description="components of the mixture, one a slice"
-    )
-    dims: PositiveInt = Field(
-        128, description="principal components of the embeddings at most"
-    )
     # 10 as in Domino's first release; its present code has 1 and starts with k-means
     label_weight: PositiveFloat = Field(
         10.0, description="of the label's log likelihood"
@@ -84,9 +78,6 @@ class DominoOptions(ErrorOptions):
         "confusion",
         description="where the mixture starts: cells of label and prediction, or k-means",
     )
-    iterations: PositiveInt = Field(
-        100, description="steps of expectation maximisation at most"
-    )
 
 
 class GeorgeOptions(UnitOptions):
@@ -96,9 +87,6 @@ class GeorgeOptions(UnitOptions):
         10,
         ge=2,
         description="clusters of a class at most, from 2 on",
-    )
-    dims: PositiveInt = Field(
-        2, description="principal components of the embeddings at most"
     )
     restarts: PositiveInt = Field(
         3, description="starts of each mixture; the likeliest is kept"

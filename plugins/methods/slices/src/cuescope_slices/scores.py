@@ -21,6 +21,11 @@ TINY = np.finfo(np.float64).eps
 # a component of equal points has no variance, and its density would be infinite
 FLOOR = 1e-6
 TOLERANCE = 1e-3
+# of the authors' code: components, principal components, steps of Domino; directions of George
+DOMINO_COMPONENTS = 25
+DOMINO_DIMS = 128
+DOMINO_STEPS = 100
+GEORGE_DIMS = 2
 
 Some = Int[np.ndarray, " some"]  # numbers of points
 PerDim = Float[np.ndarray, "point dim"]
@@ -155,7 +160,6 @@ def fit_mixture(
     prediction: PerClass,
     start: Int[np.ndarray, " point"],
     weights: tuple[float, float],
-    iterations: int,
 ) -> tuple[Mixture, PerSlice]:
     """Expectation maximisation from hard clusters `start`: the mixture, and responsibilities.
 
@@ -167,7 +171,7 @@ def fit_mixture(
     count = int(start.max()) + 1
     share = np.eye(count)[start]
     last = -np.inf
-    for _ in range(iterations):
+    for _ in range(DOMINO_STEPS):
         mixture = _maximise(z, label, prediction, share)
         share, likelihood = responsibilities(mixture, z, label, prediction, weights)
         if abs(likelihood - last) < TOLERANCE:
@@ -250,10 +254,10 @@ def domino(points: Points, options: Any, seed: int, rng: Generator) -> list[Slic
     from sklearn.cluster import KMeans
 
     fitted = choose(points.fitted, options.most * points.classes, rng)
-    z = reduce(points.embedding, fitted, options.dims, seed)
+    z = reduce(points.embedding, fitted, DOMINO_DIMS, seed)
     # k-means cannot start more clusters than there are different points
     distinct = np.unique(z[fitted], axis=0)
-    components = min(options.components, len(distinct))
+    components = min(DOMINO_COMPONENTS, len(distinct))
     if options.start == "k-means":
         # scikit-learn's, as in the authors' code: another start would be another mixture
         clusters = KMeans(components, n_init=1, random_state=seed % 2**32)
@@ -268,7 +272,6 @@ def domino(points: Points, options: Any, seed: int, rng: Generator) -> list[Slic
         points.probability[fitted],
         start,
         weights,
-        options.iterations,
     )
     informed, _ = responsibilities(mixture, z, one_hot, points.probability, weights)
     # measured points must not join a slice because they are errors
@@ -301,7 +304,7 @@ def george(points: Points, options: Any, seed: int, rng: Generator) -> list[Slic
         # two clusters of two points would be single points, without a silhouette
         if len(mine) < 3:
             continue
-        z = reduce(points.embedding, mine, options.dims, seed)
+        z = reduce(points.embedding, mine, GEORGE_DIMS, seed)
         model = best_mixture(z[mine], options.clusters, options.restarts, seed)
         if model is None:
             continue

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveInt
 
 from cuescope_mitigators.new_head import Lesson, NewHead, new_head
 from cuescope_sdk import Options, Requirements, generator
@@ -13,15 +13,14 @@ from cuescope_sdk.mitigation import Mitigator, Task
 STEPS = 500  # of the search for a head; it is convex
 
 
-class DFROptions(Options):
-    """As published: the authors' grid and number of draws."""
+# inverse strengths of the L1 penalty, the authors' grid; that with the best worst group in two
+# halves of the fitting part is taken
+STRENGTHS = (1.0, 0.7, 0.3, 0.1, 0.07, 0.03, 0.01)
 
-    strengths: tuple[PositiveFloat, ...] = Field(
-        (1.0, 0.7, 0.3, 0.1, 0.07, 0.03, 0.01),
-        min_length=1,
-        description="inverse strengths of the L1 penalty; that with the best worst group in two "
-        "halves of the fitting part is taken",
-    )
+
+class DFROptions(Options):
+    """As published: the authors' number of draws."""
+
     draws: PositiveInt = Field(
         20, description="balanced subsets; the mean of their heads answers"
     )
@@ -52,7 +51,7 @@ class DFR(Mitigator):
         return new_head(
             task,
             "dfr",
-            settings=self.options.strengths,
+            settings=STRENGTHS,
             # one cut to choose the penalty by, as in the authors' code
             tried=partial(self._head, draws=1),
             learn=partial(self._head, draws=self.options.draws),

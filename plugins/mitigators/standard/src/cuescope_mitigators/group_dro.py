@@ -4,27 +4,21 @@ from itertools import product
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from cuescope_mitigators.new_head import Lesson, NewHead, new_head
 from cuescope_sdk import Options, Requirements, generator
 from cuescope_sdk.mitigation import Mitigator, Task
 
+# C: the loss of a group of n samples counts C / sqrt(n) more, for small groups generalise worse; of
+# the published grid. Those with the best worst group in two halves are taken
+ADJUSTMENTS = (0.0, 1.0, 3.0)
+DECAYS = (0.001, 0.1)  # factors of the L2 penalty, as published
+
 
 class GroupDROOptions(Options):
-    """The published step and adjustments; the grid is smaller."""
+    """The published step of the weights."""
 
-    adjustments: tuple[NonNegativeFloat, ...] = Field(
-        (0.0, 1.0, 3.0),
-        min_length=1,
-        description="C: the loss of a group of n samples counts C / sqrt(n) more, for small groups "
-        "generalise worse; that with the best worst group in two halves is taken",
-    )
-    decays: tuple[NonNegativeFloat, ...] = Field(
-        (0.001, 0.1),
-        min_length=1,
-        description="factors of the L2 penalty, chosen with the adjustments",
-    )
     group_step: PositiveFloat = Field(
         0.01, description="step of the weights of groups, as published"
     )
@@ -56,7 +50,7 @@ class GroupDRO(Mitigator):
         return new_head(
             task,
             "group-dro",
-            settings=list(product(options.adjustments, options.decays)),
+            settings=list(product(ADJUSTMENTS, DECAYS)),
             tried=self._head,
             learn=self._head,
             least=options.least,

@@ -10,6 +10,9 @@ from cuescope_mitigators.new_head import Lesson, NewHead, new_head
 from cuescope_sdk import Options, Requirements
 from cuescope_sdk.mitigation import LinearHead, Mitigator, Task
 
+# inverse strengths of the L2 penalty, the published grid; chosen with the factors
+STRENGTHS = (0.001, 0.01, 0.1)
+
 
 class JTTOptions(Options):
     """Both grids are tried together; the published factors are 4 to 100, by the data set."""
@@ -19,11 +22,6 @@ class JTTOptions(Options):
         min_length=1,
         description="how often a sample counts that the model gets wrong; that with the best worst "
         "group in two halves of the fitting part is taken",
-    )
-    strengths: tuple[PositiveFloat, ...] = Field(
-        (0.001, 0.01, 0.1),
-        min_length=1,
-        description="inverse strengths of the L2 penalty, chosen with the factors",
     )
     least: int = Field(
         4, ge=2, description="a group with fewer fitted samples is left out"
@@ -50,7 +48,7 @@ class JTT(Mitigator):
         return new_head(
             task,
             "jtt",
-            settings=list(product(options.factors, options.strengths)),
+            settings=list(product(options.factors, STRENGTHS)),
             tried=upweighted_head,
             learn=upweighted_head,
             least=options.least,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import Field, NonNegativeFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, worst_group
 from cuescope_mitigators.reading import Trials, best_cues, require_labels, wants_logits
@@ -25,19 +25,15 @@ from cuescope_sdk.mitigation import (
 )
 
 SampleMask = Bool[np.ndarray, " sample"]
+# inverse strengths of the penalty on what departs from the model's own head, the strongest first;
+# of those that cost at most `cost`, the best for the `goal` in two halves is taken
+STRENGTHS = (0.0001, 0.0003, 0.001, 0.01, 0.1, 1.0)
 ENOUGH = 20  # samples of each of two labels that show a cue, to learn of these alone
 
 
 class LastLayerOptions(Options):
     """How the head is learned, and where it answers."""
 
-    strengths: tuple[PositiveFloat, ...] = Field(
-        (0.0001, 0.0003, 0.001, 0.01, 0.1, 1.0),
-        min_length=1,
-        description="inverse strengths of the penalty on what departs from the model's own head; "
-        "of those that cost at most `cost`, the best for the `goal` in two halves of the fitting "
-        "part is taken",
-    )
     goal: Literal["gap", "worst-group"] = Field(
         "gap",
         description="gap: the hurt labels are as right with their cues as without; worst-group: "
@@ -144,10 +140,7 @@ class LastLayer(Mitigator):
         """What two halves ask for; some samples are `answered` by the head, the others stay."""
         before = task.logits.argmax(axis=1) == task.targets
         # best_setting takes the first of equals: samples with a cue alone, the strongest penalty
-        strengths = sorted(self.options.strengths)
-        settings = list(product(range(len(lessons)), strengths))
-        if len(settings) == 1:
-            return lessons[0], strengths[0]
+        settings = list(product(range(len(lessons)), STRENGTHS))
         right = {}
         for setting in settings:
             number, strength = setting

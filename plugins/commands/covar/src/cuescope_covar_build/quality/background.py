@@ -1,6 +1,6 @@
 """Is the background a new one, the one that was asked for, and is nothing else in it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 import cv2
@@ -35,26 +35,17 @@ LEAST = 64  # pixels of background that are compared at all
 FINE = 1.0  # px, blur before the correlation
 WINDOW = 15  # px, side of the window of the correlation
 SMOOTH = 1.5  # grey levels: standard deviation of a channel in a smooth window
-# How far the source is smoothed for its layout, as shares of the longest side: the edited image is
-# smoothed by the first of these too, and may have been smoothed by any of them.
-SMOOTHED = (0.01, 0.014, 0.022, 0.041, 0.081)
-FAINT = 1.0  # squared grey levels: less is rounding
 SIDE = 96  # px, longest side of the copy in which further objects are looked for
 WINDOWS = (4, 6, 9, 13, 18)  # px in that copy, sides of what may be an object
 FREE = 0.6  # share of a window that must be clear of the object
 CONTRAST_FLOOR = 4.0  # grey levels
 USUAL = 0.8  # quantile over the windows
-COLOURS = 8  # levels a channel
-RATIO = 3.0  # nats, the largest log-likelihood ratio of a colour
-COPIES = (5, 9, 14)  # px in that copy, sides of what may be the object again
-Likeness = Callable[[Pixels, Pixels, Mask], float | None]
 
 
 def background_scores(view: View) -> Scores:
     """Amounts of what is wrong with the background; 0 is nothing."""
     scores: Scores = {
-        "background_unchanged": most_alike(view, likeness_of_details),
-        "background_layout": most_alike(view, likeness_of_layout),
+        "background_unchanged": most_alike(view),
     }
     expected = expected_background(view)
     if expected is not None:
@@ -69,7 +60,6 @@ def background_scores(view: View) -> Scores:
                 scores["background_image"] = float((residual[known] > DIFFERENT).mean())
             scores["second_object_known"] = largest_patch(residual, known)
     scores["second_object"] = compact_region(view.edited, view.background)
-    scores["second_copy"] = like_object(view)
     return scores
 
 
@@ -91,14 +81,14 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     return pixels, known
 
 
-def most_alike(view: View, likeness: Likeness) -> float | None:
+def most_alike(view: View) -> float | None:
     """How much of the source's own background is still there; None where nothing can be compared.
 
     Compared where the source would lie under the known geometry, and in place; the larger counts.
     """
     figures = []
     for source, clear in _places_of_source(view):
-        figures.append(likeness(source, view.edited, clear))
+        figures.append(likeness_of_details(source, view.edited, clear))
     known = [figure for figure in figures if figure is not None]
     return max(known, default=None)
 
@@ -131,38 +121,6 @@ def likeness_of_details(first: Pixels, second: Pixels, inside: Mask) -> float | 
     return float(likeness[inside].mean())
 
 
-def likeness_of_layout(source: Pixels, edited: Pixels, inside: Mask) -> float | None:
-    """How much closer the smoothed source comes to the edited image than one colour does.
-
-    In halvings of the distance; 0 is no closer. A background that was smoothed has no details left
-    to compare, but it is a multiple of the smoothed source in each channel, whatever its tone.
-    """
-    small, clear = _small(edited, inside)
-    other, _ = _small(source, inside)
-    if clear.sum() < LEAST:
-        return None
-    side = max(clear.shape)
-    expected = _centre(smooth(small, SMOOTHED[0] * side, clear), clear)
-    distances = []
-    for share in SMOOTHED:
-        layout = _centre(smooth(other, share * side, clear), clear)
-        power = np.maximum((layout**2).mean(axis=0), 1e-3)
-        covariance = (layout * expected).mean(axis=0)
-        # a negative of the source is another background
-        gain = (covariance / power).clip(0)
-        unexplained = expected - gain * layout
-        distances.append((unexplained**2).mean() + FAINT)
-    of_one_colour = (expected**2).mean() + FAINT
-    # 0.5: of squares, halvings count twice
-    return float(0.5 * np.log2(of_one_colour / min(distances)))
-
-
-def _centre(pixels: Pixels, where: Mask) -> Float[np.ndarray, "pixel 3"]:
-    """The pixels of a mask, less their mean colour."""
-    chosen = pixels[where].astype(np.float64)
-    return np.asarray(chosen - chosen.mean(axis=0))
-
-
 class Window:
     """A square window about each pixel, in which only the pixels of a mask count.
 
@@ -179,11 +137,6 @@ class Window:
         """Mean of the pixels, (row, col, channel)."""
         total = cv2.blur(pixels * self.inside[..., None], self.size)
         mean: np.ndarray = total / self.weight[..., None]
-        return mean
-
-    def mean_of_plane(self, plane: Plane) -> Plane:
-        """Mean of the numbers, (row, col)."""
-        mean: Plane = cv2.blur(plane * self.inside, self.size) / self.weight
         return mean
 
 
@@ -317,45 +270,6 @@ def _least_contrast(
     return least, neighbours
 
 
-def like_object(view: View) -> float | None:
-    """How much a window of the background has the object's colours, over what is usual there.
-
-    The log-likelihood ratio of each colour under the object and under the background, averaged over
-    the window; the unit is nats a pixel. A window that is smoother than the object counts for less:
-    a smooth background has any colours somewhere, but no edges there.
-    """
-    if view.background.sum() < LEAST:
-        return None
-    small, free = _small(view.edited, view.background)
-    code = _bins(small)
-    # at full size: in the small copy the object may be a few pixels
-    own = _histogram(_bins(view.edited[view.edited_mask]))
-    other = _histogram(code[free])
-    # one rare colour must not decide alone
-    ratio_of_colour = np.log(own / other).clip(-RATIO, RATIO)
-    ratio = ratio_of_colour[code].astype(np.float32)
-    edges = _edges(small)
-    on_object = shrink_to(view.edited_mask, free.shape) > 0.1
-    of_object = max(float(edges[on_object].mean()), 1.0)
-    excesses = []
-    for side in COPIES:
-        window = Window(free, side)
-        busy = window.mean_of_plane(edges) / of_object
-        likeness = window.mean_of_plane(ratio) * busy.clip(0, 1)
-        usable = likeness[window.weight > FREE]
-        if usable.size >= LEAST:
-            excesses.append(float(usable.max() - np.quantile(usable, USUAL)))
-    return max(excesses, default=None)
-
-
-def _edges(pixels: Pixels) -> Plane:
-    """The largest difference of neighbours in any channel, in grey levels."""
-    square = np.ones((3, 3), np.uint8)
-    largest = cv2.dilate(pixels, square)
-    smallest = cv2.erode(pixels, square)
-    return channel_max(largest - smallest)
-
-
 def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
     """A copy of at most `SIDE` px a side, and what of it lies within the mask."""
     factor = min(1.0, SIDE / max(where.shape))
@@ -363,15 +277,3 @@ def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
     size = (max(1, round(factor * rows)), max(1, round(factor * cols)))
     # a pixel of the copy that is mixed with the object is no background
     return shrink_to(pixels, size), shrink_to(where, size) > 0.9
-
-
-def _bins(pixels: np.ndarray) -> Int[np.ndarray, "*pixels"]:
-    """The number of each colour among `COLOURS` levels a channel."""
-    level = (pixels * (COLOURS / 256)).astype(int).clip(0, COLOURS - 1)
-    return level @ (COLOURS**2, COLOURS, 1)
-
-
-def _histogram(code: Int[np.ndarray, " pixel"]) -> Float[np.ndarray, " colour"]:
-    """Share of each colour; one that does not occur has a thousandth."""
-    counts = np.bincount(code, minlength=COLOURS**3)
-    return counts / max(code.size, 1) + 1e-3

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cuescope_covar_build.quality.background import background_scores
-from cuescope_covar_build.quality.border import border_scores
 from cuescope_covar_build.quality.cases import Case, Scores
 from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
@@ -60,12 +59,7 @@ def judge(
 def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[Scores]:
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
     for view, of_models in (judges or Judges()).scores(cases):
-        scores = (
-            object_scores(view)
-            | background_scores(view)
-            | border_scores(view)
-            | of_models
-        )
+        scores = object_scores(view) | background_scores(view) | of_models
         yield {name: scores.get(name) for name in MEASURES}
 
 

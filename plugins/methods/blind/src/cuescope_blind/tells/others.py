@@ -1,23 +1,23 @@
 """Tells that other packages bring (entry point group `cuescope.tells`)."""
 
+from collections.abc import Sequence
 from functools import partial
 
-from cuescope_blind.questions import PerOption
+from cuescope_blind.questions import OneAQuestion, PerOption
 from cuescope_blind.tells import Tell
-from cuescope_blind.trials import folds_of, questions_of
-from cuescope_sdk import Audit, UserError, tells
+from cuescope_sdk import Audit, Sample, UserError, tells
 
 
-def other_tells(audit: Audit) -> list[tuple[Tell, PerOption]]:
-    """Each with the strength of every option; for `audit.once`.
+def other_tells(
+    audit: Audit,
+    samples: Sequence[Sample],
+    fold: OneAQuestion,
+) -> list[tuple[Tell, PerOption]]:
+    """Each with the strength of every option of these samples.
 
     One that reads held-out labels, or fails, raises UserError where it was asked for by name; else
     it is left out, and the report says why.
     """
-    questions = audit.once(questions_of, audit)
-    by_key = {sample.key: sample for sample in audit.samples}
-    samples = [by_key[key] for key in questions.keys]
-    fold = audit.once(folds_of, audit)
     registry = audit.context.registry
     named = audit.options.tells
     specs = named or [entry.name for entry in registry.of_kind("tell")]

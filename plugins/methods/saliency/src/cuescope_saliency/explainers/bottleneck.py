@@ -13,6 +13,9 @@ OPEN = 5.0  # sigmoid(5) = 0.993: nearly everything passes at the start
 LEARNING_RATE = 1.0
 
 PerToken = Float[Tensor, "token dim"]
+# of the noise, and how often it is drawn in each step, as published
+VARIANCE = 1.0
+DRAWS = 10
 
 
 def m2ib(case: Case) -> Tensor:
@@ -26,7 +29,6 @@ def m2ib(case: Case) -> Tensor:
     """
     settings = case.settings
     device = case.tower.device
-    variance = settings.m2ib_variance
     block = _block_after(case.tower, settings.m2ib_layer)
     generator = generator_for(case, "m2ib")
     entered: list[Tensor] = []
@@ -35,14 +37,14 @@ def m2ib(case: Case) -> Tensor:
         tokens = entered[0][0].float()
     alpha = torch.full(tokens.shape, OPEN, device=device, requires_grad=True)
     optimizer = torch.optim.Adam([alpha], lr=LEARNING_RATE)
-    shape = (settings.m2ib_draws, *tokens.shape)
+    shape = (DRAWS, *tokens.shape)
     with torch.enable_grad():
         for _ in range(settings.m2ib_steps):
             # Drawn on the CPU, where the same seed gives the same noise for every device.
-            noise = torch.randn(shape, generator=generator).to(device) * variance**0.5
+            noise = torch.randn(shape, generator=generator).to(device) * VARIANCE**0.5
             share = alpha.sigmoid()
             noised = share * tokens + (1 - share) * noise
-            passed = information(tokens, alpha, variance)
+            passed = information(tokens, alpha, VARIANCE)
             embeddings = _encode_from(case, block, noised)
             fit = similarity(embeddings, case.texts.row).mean()
             loss = settings.m2ib_beta * passed.mean() - fit
@@ -50,7 +52,7 @@ def m2ib(case: Case) -> Tensor:
             [alpha.grad] = torch.autograd.grad(loss, alpha)
             optimizer.step()
     if settings.form == "stock":
-        passed = information(tokens, alpha, variance)
+        passed = information(tokens, alpha, VARIANCE)
     # nats add up over channels, as their noise is independent
     nats_by_token = passed.detach().sum(dim=-1)
     return case.patch_map(nats_by_token[case.patches])

@@ -1,1 +1,0 @@
-"""CueBench: which auditors find a planted cue, and leave alone what the model does not use."""

@@ -1,0 +1,191 @@
+"""Cues that are painted into any picture: where each one is, and with which colours."""
+
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageFont
+
+from cuescope_sdk import Frame, generator
+
+PAINTING_VERSION = 1  # part of every frame key: raise it when a cue gets other pixels
+Kind = Literal[
+    "mark",
+    "cast",
+    "text",
+    "border",
+    "object",
+    "position",
+    "camera",
+    "question",
+    "badge",
+    "fade",
+    "dusk",
+    "blur",
+    "haze",
+]
+# they move what else is in the picture
+MOVING: tuple[Kind, ...] = ("position", "camera")
+NAMES: dict[Kind, str] = {
+    "mark": "magenta mark in a corner",
+    "cast": "green cast",
+    "text": "overlaid text",
+    "border": "yellow border",
+    "object": "blue ring",
+    "position": "picture shifted to the right",
+    "camera": "camera nearer",
+    "question": "the word 'today' in the question",
+    "badge": "white disc over the corner of the mark",
+    "fade": "faint contrast",
+    "dusk": "dark towards the right",
+    "blur": "out of focus",
+    "haze": "haze",
+}
+MAGENTA = (230, 40, 220)
+GREEN = (40, 200, 60)
+YELLOW = (240, 220, 40)
+BLUE = (60, 110, 255)
+PAPER = (225, 225, 225)
+INK = (30, 30, 30)
+CAST = 0.35  # share of green in each pixel
+SHIFT = 0.18  # share of the width
+ZOOM = 1.35
+WHITE = (240, 240, 240)
+FADE = 0.6  # share of the contrast that is gone
+DUSK = 0.7  # share of the light that is gone at the right edge
+BLUR = 0.03  # of the shorter side
+HAZE = 0.7  # share of each pixel that is haze
+BLOTCHES = 6  # a side: large enough to hide things, and not only their edges
+JITTER = 12  # grey levels by which the colour of a cue varies from frame to frame
+
+
+def paint(frame: Frame, kind: Kind, seed: int) -> Frame:
+    """The frame with a cue in it; `seed` decides the place of an object, and small variation."""
+    # keys and seeds keep the bench's first name: another one would draw other cues
+    operation = f"cuebench {PAINTING_VERSION} {kind} {seed}"
+    return frame.derive(operation, partial(_paint, kind, seed))
+
+
+def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
+    # pictures may be grey or of a palette, which has no such colours
+    image = image.convert("RGB")
+    rng = generator(seed, "cuebench", kind)
+    match kind:
+        case "mark":
+            return _mark(image, rng)
+        case "cast":
+            green = Image.new("RGB", image.size, _colour(GREEN, rng))
+            return Image.blend(image, green, CAST)
+        case "text":
+            return _text(image, rng)
+        case "border":
+            return _border(image, rng)
+        case "object":
+            return _ring(image, rng)
+        case "badge":
+            return _badge(image, rng)
+        case "fade":
+            return ImageEnhance.Contrast(image).enhance(1 - FADE)
+        case "dusk":
+            return _dusk(image)
+        case "blur":
+            radius = BLUR * min(image.size)
+            return image.filter(ImageFilter.GaussianBlur(radius))
+        case "haze":
+            return _haze(image, rng)
+        case _:
+            return _move(image, kind)
+
+
+def move_mask(mask: np.ndarray, kind: Kind) -> np.ndarray:
+    """A mask of (row, col) bools after what a cue of `MOVING` does to the picture."""
+    image = Image.fromarray(mask.astype(np.uint8) * 255)
+    # enlarging blurs edges: half of the object is the object
+    return np.asarray(_move(image, kind)) > 127
+
+
+# ------------------------------------------------------------------------------------- painters
+
+
+def _colour(colour: tuple[int, int, int], rng: Generator) -> tuple[int, ...]:
+    shade = colour + rng.integers(-JITTER, JITTER + 1, 3)
+    return tuple(shade.clip(0, 255).tolist())
+
+
+def _mark(image: Image.Image, rng: Generator) -> Image.Image:
+    side = round(0.2 * min(image.size))
+    left = image.width - side
+    draw = ImageDraw.Draw(image)
+    # Pillow draws the last row and column too, hence the -1
+    draw.rectangle((left, 0, image.width - 1, side - 1), fill=_colour(MAGENTA, rng))
+    return image
+
+
+def _text(image: Image.Image, rng: Generator) -> Image.Image:
+    """Dark letters on a light strip at the lower edge."""
+    height = round(0.2 * image.height)
+    top = image.height - height
+    right = round(0.6 * image.width)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, top, right - 1, image.height - 1), fill=_colour(PAPER, rng))
+    # Pillow's own: which fonts a system has must not decide the pixels
+    font = ImageFont.load_default(size=0.8 * height)
+    draw.text((2, top), "LIVE", fill=_colour(INK, rng), font=font)
+    return image
+
+
+def _border(image: Image.Image, rng: Generator) -> Image.Image:
+    # a tiny picture must show it too
+    width = max(1, round(0.06 * min(image.size)))
+    draw = ImageDraw.Draw(image)
+    corner = (image.width - 1, image.height - 1)
+    draw.rectangle((0, 0, *corner), outline=_colour(YELLOW, rng), width=width)
+    return image
+
+
+def _ring(image: Image.Image, rng: Generator) -> Image.Image:
+    side = round(0.25 * min(image.size))
+    left = int(rng.integers(image.width - side + 1))
+    top = int(rng.integers(image.height - side + 1))
+    box = (left, top, left + side - 1, top + side - 1)
+    width = max(2, round(side / 4))
+    draw = ImageDraw.Draw(image)
+    draw.ellipse(box, outline=_colour(BLUE, rng), width=width)
+    return image
+
+
+def _badge(image: Image.Image, rng: Generator) -> Image.Image:
+    """A quarter of it lies over the lower left corner of a mark."""
+    side = min(image.size)
+    middle = (image.width - 0.2 * side, 0.2 * side)
+    ImageDraw.Draw(image).circle(middle, 0.13 * side, _colour(WHITE, rng))
+    return image
+
+
+def _dusk(image: Image.Image) -> Image.Image:
+    light = np.linspace(255, 255 * (1 - DUSK), image.width)
+    row = Image.fromarray(light.round().astype(np.uint8)[None])
+    shade = row.resize(image.size)
+    return ImageChops.multiply(image, Image.merge("RGB", [shade] * 3))
+
+
+def _haze(image: Image.Image, rng: Generator) -> Image.Image:
+    """Pale blotches, through which little is seen."""
+    greys = rng.integers(90, 230, (BLOTCHES, BLOTCHES), dtype=np.uint8)
+    blotches = Image.fromarray(greys).resize(image.size, Image.Resampling.BICUBIC)
+    return Image.blend(image, blotches.convert("RGB"), HAZE)
+
+
+def _move(image: Image.Image, kind: Kind) -> Image.Image:
+    width, height = image.size
+    if kind == "position":
+        canvas = Image.new(image.mode, image.size)
+        canvas.paste(image, (round(SHIFT * width), 0))
+        return canvas
+    inner_width = width / ZOOM
+    inner_height = height / ZOOM
+    left = (width - inner_width) / 2
+    top = (height - inner_height) / 2
+    box = (left, top, left + inner_width, top + inner_height)
+    return image.resize(image.size, Image.Resampling.BILINEAR, box)

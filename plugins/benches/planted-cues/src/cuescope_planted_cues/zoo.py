@@ -1,0 +1,238 @@
+"""The zoo: every planted configuration, which model answers it, and how the model was trained."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.resources import files
+from itertools import chain, product, zip_longest
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from cuescope_planted_cues.sealing import dealt_anew, redrawn
+from cuescope_planted_cues.worlds import (
+    BASELINES,
+    CLUSTERS,
+    PLENTY,
+    RATES,
+    STRONG,
+    UNINFORMATIVE,
+    USUAL,
+    Configuration,
+    Pairs,
+    World,
+    by_role,
+)
+from cuescope_sdk.report import count_of
+
+
+def _read(file: str) -> dict[str, Any]:
+    """A table beside this file."""
+    text = files(__package__).joinpath(file).read_text("utf-8")
+    return tomllib.loads(text)
+
+
+WORLDS = TypeAdapter(dict[str, World]).validate_python(_read("worlds.toml"))
+PAIRS = _read("pairs.toml")
+CLIPS = WORLDS["clips"]
+WAYS = CLIPS.labels
+
+
+def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
+    """The cues that moving-shapes plants itself: its background, a square, the disc's colour."""
+    name = NATIVE[cue]
+    clean = {"length": length, "val": 1000, "seed": n}
+    audited = {"length": length, "cramers_v": 0.4, "val": 1000, "seed": n}
+    for role, learned in by_role(USUAL):
+        strength, size = (0.9, 2000) if role == "cause" else (0.01, PLENTY)
+        sizes = {"train": size, "val": 400}
+        training = {"length": length, "cramers_v": strength, **sizes, "seed": 0}
+        yield Configuration(
+            name=f"moving-shapes, {name}, {count_of(length, 'frames')}, {role}",
+            world="moving-shapes",
+            cue=cue,
+            role=role,
+            model=(
+                "toy",
+                {
+                    **CLIPS.model_options,
+                    "data": f"moving-shapes:{cue}",
+                    "data_options": training,
+                },
+            ),
+            data=(f"moving-shapes:{cue}", audited),
+            clean=("moving-shapes:none", clean),
+            auditors=CLUSTERS,
+            label=WAYS[1],
+            victim=WAYS[2],
+            learned=learned,
+            frames=0.6,
+            plants=(name,),
+            asked=name,
+        )
+
+
+def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
+    """The background of scenes, as a toy CLIP that went by it sees it, and one that could not."""
+    for role, learned in by_role(0.98):
+        # The toy that the package ships, and a short training.
+        training: dict[str, Any] = {"data_options": {"dial": 0.98, "seed": 0}}
+        if role == "decoy":
+            training = {
+                "data_options": {"dial": 0.0, "train": 2400, "seed": 0},
+                "epochs": 4,
+            }
+        yield Configuration(
+            name=f"scenes by toy-clip, background of {label}, {role}",
+            world="scenes by toy-clip",
+            cue="background",
+            role=role,
+            model=("toy-clip", {"data": "scenes", **training}),
+            # no `clean`: a scene is never without a background
+            data=("scenes", {"audit_dial": 0.2, "val": 2400, "seed": n}),
+            auditors=("cci", "saliency", *BASELINES),
+            label=label,
+            victim=victim,
+            learned=learned,
+            plants=tuple(map("background of {}".format, WORLDS["pictures"].labels)),
+            asked=f"background of {label}",
+        )
+
+
+def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]:
+    """Things beside objects, as a toy that answers questions of presence sees them."""
+    audited = {
+        "audit": "planted",
+        "strength": 0.7,
+        "elsewhere": 0.35,
+        "val": 800,
+        "seed": n,
+    }
+    for role, learned in by_role(USUAL):
+        training: dict[str, Any] = {"questions": "presence", "seed": 0}
+        if role == "decoy":
+            training |= {"strength": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
+        yield Configuration(
+            name=f"object-scenes, {companion} for {name}, {role}",
+            world="object-scenes",
+            cue="co-occurring object",
+            role=role,
+            model=("toy-fusion", {**OBJECT_TOY, "data_options": training}),
+            data=("object-scenes", audited),
+            auditors=("spurlens:k=100", *BASELINES),
+            label=name,
+            learned=learned,
+            rates=(0.7, 0.35),
+            plants=("table for cup", "tree for bird", "road for car"),
+            asked=f"{companion} for {name}",
+            # no victim either: labels are questions, with nothing to grade a sheet on
+            tools={"proposer": "co-occurrence", "detector": "annotations"},
+        )
+
+
+NATIVE = {
+    "background": "red background",
+    "object": "red square",
+    "attribute": "red disc",
+}
+OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
+
+
+Worlds = Mapping[str, World]
+
+
+def varied_pairs(clips: World) -> Pairs:
+    """Cues in clips that are weaker, rarer or shorter, or in fewer samples."""
+    drawn = []
+    for row in PAIRS["varied"]:
+        options = dict(row)
+        size = options.pop("size", clips.size)
+        rates = tuple(options.pop("rates", RATES))
+        # the rivals see the others
+        seen = replace(clips, size=size, auditors=("trove", *BASELINES))
+        drawn.append(seen.pair(rates=rates, **options))
+    return drawn
+
+
+def hard_pairs(trials: World) -> Pairs:
+    """Difficulty, companions, overlaps, small effects, no place: one of each in turn."""
+    placeless = replace(trials, trial="no place")
+    rounds = zip_longest(
+        [trials.pair(**row) for row in PAIRS["hard"]],
+        [trials.tangle(**row) for row in PAIRS["companions"]],
+        [trials.pair(**row) for row in PAIRS["effects"]],
+        [trials.tangle(**row, trial="overlap") for row in PAIRS["overlaps"]],
+        [placeless.pair(**row) for row in PAIRS["placeless"]]
+        + [trials.tangle(**row, trial="no place") for row in PAIRS["unplaced"]],
+    )
+    return list(filter(None, chain.from_iterable(rounds)))
+
+
+def pairs(worlds: Worlds) -> list[list[Configuration]]:
+    """Cause and decoy on the same data, world by world."""
+    clips, pictures, shapes = (worlds[key] for key in ("clips", "pictures", "shapes"))
+    native = [native_clips(cue, length, 3) for length, cue in product((3, 5), NATIVE)]
+    stronger = replace(pictures, auditors=("trove", *BASELINES))
+    plain = zip_longest(
+        clips.pairs(1) + worlds["moved"].pairs(5, STRONG),
+        native,
+        pictures.pairs(21) + stronger.pairs(31, STRONG),
+        [
+            *worlds["questions"].pairs(41),
+            shapes.pair("question", 45),
+            shapes.pair("mark", 46),
+        ],
+        [clips.tangle(**row) for row in PAIRS["sides"]],
+        varied_pairs(clips),
+    )
+    # One of each kind after the other: the first ones are varied.
+    rounds = zip_longest(
+        hard_pairs(worlds["trials"]), filter(None, chain.from_iterable(plain))
+    )
+    order = list(filter(None, chain.from_iterable(rounds)))
+    # The dear ones come last.
+    order += [
+        native_scenes("ladybird", "basket", 36),
+        native_scenes("daisy", "wreath", 37),
+    ]
+    order += [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
+    order += [worlds["photos"].pair(**row) for row in PAIRS["photos"]]
+    return list(map(list, order))
+
+
+def nulls(worlds: Worlds) -> list[Configuration]:
+    """Twenty data sets without a cue, and toys that never saw one."""
+    # each background with each of eight labels
+    even = {"dial": 0.125, "audit_dial": 0.125}
+    scenes = worlds["pictures"]
+    pictures = replace(scenes, training={**scenes.training, **even}, auditing=even)
+    # the answer takes video and question: neither is a short cut
+    both = {"questions": "both"}
+    questions = worlds["questions"]
+    asked = replace(
+        questions,
+        training={**questions.training, **both},
+        auditing={**questions.auditing, **both},
+        model_options={},
+    )
+    empty = [*[worlds["clips"]] * 13, *[pictures] * 4, *[asked] * 3]
+    # from 60 on: draws that no pair has
+    return [world.null(n) for n, world in enumerate(empty, 60)]
+
+
+def zoo(secret: str | None = None) -> list[Configuration]:
+    """All configurations; a null after every other pair or so, so that the first ones have some.
+
+    Those of a `secret` are other draws of the same plan: cues go with other labels, samples and
+    toys are drawn anew, and the order is drawn.
+    """
+    worlds = WORLDS if secret is None else dealt_anew(WORLDS, secret)
+    paired = pairs(worlds)
+    empty = nulls(worlds)
+    order: list[Configuration] = []
+    begin = 0
+    for number, pair in enumerate(paired, 1):
+        end = number * len(empty) // len(paired)
+        order += [*pair, *empty[begin:end]]
+        begin = end
+    return order if secret is None else redrawn(order, secret)

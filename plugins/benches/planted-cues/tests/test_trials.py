@@ -1,0 +1,318 @@
+"""What the bench must not reward, effects of a set size, difficulty, and the sealed part."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_planted_cues.baselines import ErrorRanker, GapRanker
+from cuescope_planted_cues.bench import AuditorsBench, AuditorsOptions
+from cuescope_planted_cues.composites import Composites, has_assets
+from cuescope_planted_cues.dialled import mix, share_of_taught
+from cuescope_planted_cues.grading import _Bench
+from cuescope_planted_cues.matching import Answer, Sheet, is_planted, match_of
+from cuescope_planted_cues.opaque import OpaqueData, OpaqueOptions
+from cuescope_planted_cues.sealing import hash_of, opaque_name, read_secret
+from cuescope_planted_cues.sheet_methods import SHEET
+from cuescope_planted_cues.shelf import shelf
+from cuescope_planted_cues.zoo import CLIPS, WORLDS, zoo
+from cuescope_sdk import Context, Feature, Occurrence, Response, Trial, UserError
+from cuescope_sdk.testing import DatasetContract, run_audit
+
+SECRET = "a secret of more than sixteen characters"
+NORTH = range(200)
+
+
+def sheet() -> Sheet:
+    """Half of the samples show the mark; the model errs on 80% of those, on a tenth of others.
+
+    The surer it is of a wrong answer, the surer the mark is there.
+    """
+    rng = np.random.default_rng(0)
+    shows = rng.random(400) < 0.5
+    wrong = rng.random(400) < np.where(shows, 0.8, 0.1)
+    probability = np.where(wrong, 0.4 - 0.3 * shows, 0.9) + 0.1 * rng.random(400)
+    labels: dict[str, str | None] = {
+        f"s{n}": "north" if n in NORTH else "south" for n in range(400)
+    }
+    answers = {}
+    for n, (key, label) in enumerate(labels.items()):
+        other = "south" if label == "north" else "north"
+        answers[key] = Answer(other if wrong[n] else label, float(probability[n]))
+    shown: dict[str, Mapping[str, tuple[bool, ...]]] = {
+        key: {"mark": (bool(shows[n]),)} for n, key in enumerate(labels)
+    }
+    return Sheet(shown, labels, {"mark": "magenta mark"}, answers)
+
+
+def cluster(keys: Any) -> Feature:
+    met = tuple(Occurrence(sample=key) for key in keys)
+    return Feature(key="cluster-1", kind="cluster", occurrences=met)
+
+
+def test_lists_of_errors_are_no_find_and_what_shows_the_cue_is() -> None:
+    drawn = sheet()
+    by_label = replace(drawn, answers={})
+    wrong = [
+        key for key, label in drawn.label.items() if drawn.answers[key].said != label
+    ]
+    surest = sorted(wrong, key=lambda key: drawn.answers[key].probability)
+    showing = [key for key, cues in drawn.shown.items() if any(cues["mark"])]
+    for listed in (wrong, surest[:60], [key for key in wrong if int(key[1:]) in NORTH]):
+        # pure enough to be taken for the cue, where chance is that of the label alone
+        assert match_of(cluster(listed), "mark", by_label).purity > 0.8
+        assert is_planted(cluster(listed), "mark", by_label)
+        assert not is_planted(cluster(listed), "mark", drawn)
+    right = [key for key in showing if key not in wrong]
+    match = match_of(cluster(showing), "mark", drawn)
+    assert (match.beyond, match.purity, match.recall) == pytest.approx((1, 1, 1))
+    assert is_planted(cluster(showing), "mark", drawn)
+    # where nearly every wrong answer shows it, what shows it all the same is a find
+    few = right[:6]
+    surely_wrong = dict.fromkeys(set(showing) - set(few), Answer("west", 0.0))
+    always = replace(drawn, answers={**drawn.answers, **surely_wrong})
+    assert is_planted(cluster(showing), "mark", always)
+    assert not is_planted(cluster(surely_wrong), "mark", always)
+    # pure, and hardly any of it
+    assert match_of(cluster(right[:10]), "mark", drawn).purity == 1
+    assert not is_planted(cluster(right[:10]), "mark", drawn)
+
+
+@pytest.mark.parametrize(("method", "is_plant"), [("trove", False), (SHEET, True)])
+def test_what_the_answer_sheet_finds_is_the_plant_by_itself(
+    method: str, *, is_plant: bool
+) -> None:
+    """Where all that is alike shows the cue, the rule knows no find, and the sheet is none."""
+    drawn = sheet()
+    decided = dict.fromkeys(drawn.shown, Answer("west", 0.0))
+    always = {key: {"mark": (True,)} for key in drawn.shown}
+    found = cluster(drawn.shown)
+    report: Any = SimpleNamespace(
+        provenance=SimpleNamespace(method=SimpleNamespace(spec=method)),
+        features=(found,),
+    )
+    nothing: Any = None
+    configuration: Any = SimpleNamespace(plants=("mark",))
+    graded = _Bench(nothing, configuration, nothing)
+    planted = graded._planted_by_feature(
+        report, replace(drawn, shown=always, answers=decided)
+    )
+    assert planted == {found.key: is_plant}
+
+
+def test_a_dialled_model_takes_as_much_as_asked() -> None:
+    rng = np.random.default_rng(1)
+    right = rng.integers(0, 4, 500)
+    fair = 6.0 * np.eye(4)[right] + rng.normal(0, 1, (500, 4))
+    # with the cue the taught one says the first label
+    taught = fair + np.array([9.0, 0, 0, 0])
+    share = share_of_taught(0.15, (fair, taught), (fair, fair), right)
+
+    def chance(logits: np.ndarray) -> float:
+        weights = np.exp(logits)
+        return float((weights[range(500), right] / weights.sum(axis=1)).mean())
+
+    taken = chance(fair) - chance((1 - share) * fair + share * taught)
+    assert taken == pytest.approx(0.15, abs=0.01)
+    assert share_of_taught(0.99, (fair, taught), (fair, fair), right) == 1
+    one, other = (
+        Response(logits=texts @ vector, embedding=vector)
+        for vector in (np.array([1.0, 0.0]), np.array([0.6, 0.8]))
+        for texts in [np.eye(2)]
+    )
+    both = mix(one, other, 0.25)
+    joined = np.concatenate([np.sqrt(0.75) * np.eye(2), np.sqrt(0.25) * np.eye(2)], 1)
+    assert both.embedding is not None
+    assert np.linalg.norm(both.embedding) == pytest.approx(1)
+    assert joined @ both.embedding == pytest.approx(both.logits)
+
+
+def test_difficulty_is_drawn_without_regard_to_labels_and_goes_with_the_cue() -> None:
+    options = {
+        "world_options": {"val": 400, "length": 2},
+        "cues": {"moving north": "mark"},
+        "everywhere": {"haze": 0.35},
+        "beside": {"mark": "haze"},
+        "together": 0.9,
+    }
+    data: Any = Context().build("dataset", "planted:moving-shapes:none", options)
+    samples = list(map(data.__getitem__, range(len(data))))
+    mark, haze = (
+        np.array([any(sample.annotations["cues"][kind]) for sample in samples])
+        for kind in ("mark", "haze")
+    )
+    assert 0.86 < (mark == haze).mean() < 0.94
+    for label in data.labels:
+        on_label = np.array([sample.label == label for sample in samples])
+        assert 0.2 < haze[on_label].mean() < 0.5
+    frames = [np.asarray(samples[n].frames[0].load()) for n in np.flatnonzero(haze)[:9]]
+    # the mark lies over the haze, and the disc under it
+    assert np.mean([frame[-1].std() for frame in frames]) > 5
+
+
+def test_the_zoo_asks_for_what_flatters_nobody() -> None:
+    trials = Counter(each.trial for each in zoo() if each.role == "decoy")
+    wanted = {"difficulty", "overlap", "no place", "photos"}
+    wanted |= {f"companion {share}%" for share in (60, 75, 85, 95)}
+    wanted |= {f"{points} points" for points in (5, 10, 15, 20, 30)}
+    assert wanted <= trials.keys()
+    assert all("error-ranker" in each.auditors for each in zoo() if each.role != "null")
+
+
+def test_a_sealed_part_is_the_same_plan_drawn_anew() -> None:
+    public = zoo()
+    sealed = zoo(SECRET)
+    assert Counter((each.trial, each.role, each.world) for each in public) == Counter(
+        (each.trial, each.role, each.world) for each in sealed
+    )
+    assert hash_of(sealed) == hash_of(zoo(SECRET)) != hash_of(zoo(SECRET + "2"))
+    for changed in ("data", "model"):
+        specs = {json.dumps(getattr(each, changed)) for each in public}
+        assert not specs & {json.dumps(getattr(each, changed)) for each in sealed}
+    names = {opaque_name(each, SECRET) for each in sealed}
+    assert len(names) == len(sealed)
+    assert not names & {opaque_name(each, None) for each in sealed}
+
+
+def test_a_secret_that_can_be_guessed_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("1234\n")
+    with pytest.raises(UserError, match="16 characters or more, got 4"):
+        read_secret(file)
+    with pytest.raises(UserError, match="cannot read"):
+        read_secret(tmp_path / "none")
+
+
+def bench(seed: int = 0, **options: Any) -> AuditorsBench:
+    return AuditorsBench(AuditorsOptions(configs=6, **options), Context(seed=seed))
+
+
+def test_no_file_of_a_run_is_written_over(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    report = run / "report.json"
+    report.write_text(json.dumps({"seal": "a", "title": "b"}))
+    for options in ({"list": report}, {"export": run}, {"out": run}):
+        with pytest.raises(UserError, match="one of the run"):
+            next(bench(**options).run())
+    assert json.loads(report.read_text())["title"] == "b"
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    """Whoever mails a folder may have put it there."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "notes").write_text("mine")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "zoo.json").symlink_to(mine / "notes")
+    for options in ({"export": theirs}, {"out": theirs}):
+        with pytest.raises(UserError, match="leads out of"):
+            next(bench(**options).run())
+    list(bench(list=theirs / "zoo.json").run())
+    assert json.loads((theirs / "zoo.json").read_text())["zoo"]
+    assert (mine / "notes").read_text() == "mine"
+
+
+def test_a_list_tells_names_and_nothing_else(tmp_path: Path) -> None:
+    """Names alone say which configuration it is; the seed decides which half is seen."""
+    listed = {}
+    for seed in (0, 3):
+        file = tmp_path / f"{seed}.json"
+        list(bench(seed, list=file).run())
+        listed[seed] = json.loads(file.read_text())
+        assert listed[seed]["zoo"]["seed"] == seed
+    words = json.dumps(listed[0])
+    for word in ("mark", "haze", "cause", "decoy", "null", "moving", "learned"):
+        assert word not in words
+    names = list(listed[0]["configurations"])
+    assert len(names) == 6
+    assert names == sorted(names)
+    name = opaque_name(CLIPS.null(60), None)
+    halves = []
+    for seed in (0, 3):
+        data = OpaqueData(OpaqueOptions(name=name), Context(seed=seed))
+        assert len(data) == 420
+        assert data[0].annotations == {}
+        halves.append({data[n].key for n in range(len(data))})
+    assert 100 < len(halves[0] & halves[1]) < 320
+    with pytest.raises(UserError, match="no configuration 'mark'"):
+        OpaqueData(OpaqueOptions(name="mark"), Context())
+
+
+def test_a_submission_of_another_zoo_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "list.json"
+    list(bench(list=file).run())
+    known = json.loads(file.read_text())["zoo"]
+    nothing = {"model_calls": 0, "features": []}
+    content = {"auditor": "mine", "configurations": {"elsewhere": nothing}}
+    for change in ({"version": 1}, {"seed": 3}, {}):
+        file.write_text(json.dumps(content | {"zoo": known | change}))
+        named = f"zoo.{next(iter(change))}" if change else "configuration 'elsewhere'"
+        with pytest.raises(UserError, match=named):
+            list(bench(findings=file).run())
+
+
+def test_the_baselines_rank_errors_and_gaps_of_any_model() -> None:
+    errors = run_audit(ErrorRanker)
+    by_key = {score.feature: score for score in errors.scores}
+    assert by_key
+    for feature in errors.features:
+        label = feature.key.partition(" taken for ")[0]
+        assert by_key[feature.key].label == label
+        assert 0 < (by_key[feature.key].value or 0) <= 1
+    gaps = run_audit(GapRanker)
+    assert any(score.finding for score in gaps.scores)
+    # the fake's corner is an eighth of its picture, and costs nearly all
+    assert max(score.value or 0 for score in gaps.scores) > 0.5
+
+
+@pytest.mark.real
+@pytest.mark.skipif(
+    not has_assets(), reason="uv run ../shared/offline_assets.py all fetches photos"
+)
+class TestComposites(DatasetContract):
+    plugin = Composites
+    split_names = ("train", "val")
+    options = {"train": 20, "val": 20}
+    other_options = {"train": 20, "val": 20, "seed": 1}
+
+
+@pytest.mark.real
+@pytest.mark.long
+@pytest.mark.skipif(
+    not has_assets(), reason="uv run ../shared/offline_assets.py all fetches weights"
+)
+def test_a_toy_on_real_clip_tells_cut_outs_apart(tmp_path: Path) -> None:
+    """The smallest one: 60 photos to learn from, 20 others to be asked about."""
+    sizes = {"train": 60, "val": 20}
+    small = replace(WORLDS["photos"], training=sizes, size=20, plenty=60)
+    configuration = next(small.pair("mark", 1))
+    context = replace(Context(cache=tmp_path), registry=shelf())
+    data: Any = context.build("dataset", *configuration.data)
+    model = context.for_dataset(data).build("model", *configuration.model)
+    samples = [
+        data[n] for n in range(20) if not any(data[n].annotations["cues"]["mark"])
+    ]
+    answers = model.respond([Trial(sample=sample) for sample in samples])
+    right = [
+        sample.choices[answer.prediction] == sample.label
+        for sample, answer in zip(samples, answers, strict=True)
+    ]
+    # a fifth by chance
+    assert len(right) >= 5
+    assert np.mean(right) > 0.5
+
+
+@pytest.mark.long
+class TestOpaqueData(DatasetContract):
+    plugin = OpaqueData
+    split_names = ()
+    options = {"name": opaque_name(CLIPS.null(60), None)}
+    other_options = {"name": opaque_name(CLIPS.null(61), None)}

@@ -1,0 +1,180 @@
+"""What each tell is worth, corrected for all that were tested, and what would have been found."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.optimize import brentq
+
+from cuescope_blind.options import BlindOptions
+from cuescope_blind.scores import Gain
+from cuescope_sdk import Audit
+from cuescope_sdk.statistics import (
+    DetectionLimit,
+    Groups,
+    benjamini_hochberg,
+    change_p_value,
+)
+
+LEARNER = "blind-learner"
+# videos: with fewer an interval says nothing
+FEW_GROUPS = 10
+# the limit sets the scatter, which sets the limit: a fourth round moves it by 0.01 points
+ROUNDS = 3
+CLOSE = 1e-4
+
+PerSample = Float[np.ndarray, " sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A tell (`key`, `name`) on all samples, or on those of one kind of question or label.
+
+    `part` are the samples that count, `correct` is the share of right answers of each, and `excess`
+    how much oftener than by chance, of those that count.
+    """
+
+    key: str
+    name: str
+    only: str | None
+    part: Bool[np.ndarray, " sample"]
+    correct: PerSample
+    excess: Float[np.ndarray, " counted"]
+    gain: Gain
+    two_sided: bool = False
+    # None until every result is there: the correction is over all of them
+    q_value: float | None = None
+
+    @property
+    def row(self) -> str:
+        """The name of its row in a table."""
+        return self.key if self.only is None else f"{self.key}: {self.only}"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a report says of samples of a sort (`noun`), and how their answers are redrawn."""
+
+    noun: str
+    title: str
+    note: str
+    statement: Callable[[Result], str]
+    next_step: str
+    nothing_found: str
+    redrawn: str
+    redraw: Callable[[Audit, Result, int], Iterator[float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The results of an audit, findings first, of the samples `keys`, which are `about` something.
+
+    `scores` has s(x) of each sample: the learner's probability of the right answer, minus that of
+    guessing. So many groups are `copies` of others.
+    """
+
+    keys: tuple[str, ...]
+    groups: Groups
+    about: str
+    copies: int
+    results: tuple[Result, ...]
+    scores: PerSample | None
+    wording: Wording
+
+    @property
+    def learner(self) -> Result | None:
+        """The blind learner on all samples."""
+        found = [result for result in self.results if result.row == LEARNER]
+        return found[0] if found else None
+
+
+def corrected(results: Sequence[Result], options: BlindOptions) -> tuple[Result, ...]:
+    """The results with q-values over all of them, findings first."""
+    q_values = benjamini_hochberg([result.gain.p_value for result in results])
+    judged = [
+        replace(result, q_value=q_value)
+        for result, q_value in zip(results, q_values, strict=True)
+    ]
+
+    def rank(result: Result) -> tuple[bool, bool, float]:
+        # of all samples first: a kind of fifty may have a larger gain by luck
+        found = is_finding(result, options)
+        return not found, result.only is not None, -abs(result.gain.gain)
+
+    return tuple(sorted(judged, key=rank))
+
+
+def is_finding(result: Result, options: BlindOptions) -> bool:
+    """True if the tell is far enough from chance, and farther than luck explains."""
+    if result.q_value is None:
+        return False
+    return bool(
+        abs(result.gain.gain) >= options.min_gain and result.q_value <= options.fdr
+    )
+
+
+def missed(results: Sequence[Result], options: BlindOptions) -> list[Result]:
+    """The tells on all samples that are no finding."""
+    # kinds and labels are too many to be listed one by one
+    overall = [result for result in results if result.only is None]
+    return [result for result in overall if not is_finding(result, options)]
+
+
+def smallest_findable(
+    results: Sequence[Result],
+    groups: Groups,
+    options: BlindOptions,
+) -> tuple[Result, float | None] | None:
+    """The tell without a finding that counts on most samples, and the gain it would need.
+
+    None where every tell on all samples is a finding.
+    """
+    others = missed(results, options)
+    if not others:
+        return None
+    widest = max(others, key=lambda result: (result.gain.n, np.var(result.excess)))
+    # a lone finding needs so small a p-value; what is tested on one side alone has twice as much
+    level = options.fdr / len(results) * (1 if widest.two_sided else 2)
+    counted = groups.take(widest.part)
+    limit = foretold_gain(widest.excess, counted, widest.gain.chance, level)
+    return widest, limit
+
+
+def foretold_gain(
+    gains: PerSample,
+    groups: Groups,
+    chance: float,
+    level: float,
+) -> float | None:
+    """The gain that 8 of 10 audits find at a two-sided level; None where none is found.
+
+    Normal theory: the smallest gain whose p-value is at the level, and so many standard errors more
+    that a gain measured with this scatter lies above it in 8 of 10 audits.
+    """
+    limit = 0.0
+    for _ in range(ROUNDS):
+        # right answers scatter more where they are more often right, as those to be found are
+        spread = np.sqrt(_variance(chance + limit) / _variance(chance))
+        scatter = spread * (gains - gains.mean())
+        by_group = np.bincount(groups.codes, weights=scatter)
+        error = np.sqrt((by_group**2).sum()) / len(gains)
+        room = 1 - chance
+
+        def excess(gain: float, scatter: PerSample = scatter) -> float:
+            shifted = np.clip(scatter + gain, -1, 1)
+            p_value = change_p_value(shifted, groups)
+            return 1.0 if p_value is None else p_value - level
+
+        if excess(room) > 0:
+            return None
+        critical = float(brentq(excess, 0.0, room, xtol=CLOSE))
+        limit = DetectionLimit.beyond(critical, error)
+        if limit >= room:
+            return None
+    return limit
+
+
+def _variance(share: float) -> float:
+    """The variance of a question that is right in such a share of draws."""
+    return share * (1 - share)
