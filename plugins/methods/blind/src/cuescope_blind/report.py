@@ -7,8 +7,19 @@ import numpy as np
 
 from cuescope_blind.results import Result, Study, is_finding, missed, smallest_findable
 from cuescope_blind.scores import Gain
-from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
-from cuescope_sdk.report import count_of
+from cuescope_sdk import (
+    Audit,
+    Cell,
+    Feature,
+    Finding,
+    Impact,
+    Occurrence,
+    Row,
+    Score,
+    Table,
+)
+from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.statistics import Estimate
 
 # examples of each finding; a cell holds so many characters
 EXAMPLES = 3
@@ -57,6 +68,9 @@ def scores(audit: Audit, study: Study) -> Iterator[Score]:
         audit.note(name, text)
     _record(audit, study)
     audit.attach(_table(study))
+    found = _finding(audit, study)
+    if found is not None:
+        audit.attach(found)
     if study.wording.noun == "questions":
         examples = _examples(audit, study)
         # without a finding there is no tell to show
@@ -81,6 +95,44 @@ def scores(audit: Audit, study: Study) -> Iterator[Score]:
             statement=study.wording.statement(result),
         )
         yield Score(**both, metric="blind_accuracy", value=gain.accuracy)
+
+
+def _finding(audit: Audit, study: Study) -> Finding | None:
+    """What predicts answers without a look, all that was found of it; None where nothing was."""
+    found = [result for result in study.results if is_finding(result, audit.options)]
+    if not found:
+        return None
+    first = study.learner if study.learner in found else found[0]
+    assert first is not None
+    noun = study.wording.noun
+    return Finding(
+        feature=feature_key(study, first),
+        claim="{feature} predicts the answer",
+        columns=("correct", "chance"),
+        rows=tuple(_row(study, result) for result in found),
+        impact=Impact(
+            count=least_told(first.gain, len(study.keys), found=True),
+            total=len(study.keys),
+            of=noun,
+            detail="answered without looking, at least",
+        ),
+    )
+
+
+def _row(study: Study, result: Result) -> Row:
+    gain = result.gain
+    change = None
+    if gain.low is not None and gain.high is not None:
+        change = Estimate(gain.gain, gain.low, gain.high)
+    row = shares_row(
+        result.name,
+        gain.accuracy,
+        gain.chance,
+        change,
+        label=None if study.wording.noun == "questions" else result.only,
+        n=gain.n,
+    )
+    return row.model_copy(update={"feature": feature_key(study, result)})
 
 
 def least_told(gain: Gain, total: int, *, found: bool) -> int:
@@ -139,12 +191,11 @@ def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
         widest, limit = foretold
         names = [result.key for result in missed(study.results, options)]
         about = f"'{widest.key}' on {count_of(widest.gain.n, noun)}"
-        power = f"There are too few {noun} to find any gain ({about})"
+        power = f"none for any gain: too few {noun} ({about})"
         if limit is not None:
-            points = f"{100 * limit:.1f} points"
-            power = f"A gain of {points} is found in 8 of 10 audits ({about})"
-        looked = f"looked for and not found: {', '.join(names)}"
-        yield "could have been missed", f"{looked}. {power}"
+            power = f"80% for a gain of {100 * limit:.1f} points ({about})"
+        yield "power", power
+        yield "looked for and not found", ", ".join(names)
 
 
 def _record(audit: Audit, study: Study) -> None:
