@@ -55,12 +55,12 @@ Estimator = Callable[[Kept], Said]
 
 
 def rules(kept: Kept) -> Said:
-    """What `confirm` said; it ranks by the effect beyond all controls."""
+    """What `confirm` said; it ranks by the effect beyond all controls, which it had until then."""
     graded = kept.graded
     effect = None
     if graded["effect"] is not None:
         effect = Estimate(graded["effect"], graded["low"], graded["high"])
-    return Said(graded["verdict"], graded["excess"] or 0.0, effect)
+    return Said(graded["verdict"], graded.get("excess") or 0.0, effect)
 
 
 def gap(kept: Kept, *, alike: bool) -> Said:
@@ -219,14 +219,14 @@ def _shifts(kept: Kept, changes: Sequence[Change]) -> Iterator[Shift]:
         shows = np.array(change["with_cue"], bool)
         if shows.sum() < LEAST:
             continue
-        dose, error = _dose(change) or UNKNOWN
-        # samples that are taken for the cue's and are not cannot be moved by it
-        purity = 1.0
+        dose, error = 1.0, 0.0
         if change["needs"] not in EXACT:
+            share, unsure = _dose(change) or UNKNOWN
+            # samples that are taken for the cue's and are not cannot be moved by it
             purity = kept.rows["purity"] or 1.0
-        error = purity * float(np.hypot(error, off))
+            dose, error = purity * share, purity * float(np.hypot(unsure, off))
         kind = change["needs"], change["changes"]
-        yield _shift(kept, change, shows, kind, CHANGED, purity * dose, error)
+        yield _shift(kept, change, shows, kind, CHANGED, dose, error)
         if change["placebo"] != "none":
             yield _shift(kept, change, shows, kind, PLACEBO)
         if (~shows).sum() >= LEAST:
