@@ -3,7 +3,7 @@
 It is printed beside the verdict, and ranks cues.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -98,7 +98,7 @@ def dose_of(dossier: Dossier, witness: Witness) -> Dose | None:
 
 
 def _shifts(
-    dossier: Dossier, doses: dict[Witness, Dose | None], purity: float
+    dossier: Dossier, doses: Mapping[Witness, Dose | None], purity: float
 ) -> Iterator[Shift]:
     """Of each witness the change, its placebo, and both in samples without the cue."""
     off = _off([dose for dose in doses.values() if dose is not None])
