@@ -10,7 +10,7 @@ model. Of each estimator the verdict is that its effect is more than the margin,
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,6 @@ LEVEL = 0.95
 LEAST = 10  # samples: the default of confirm
 # of what pictures cannot tell, anything between none and all: mean and standard deviation
 UNKNOWN = 0.5, 12**-0.5
-ELSEWHERE = ("elsewhere", "other frames")  # placebos that are done at another place
 EXACT = ("words", "name", "modality", "question", "pair")
 AS_IS, CHANGED, PLACEBO = range(3)
 Change = Mapping[str, Any]
@@ -56,12 +55,12 @@ Estimator = Callable[[Kept], Said]
 
 
 def rules(kept: Kept) -> Said:
-    """What `confirm` said; it ranks by the effect beyond all controls."""
+    """What `confirm` said; it ranks by the effect beyond all controls, which it had until then."""
     graded = kept.graded
     effect = None
     if graded["effect"] is not None:
         effect = Estimate(graded["effect"], graded["low"], graded["high"])
-    return Said(graded["verdict"], graded["excess"] or 0.0, effect)
+    return Said(graded["verdict"], graded.get("excess") or 0.0, effect)
 
 
 def gap(kept: Kept, *, alike: bool) -> Said:
@@ -129,36 +128,32 @@ def model(
     kept: Kept,
     *,
     observes: bool = True,
-    places: bool = False,
-    trusts: bool = True,
+    edits: bool = False,
+    extra: bool = True,
     **given: float,
 ) -> Said:
     """`dose_response` over every row: changes, placebos, controls and samples as they are.
 
-    An intervention shares its damage with its controls; with `places` those at the same place share
-    more. With `trusts` the purity is as the run's lists tell it, else between that and all: a list
-    that misses samples makes others look impure.
+    An intervention without a dose, as an edit of the embedding, is a row where it `edits`, or where
+    there is no other. With `extra` interventions that `confirm` left out are rows, too.
     """
-    shifts = [
-        shift if places else replace(shift, beside=shift.beside[:1])
-        for shift in _shifts(kept, trusts=trusts)
-    ]
+    able = [change for change in _changes(kept) if extra or change["used"] is not None]
+    known = [change for change in able if change["doses"] or change["needs"] in EXACT]
+    shifts = list(_shifts(kept, able if edits or not known else known))
     if not shifts:
         return Said()
     rng = generator(0, "model", kept.graded["world"], kept.graded["case"])
-    observed = _observed(kept, trusts=trusts) if observes else None
+    observed = _observed(kept) if observes else None
     found = dose_response(shifts, rng, observed, **given)
     return _by_probability(found.above(MARGIN), found.effect)
 
 
-def _observed(kept: Kept, *, trusts: bool) -> Observed | None:
-    """Hidden company may mislead as much as what is seen does (Cinelli and Hazlett, 2020)."""
+def _observed(kept: Kept) -> Observed | None:
     gaps = _gaps(kept)
     if gaps is None:
         return None
     plain, alike = gaps
-    purity, _ = _purity(kept, trusts=trusts)
-    return Observed(alike, abs(plain.value - alike.value), purity)
+    return Observed(alike, abs(plain.value - alike.value), kept.rows["purity"] or 1.0)
 
 
 ESTIMATORS: Mapping[str, Estimator] = {
@@ -174,8 +169,8 @@ ESTIMATORS: Mapping[str, Estimator] = {
     "model, effect .2": partial(model, effect=0.2),
     "model, effect .8": partial(model, effect=0.8),
     "model, changes alone": partial(model, observes=False),
-    "model, by place": partial(model, places=True),
-    "model, purity unsure": partial(model, trusts=False),
+    "model, asked alone": partial(model, extra=False),
+    "model, embedding too": partial(model, edits=True),
 }
 
 
@@ -214,23 +209,24 @@ def _dose(change: Change) -> tuple[float, float] | None:
     return float(shares.mean().clip(-1, 1)), float(error)
 
 
-def _shifts(kept: Kept, *, trusts: bool) -> Iterator[Shift]:
+def _shifts(kept: Kept, changes: Sequence[Change]) -> Iterator[Shift]:
     """Of each intervention the change, its placebo, and both in samples without the cue.
 
     And of cues that nobody found, and of other labels.
     """
-    for change in _changes(kept):
+    off = _off(kept)
+    for change in changes:
         shows = np.array(change["with_cue"], bool)
         if shows.sum() < LEAST:
             continue
-        dose, error = _dose(change) or UNKNOWN
-        # samples that are taken for the cue's and are not cannot be moved by it
-        purity, unsure = 1.0, 0.0
+        dose, error = 1.0, 0.0
         if change["needs"] not in EXACT:
-            purity, unsure = _purity(kept, trusts=trusts)
-        error = float(np.hypot(purity * error, unsure * dose))
+            share, unsure = _dose(change) or UNKNOWN
+            # samples that are taken for the cue's and are not cannot be moved by it
+            purity = kept.rows["purity"] or 1.0
+            dose, error = purity * share, purity * float(np.hypot(unsure, off))
         kind = change["needs"], change["changes"]
-        yield _shift(kept, change, shows, kind, CHANGED, purity * dose, error)
+        yield _shift(kept, change, shows, kind, CHANGED, dose, error)
         if change["placebo"] != "none":
             yield _shift(kept, change, shows, kind, PLACEBO)
         if (~shows).sum() >= LEAST:
@@ -243,10 +239,17 @@ def _shifts(kept: Kept, *, trusts: bool) -> Iterator[Shift]:
             yield _shift(kept, change, shows, None, PLACEBO)
 
 
-def _purity(kept: Kept, *, trusts: bool) -> tuple[float, float]:
-    """Of the samples that are taken for the cue's, the share that shows it, with its error."""
-    told = kept.rows["purity"] or 1.0
-    return (told, 0.0) if trusts else ((1 + told) / 2, (1 - told) * 12**-0.5)
+def _off(kept: Kept) -> float:
+    """How far a recogniser errs on changed pictures, as a standard deviation.
+
+    Each placebo leaves all of the cue: what it seems to leave differs from one to the next.
+    """
+    left = [
+        np.mean(change["doses"], axis=0)[1]
+        for change in _changes(kept)
+        if change["doses"] and change["effect"] == "removes"
+    ]
+    return float(np.std(left, ddof=1)) if len(left) > 1 else 0.0
 
 
 def _shift(
@@ -260,9 +263,7 @@ def _shift(
 ) -> Shift:
     groups = np.array(change["groups"])[rows].tolist()
     values = _moved(kept, change, rows, AS_IS, to=column)
-    is_elsewhere = column == PLACEBO and change["placebo"] in ELSEWHERE
-    beside = [change["spec"], (change["spec"], is_elsewhere)]
-    return Shift(beside, kind, values, groups, dose, error)
+    return Shift([change["spec"]], kind, values, groups, dose, error)
 
 
 def _gaps(kept: Kept) -> tuple[Estimate[float], Estimate[float]] | None:

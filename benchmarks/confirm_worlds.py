@@ -52,7 +52,7 @@ class Graded:
     effect: float | None = None
     low: float | None = None
     high: float | None = None
-    excess: float | None = None
+    probability: float | None = None
     lost: tuple[float, float, float] | None = None
     truth_lost: float = 0.0
     enough: bool = False
@@ -221,7 +221,7 @@ class Bench:
     ) -> Graded:
         [headline, *_] = [score for score in report.scores if score.metric == "effect"]
         scores = {score.metric: score for score in report.scores}
-        excess = scores.get("excess")
+        probability = scores.get("probability")
         lost = scores.get("accuracy_lost")
         label = headline.label or self.world.victim_of(case)
         truth = truth_of(self.world, case, label, self.cache)
@@ -243,7 +243,7 @@ class Bench:
             effect=headline.value,
             low=headline.low,
             high=headline.high,
-            excess=excess.value if excess else None,
+            probability=probability.value if probability else None,
             lost=(lost.value, lost.low, lost.high) if lost else None,
             truth_lost=truth.accuracy * float(share) / len(self.world.labels),
             enough=report.notes.get("power", "").endswith("enough"),
@@ -325,7 +325,7 @@ def summary(graded: Sequence[Graded]) -> Iterable[tuple[str, str]]:
 def _auroc(causes: Sequence[Graded], decoys: Sequence[Graded]) -> str:
     if not causes or not decoys:
         return "-"
-    values = [row.excess or 0.0 for row in (*causes, *decoys)]
+    values = [row.probability or 0.0 for row in (*causes, *decoys)]
     is_cause = [True] * len(causes) + [False] * len(decoys)
     words = f"{len(causes)} causes, {len(decoys)} decoys"
     return f"{roc_auc_score(is_cause, values):.3f} ({words})"
@@ -351,14 +351,20 @@ def _covers_loss(row: Graded) -> bool:
 def show(graded: Sequence[Graded]) -> None:
     """Both tables."""
     console = Console(width=150)
-    cases = Table("case", "found by", "truth", "verdict", "effect", "beyond controls")
+    cases = Table("case", "found by", "truth", "verdict", "effect", "probability")
     for row in graded:
         effect = "-"
         if row.effect is not None:
             effect = f"{points(row.effect)} ({points(row.low)} to {points(row.high)})"
-        excess = "-" if row.excess is None else points(row.excess)
+        told = row.probability
+        probability = "-" if told is None else f"{told:.2f}"
         cases.add_row(
-            row.case, row.found_by, points(row.truth), row.verdict, effect, excess
+            row.case,
+            row.found_by,
+            points(row.truth),
+            row.verdict,
+            effect,
+            probability,
         )
     console.print(cases)
     figures = Table("figure", "seen")

@@ -223,6 +223,9 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
         assert checks[f"witness: {witness}", "red"] == "supported"
         assert checks[f"witness: {witness}", "blue"] != "supported"
     assert checks["located where a cue is annotated", "red"] == "supported"
+    told = {s.feature: s.value for s in report.scores if s.metric == "probability"}
+    assert told["red"] > 0.95
+    assert told["blue"] < 0.5
     [lost] = [s for s in report.scores if s.metric == "accuracy_lost"]
     # a third are of the label, three tenths of them show it, and nearly all of these are wrong
     assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)

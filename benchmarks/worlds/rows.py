@@ -14,11 +14,7 @@ from cuescope_confirm.analysis import Results
 from cuescope_confirm.companions.unnamed import AsTheyAre, as_they_are, beside_all_else
 from cuescope_confirm.locating import Target
 from cuescope_confirm.looks import ask_in_looks
-from cuescope_confirm.testimony.manipulation import (
-    by_fold,
-    changed_moments,
-    recogniser_of,
-)
+from cuescope_confirm.testimony.manipulation import share_left
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
 from cuescope_confirm.trials import (
     _witnesses as witnesses_of,
@@ -85,7 +81,6 @@ def keep(folder: Path, dossier: Dossier, results: Results) -> None:
         "purity": target.located.purity if target.located else None,
         "verdict": row.ruling.verdict,
         "missing": str(row.ruling.missing),
-        "excess": row.excess if row.votes else None,
         "beside": _gap(row.beside),
         "reasons": {other.spec: other.reason for other in of_target if other.reason},
         "changes": [
@@ -149,17 +144,10 @@ def _doses(dossier: Dossier, witness: Witness) -> list[list[float]] | None:
 
     None where pictures do not tell the cue.
     """
-    if witness.edits_model or witness.plugin.needs == "pair":
+    if witness.plugin.needs == "pair":
         return None
-    shares = []
-    for study, part in by_fold(dossier.study, witness):
-        recogniser = recogniser_of(study, part.target)
-        moments = list(changed_moments(part))
-        if recogniser is None or not moments:
-            return None
-        sides = [recogniser.share_left(side) for side in zip(*moments, strict=True)]
-        shares += (np.stack(sides, axis=1) / recogniser.apart).round(4).tolist()
-    return shares
+    left = share_left(dossier.study, witness)
+    return None if left is None else left.round(4).tolist()
 
 
 def _view(

@@ -198,11 +198,27 @@ def test_what_is_observed_counts_as_far_as_it_may_not_be_wrong() -> None:
     shifts = [shift(name, 0.0) for name in "ab"]
     seen = Estimate(0.4, 0.35, 0.45)
     values = [
-        dose_response(shifts, rng(), Observed(seen, bias)).effect.value
-        for bias in (0.01, 1.0)
+        dose_response(shifts, rng(), Observed(seen, confounding)).effect.value
+        for confounding in (0.0, 1.0)
     ]
-    assert values[0] > 0.15
+    assert values[0] > values[1] + 0.03
     assert abs(values[1]) < 0.05
+
+
+def test_adjustment_that_happens_to_move_nothing_is_no_proof() -> None:
+    """Two draws of one spread: where one is 0, the other need not be."""
+    generator = rng(6)
+    inside = 0
+    for _ in range(40):
+        spread = 0.2 * abs(generator.standard_normal())
+        hidden, seen = spread * generator.standard_normal(2)
+        effect = 0.4 * generator.standard_normal()
+        value = effect + hidden
+        observed = Observed(Estimate(value, value - 0.02, value + 0.02), abs(seen))
+        weak = shift("a", 0.2 * effect, dose=0.2, error=0.1)
+        found = dose_response([weak], generator, observed).effect
+        inside += found.low <= effect <= found.high
+    assert inside >= 35
 
 
 def test_an_unsure_dose_makes_the_effect_unsure() -> None:

@@ -17,6 +17,7 @@ from cuescope_sdk.locating import (
     Linear,
     Look,
     PixelPatches,
+    Rates,
     Region,
     Sides,
     Sight,
@@ -970,3 +971,20 @@ def test_what_changes_is_of_most_pictures(bright: int, words: tuple[str, ...]) -
     cells = _cells.cells_of(_cells.pixels_of(frames))
     everywhere = [np.ones((1, 1), bool)] * 20
     assert change_at(cells, frames, everywhere, data).words == words
+
+
+def test_a_list_that_misses_some_makes_no_model_look_impure() -> None:
+    """The list misses 15% and is wrong in 10%, and the model in neither."""
+    rng = np.random.default_rng(0)
+    shows = rng.random(600) < 0.3
+    scores = 5 * shows + rng.standard_normal(600)
+    listed = shows & (rng.random(600) < 0.85)
+    wrong = rng.choice(np.flatnonzero(~shows), round(listed.sum() / 9), replace=False)
+    listed[wrong] = True
+    cut = 2.5
+    rates = Rates.of(scores, listed, cut)
+    taken = scores >= cut
+    purity = rates.purity(int(taken.sum()), len(taken))
+    assert purity == pytest.approx(shows[taken].mean(), abs=0.03)
+    assert listed[taken].mean() < purity - 0.08
+    assert rates.wrongly < 0.03

@@ -477,23 +477,6 @@ def test_what_the_embedding_alone_tells_has_to_be_said_by_samples_as_they_are(
     assert (by_all_else(study, row) is None) is is_cause
 
 
-@pytest.mark.parametrize(
-    ("least", "alike", "excess"),
-    [(0.2, 0.2, 0.2), (0.01, 0.25, 0.05), (-0.1, 0.2, -0.1), (0.2, -0.05, -0.05)],
-)
-def test_both_witnesses_have_to_say_that_there_is_an_effect(
-    least: float, alike: float, excess: float
-) -> None:
-    _, row = undecided([], said(alike, alike - 0.1, alike + 0.1))
-    together = Effect(least, least - 0.1, least + 0.1, 40, 0.001, alone=least)
-    row = replace(row, together=together)
-    assert row.excess == pytest.approx(excess)
-    # of right answers in its own label, and of the one answer in all of them
-    drawn = Drawn("plate", 0.9, 4, 80, Estimate(alike, alike - 0.1, alike + 0.1))
-    row = replace(row, beside=said(0.9, 0.8, 1.0), drawn=drawn)
-    assert row.excess == pytest.approx(excess)
-
-
 @pytest.mark.parametrize("is_shown", [True, False])
 def test_what_moves_answers_the_other_way_is_not_acquitted(is_shown: bool) -> None:
     votes = []

@@ -191,14 +191,11 @@ def test_no_change_takes_more_than_all_of_a_cue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """However little sets held-out samples apart, by which what it takes is divided."""
-    given: Any = SimpleNamespace(edits_model=False)
-    for name in ("recogniser_of", "changed_moments", "Witness"):
-        monkeypatch.setattr(manipulation, name, lambda *_, **__: given)
-    monkeypatch.setattr(manipulation.Answers, "unknown", lambda *_: given)
-    monkeypatch.setattr(
-        manipulation, "_shares_of_pairs", lambda *_: np.array([9.0, 7.0])
-    )
-    assert manipulation._share_of(given, given, given, [], []) == 1.0
+    left = np.array([[0.0, 9.0], [0.0, 7.0]])
+    monkeypatch.setattr(manipulation, "share_left", lambda *_: left)
+    study: Any = None
+    witness: Any = SimpleNamespace(plugin=SimpleNamespace(effect="removes"))
+    assert manipulation.share_taken(study, witness) == 1.0
 
 
 def test_what_is_done_without_the_cue_too_is_no_cause() -> None:

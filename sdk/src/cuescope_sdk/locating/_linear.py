@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.maths import on_one_thread
-from cuescope_sdk.statistics import Groups, Roc
+from cuescope_sdk.statistics import Groups, Roc, TwoGroups
 
 FOLDS = 4
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
@@ -155,9 +155,19 @@ class Rates(NamedTuple):
     wrongly: float
 
     @classmethod
-    def of(cls, taken: BoolPerFrame, shows: BoolPerFrame) -> "Rates":
-        """Of frames that are known."""
-        return cls(float(taken[shows].mean()), float(taken[~shows].mean()))
+    def of(cls, scores: PerFrame, listed: BoolPerFrame, cut: float) -> "Rates":
+        """Of frames that a list says show the cue, and others: it may be wrong about some.
+
+        Held to a list that misses some of the cue, a model is wrong where it is right (Hui and
+        Walter, 1980). So both are observers of what nobody knows: each frame counts by how likely
+        its score is of the higher of two groups, in which it is listed more often.
+        """
+        alike = np.zeros(len(scores), int)
+        groups = TwoGroups.fit(scores, alike, listed, 1)
+        shown = groups.probability(scores, alike)
+        taken = scores >= cut
+        sides = (np.average(taken, weights=weights) for weights in (shown, 1 - shown))
+        return cls(*map(float, sides))
 
     def purity(self, taken: int, frames: int) -> float:
         """Of frames that are taken, the part that shows the cue, where so many of all are.
@@ -232,5 +242,5 @@ class Linear:
             model,
             threshold=model.threshold + cut,
             auroc=Roc(scores, data.shows).auroc(data.labels),
-            rates=Rates.of(scores >= cut, data.shows),
+            rates=Rates.of(scores, data.shows, cut),
         )

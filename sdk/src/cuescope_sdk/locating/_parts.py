@@ -154,7 +154,7 @@ def learn_parts(
     roc = Roc(values, data.shows)
     model = learn(np.ones(len(grids), bool))
     cut = roc.youden_cut()
-    model = replace(model, threshold=cut, rates=Rates.of(values >= cut, data.shows))
+    model = replace(model, threshold=cut, rates=Rates.of(values, data.shows, cut))
     others = np.flatnonzero(~data.shows).tolist()
     least = least_of([model.read(grids[row]) for row in others])
     return Learned(model, roc.auroc(data.labels) or 0.5, least, halves)

@@ -62,13 +62,14 @@ class Shift:
 
 @dataclass(frozen=True)
 class Observed:
-    """What samples as they are say of the effect, and how wrong this may be (a standard deviation).
+    """What samples as they are say of the effect, adjusted for what can be seen.
 
-    `dose` is the share of those taken for the cue's that show it.
+    `confounding` is by how much adjustment moved it: hidden confounders may do the like. `dose` is
+    the share of those taken for the cue's that show it.
     """
 
     estimate: Estimate[float]
-    bias: float
+    confounding: float
     dose: float = 1.0
 
 
@@ -127,7 +128,9 @@ def dose_response(
     the wider is the interval; and one unlike all others says little. This is Mendelian
     randomisation with pleiotropy (Bowden, Davey Smith and Burgess, 2015) as a meta-analysis (van
     Houwelingen, Arends and Stijnen, 2002) of means in the same samples. What samples as they are
-    say is one more shift, of all of the cue, with a bias of its own (Turner and others, 2009).
+    say is one more shift, of all of the cue, with a bias of its own (Turner and others, 2009):
+    hidden confounders are as strong as those that were adjusted for (Cinelli and Hazlett, 2020), as
+    far as one draw tells how strong these are.
 
     Raises ValueError without any shift.
     """
@@ -176,8 +179,8 @@ class _Sampler:
     """Gibbs sampling of normal means with random effects that are scale mixtures of normals.
 
     `beside` are the effects beside the cue, each with the number of its spread: what changes share
-    with controls, what they do apart from these, and how samples as they are mislead, whose spread
-    is known.
+    with controls, what they do apart from these, and how samples as they are mislead. `known` is an
+    effect of the last spread that was seen.
     """
 
     means: PerShift
@@ -186,7 +189,7 @@ class _Sampler:
     dose_errors: PerShift
     beside: Members
     sorts: Int[np.ndarray, " effect"]
-    bias: float
+    known: float
     spread: float
     effect: float
     heterogeneity: float
@@ -228,7 +231,7 @@ class _Sampler:
             errors,
             beside,
             sorts,
-            0.0 if observed is None else max(observed.bias, 1e-3),
+            0.0 if observed is None else observed.confounding,
             spread,
             effect,
             heterogeneity,
@@ -240,7 +243,6 @@ class _Sampler:
         scales = np.ones((CHAINS, count))
         spreads = self.spread * np.abs(rng.standard_normal((CHAINS, 3)))
         spreads = np.maximum(spreads, self.spread / 10)
-        spreads[:, AS_THEY_ARE] = self.bias
         effects = self.effect / 2 * rng.standard_normal(CHAINS)
         means, errors, seen = [], [], []
         for sweep in range(SWEEPS):
@@ -255,10 +257,13 @@ class _Sampler:
             squares = (beside / deviations) ** 2
             free = rng.chisquare(FREEDOM + 1, (CHAINS, count))
             scales = (FREEDOM + squares) / free
-            for sort in (SHARED, APART):
-                squares = beside[:, self.sorts == sort] ** 2
-                weighed = squares / scales[:, self.sorts == sort]
-                spreads[:, sort] = self._draw_spread(rng, weighed)
+            weighed = beside**2 / scales
+            for sort in (SHARED, APART, AS_THEY_ARE):
+                of_sort = weighed[:, self.sorts == sort]
+                if sort == AS_THEY_ARE:
+                    known = np.full((CHAINS, 1), self.known**2)
+                    of_sort = np.hstack([of_sort, known])
+                spreads[:, sort] = self._draw_spread(rng, of_sort)
         spread = float(np.mean(seen))
         return DoseResponse(
             np.array(means), np.array(errors), self.heterogeneity, spread

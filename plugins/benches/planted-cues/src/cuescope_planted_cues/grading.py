@@ -258,8 +258,8 @@ class _Bench:
         # As they were found: that, and not where `confirm` sees them, is what is graded.
         planted = self._planted_by_feature(confirmed, sheet)
         planted |= self._planted_by_feature(report, sheet)
-        # the effect beyond all controls, which has to tell causes from decoys
-        sure = [score for score in confirmed.scores if score.metric == "excess"]
+        # it has to tell causes from decoys
+        sure = [score for score in confirmed.scores if score.metric == "probability"]
         grades = self._grade(confirmed, confirmed.findings, sure, planted)
         grades["verdicts"] = [
             [verdict_of(confirmed, score), planted[score.feature]]

@@ -88,7 +88,7 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
 
 PROMISES = ("figure", "asked", "as trained", "of", "by use", "of these")
 FIGURES = {
-    "AUROC of the effect, cause against decoy": f"at least {LEAST_AUROC}",
+    "AUROC of the probability, cause against decoy": f"at least {LEAST_AUROC}",
     "AUROC of the gap in accuracy alone": "baseline",
     "decoys called causes": f"at most {MOST_DECOYS:.0%}",
     "causes called causes": "",
@@ -143,7 +143,7 @@ def promises(
     results: Sequence[Result], role_of: Callable[[Result], str]
 ) -> list[tuple[float | None, str]]:
     """Each of `FIGURES`, by these roles, with how many it is of."""
-    effects = []
+    probabilities = []
     gaps = []
     called: dict[str, list[Grades]] = {"cause": [], "decoy": []}
     for result in results:
@@ -151,15 +151,15 @@ def promises(
         sheet = result.grades(SHEET)
         tested = result.grades(ON + SHEET)
         if role in called and sheet and tested:
-            # what was not measured is no effect
-            effects.append((role == "cause", tested["best"] or 0.0))
+            # what was not measured is no cause
+            probabilities.append((role == "cause", tested["best"] or 0.0))
             # the baseline: what the gap alone tells, without any intervention
             gaps.append((role == "cause", sheet["best"]))
             called[role].append(tested)
     causes = called["cause"]
     count = f"{len(causes)} causes, {len(called['decoy'])} decoys"
     return [
-        (auroc_of_cases(effects), count),
+        (auroc_of_cases(probabilities), count),
         (auroc_of_cases(gaps), count),
         _count_called(called["decoy"]),
         _count_called(causes),

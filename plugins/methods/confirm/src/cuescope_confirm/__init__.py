@@ -35,12 +35,11 @@ METRICS = (
         unit="proportion",
     ),
     Metric(
-        name="excess",
-        title="Effect beyond all controls",
-        meaning="the same, minus the largest effect of a control, where a cause would have none "
-        "(-1 to 1): the placebo, samples without the cue, a cue that is no finding, other labels. "
-        "Where samples as they are tell it too, all else in their pictures held alike, it is the "
-        "geometric mean of both",
+        name="probability",
+        title="Probability of a cause",
+        meaning="that the cue moves the probability of the answer by more than the margin: by a "
+        "dose-response model of all interventions, controls and unchanged samples (0 to 1). It "
+        "ranks cues, and does not decide the verdict",
         unit="proportion",
     ),
     Metric(
@@ -179,7 +178,9 @@ def _results(
 ) -> "Results":
     from cuescope_confirm.analysis import measure
     from cuescope_confirm.looks import ask_in_looks
+    from cuescope_confirm.one_effect import with_posteriors
     from cuescope_confirm.trials import gather, with_answers
 
     dossier, _ = audit.once(ask_in_looks, audit.once(gather, audit, options))
-    return measure(with_answers(dossier, outcomes))
+    dossier = with_answers(dossier, outcomes)
+    return with_posteriors(dossier, measure(dossier))

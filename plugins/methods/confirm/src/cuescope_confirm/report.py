@@ -97,7 +97,7 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
         with audit.spare(f"sentence on {name}"):
             words = statement(row, results.study.options)
         with audit.spare(f"scores of {name}"):
-            yield from scores_of(row, words)
+            yield from scores_of(row, words, options.margin)
     if not results.rows:
         # that nothing was found is a result too, and a report needs a score to say it
         words = (
@@ -172,8 +172,8 @@ def _folder_of(cue: Cue, study: Study) -> Path:
     return options.run
 
 
-def scores_of(row: Row, words: str) -> Iterator[Score]:
-    """The figures of one cue; below the margin an effect is none."""
+def scores_of(row: Row, words: str, margin: float) -> Iterator[Score]:
+    """The figures of one cue; an effect below the margin is none."""
     cue = row.target.cue
     score = partial(Score, feature=cue.feature.key, label=cue.label)
     headline = partial(
@@ -186,8 +186,6 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
     # a cue without a figure keeps its line, which says what is missing
     if row.decisive is None or row.stated is None:
         yield headline(value=None)
-        if row.beside is not None:
-            yield score(metric="excess", value=row.beside.alike.value)
     else:
         # the p-value is of the clearest change, the size of all of them
         decisive = row.decisive.effect
@@ -197,7 +195,8 @@ def scores_of(row: Row, words: str) -> Iterator[Score]:
             p_value=decisive.p_value,
             q_value=decisive.corrected,
         )
-        yield score(metric="excess", value=row.excess, n=decisive.n)
+    if row.posterior is not None:
+        yield score(metric="probability", value=row.posterior.above(margin))
     if row.lost is not None:
         yield score(metric="accuracy_lost", **vars(row.lost))
     located = row.target.located
@@ -220,6 +219,7 @@ def tables(results: Results) -> dict[str, Callable[[], Table | None]]:
         "table of placebos": placebo_table,
         "table of companions": companions_table,
         "table of samples as they are": as_they_are_table,
+        "table of the dose-response model": dose_response_table,
         "table of what does not apply": inapplicable_table,
     }
     return {part: partial(table, results) for part, table in tables.items()}
@@ -425,6 +425,35 @@ def as_they_are_table(results: Results) -> Table | None:
         "others of the same label. All else held alike: beyond what pictures without the cue tell "
         "of the answers (prognostic score; Hansen, 2008). A gap that is gone there is the work of "
         "something else in the pictures.",
+    )
+
+
+def dose_response_table(results: Results) -> Table | None:
+    """What one model of all interventions and controls says of each cue."""
+    margin = results.study.options.margin
+    rows = []
+    for row in results.rows:
+        found = row.posterior
+        if found is not None:
+            figures = (
+                round(found.above(margin), 3),
+                with_interval(found.effect),
+                round(found.heterogeneity, 2),
+                points(found.spread),
+            )
+            rows.append((*_name(row), *figures))
+    if not rows:
+        return None
+    return Table.of(
+        "One effect behind all interventions (dose-response model)",
+        ("cue", "label", "probability", "effect", "heterogeneity", "beside the cue"),
+        rows,
+        f"Probability: that the effect is more than {points(margin)} points. Effect: of the whole "
+        "cue, in points of probability, with its 95% interval. The model has a row for each "
+        "intervention, control and group of unchanged samples, and knows how much of the cue each "
+        "changes (dose). Heterogeneity: share of the variance of the rows that neither dose nor "
+        "chance explains (I squared). Beside the cue: how far an intervention moves answers by "
+        "what else it changes. The verdict does not depend on this table.",
     )
 
 

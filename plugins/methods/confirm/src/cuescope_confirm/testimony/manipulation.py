@@ -36,6 +36,7 @@ LOOKED_AT = 60  # pairs of a witness
 AT_FIRST = 12  # of these: what hardly takes the cue there is looked at no further
 SURELY = 3.0  # standard errors
 NOTICED = 1.0  # grey levels: a picture that changes by less is as it was
+Left = Float[np.ndarray, "pair 2"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +113,41 @@ def share_taken(study: Study, witness: Witness) -> float | None:
     None where pictures do not tell the cue, and where it edits the model or changes no frames:
     nothing of that is in a picture.
     """
-    shares = []
-    weights = []
+    left = share_left(study, witness)
+    if left is None:
+        return None
+    # no change takes more than all, however little sets held-out samples apart
+    return float(beyond_placebo(witness.plugin, left).mean().clip(-1, 1))
+
+
+def beyond_placebo(plugin: Intervention, left: Left) -> Float[np.ndarray, " pair"]:
+    """How much of the cue each pair lost or got, beyond the placebo."""
+    changed, placebo = left.T
+    return np.asarray(
+        placebo - changed if plugin.effect == "removes" else changed - placebo
+    )
+
+
+def share_left(study: Study, witness: Witness) -> Left | None:
+    """Of the first pairs with the cue, its share left after the change, and after the placebo.
+
+    None where pictures do not tell it.
+    """
+    parts = []
     for fold, part in by_fold(study, witness):
-        share = _share_taken(fold, part)
-        if share is not None:
-            shares.append(share)
-            weights.append(part.answers.with_cue.sum())
-    return float(np.average(shares, weights=weights)) if sum(weights) else None
+        answers = part.answers
+        # by what it changes: a witness that is answered is another one, and tells the same
+        left = fold.audit.once(
+            _left_of_part,
+            fold,
+            part.target,
+            part.plugin,
+            answers.pairs,
+            answers.trials,
+        )
+        if left is not None and len(left):
+            parts.append(left)
+    return np.concatenate(parts) if parts else None
 
 
 def by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
@@ -136,48 +164,28 @@ def by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
         yield part.study, replace(witness, target=part.target, answers=answers)
 
 
-def _share_taken(study: Study, witness: Witness) -> float | None:
-    answers = witness.answers
-    # by what it changes: a witness that is answered is another one, and tells the same
-    return study.audit.once(
-        _share_of,
-        study,
-        witness.target,
-        witness.plugin,
-        answers.pairs,
-        answers.trials,
-    )
-
-
-def _share_of(
+def _left_of_part(
     study: Study,
     target: Target,
     plugin: Intervention,
     pairs: Sequence[Pair],
     trials: Sequence[OfPair],
-) -> float | None:
+) -> Left | None:
     witness = Witness(target, "", plugin, answers=Answers.unknown(pairs, trials))
     recogniser = recogniser_of(study, target)
     if recogniser is None or witness.edits_model:
         return None
-    shares = _shares_of_pairs(recogniser, changed_moments(witness), plugin)
-    # no change takes more than all, however little sets held-out samples apart
-    return float(shares.mean().clip(-1, 1)) if len(shares) else None
+    return _left_of_pairs(recogniser, changed_moments(witness))
 
 
-def _shares_of_pairs(
-    recogniser: Recogniser,
-    moments: Iterable[tuple[Moment, Moment]],
-    plugin: Intervention,
-) -> Float[np.ndarray, " pair"]:
-    """How much of the cue each moment as it was changed lost or got, beyond the placebo."""
+def _left_of_pairs(
+    recogniser: Recogniser, moments: Iterable[tuple[Moment, Moment]]
+) -> Left:
     pairs = list(moments)
     if not pairs:
-        return np.zeros(0)
-    changed, placebo = zip(*pairs, strict=True)
-    more = recogniser.share_left(changed) - recogniser.share_left(placebo)
-    sign = -1 if plugin.effect == "removes" else 1
-    return np.asarray(sign * more / recogniser.apart)
+        return np.zeros((0, 2))
+    sides = map(recogniser.share_left, zip(*pairs, strict=True))
+    return np.stack([*sides], axis=1) / recogniser.apart
 
 
 def part_taken(taken: float | None) -> float:
@@ -257,8 +265,8 @@ def most_taken(study: Study, witness: Witness) -> float | None:
     for fold, part in by_fold(study, _changing(first)):
         recogniser = recogniser_of(fold, part.target)
         if recogniser is not None:
-            moments = changed_moments(part)
-            shares.append(_shares_of_pairs(recogniser, moments, witness.plugin))
+            left = _left_of_pairs(recogniser, changed_moments(part))
+            shares.append(beyond_placebo(witness.plugin, left))
     if not shares:
         return None
     of_pairs = np.concatenate(shares)

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from cuescope_confirm.companions import Discordant
 from cuescope_confirm.companions.difficulty import Drawn, is_half
 from cuescope_confirm.locating import Target
 from cuescope_confirm.scores import Effect, Ruling
 from cuescope_confirm.testimony.votes import Testimony, Vote, jointly_telling
 from cuescope_confirm.testimony.witnesses import Witness
-from cuescope_sdk.statistics import Estimate, PrognosticGap
+from cuescope_sdk.statistics import DoseResponse, Estimate, PrognosticGap
 
 OPEN = Ruling("cannot tell")
 
@@ -21,7 +19,7 @@ class Row:
     """A cue with all that was measured of it; `lost` is accuracy over all samples.
 
     `effect` is how large it is, `together` the test of several kinds. `drawn` is the wrong answer
-    that a cause brings most.
+    that a cause brings most, `posterior` what one model of all rows says of the effect.
     """
 
     target: Target
@@ -35,6 +33,7 @@ class Row:
     discordant: Sequence[Discordant] = ()
     beside: PrognosticGap | None = None
     drawn: Drawn | None = None
+    posterior: DoseResponse | None = None
 
     @property
     def draws_answers(self) -> bool:
@@ -64,29 +63,6 @@ class Row:
     def tested(self) -> Effect:
         """The test of these kinds; raises IndexError where nothing was measured."""
         return self.together or self.telling[0].effect
-
-    @property
-    def excess(self) -> float:
-        """The effect beyond all controls: of the kinds that are tested together, else their middle.
-
-        The mean of several kinds in each sample; a middle of two is as lucky as the luckier one.
-        Where samples as they are tell it too, with all else alike, both have to say so.
-        """
-        if self.together is not None:
-            changed = self.together.least
-        else:
-            least = [vote.effect.least for vote in self.fullest]
-            changed = float(np.median(least))
-        if self.beside is None:
-            return changed
-        alike = self.beside.alike.value
-        # samples of all labels are more
-        if self.drawn is not None and self.drawn.alike is not None:
-            alike = min(alike, self.drawn.alike.value)
-        if min(changed, alike) <= 0:
-            return min(changed, alike)
-        # the geometric mean: where one says next to nothing, the other is no reason to believe it
-        return float(np.sqrt(changed * alike))
 
     @property
     def stated(self) -> Estimate[float] | None:
