@@ -299,7 +299,7 @@ def _signed(value: float, decimals: int) -> str:
 def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Line]:
     if len(cues) == 1:
         impact = cues[0].impact
-        words = impact.words if impact else "not computed"
+        words = impact.words if impact else _without_impact(report)
         yield from _labelled("Impact", words, width, most=2)
         return
     known = [cue for cue in cues if cue.impact is not None][:BLOCKS]
@@ -309,11 +309,16 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
         if cue.impact is not None
     ]
     if not parts or known[0].impact is None:
-        yield from _labelled("Impact", "not computed", width, most=1)
+        yield from _labelled("Impact", _without_impact(report), width, most=1)
         return
     impact = known[0].impact
     words = f"of {impact.total:,} {impact.of}: {', '.join(parts)}"
     yield from _labelled("Impact", words, width, most=2)
+
+
+def _without_impact(report: Report) -> str:
+    is_faultless = report.accuracy is not None and report.accuracy.share == 1
+    return "no errors in these samples" if is_faultless else "not computed"
 
 
 def _status(cues: Sequence[Finding], width: int) -> Iterator[Line]:

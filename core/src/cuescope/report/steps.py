@@ -71,7 +71,8 @@ def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str
         for _, command in next_steps(report, run)
         if command is not None and command.startswith("cuescope")
     ]
-    if report.findings and _samples_with_first(report):
+    is_new = report.findings and not tests_a_run(report)
+    if is_new and _samples_with_first(report):
         look = f"cuescope open {shlex.quote(run)}", "pictures with the cue and without"
         tests = [
             (command, "is it a cause?")

@@ -53,7 +53,7 @@ class Tally:
         cues = []
         for cue in report.cues:
             shown = {occurrence.sample for occurrence in places[cue.feature]}
-            if cue.impact is None and shown and self._marks:
+            if cue.impact is None and shown and wrong:
                 impact = Impact(
                     count=sum(key in shown for key in wrong),
                     total=len(wrong),

@@ -130,13 +130,14 @@ class Confirm(Plugin):
         from cuescope_confirm.figures import contrasts
         from cuescope_confirm.merging.sources import sources
         from cuescope_confirm.reasoning import say_do_gap
-        from cuescope_confirm.report import scores
+        from cuescope_confirm.report import findings, scores
         from cuescope_confirm.sample_plan import plan_samples
 
         results = audit.once(_results, audit, self.options, outcomes)
         plan = audit.once(plan_samples, audit, self.options)
         rows = list(scores(results, plan))
         parts = {
+            "findings": findings,
             "say-do gap": say_do_gap,
             "tables of what found the cues": sources,
             "pictures of what was changed": contrasts,

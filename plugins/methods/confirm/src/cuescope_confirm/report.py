@@ -19,8 +19,9 @@ from cuescope_confirm.trials import NOTHING
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.sentences import points, statement, with_interval
 from cuescope_confirm.verdicts.undecided import MORE_TESTED
-from cuescope_sdk import Audit, Cell, Score, Table
-from cuescope_sdk.report import count_of
+from cuescope_sdk import Audit, Cell, Finding, Score, Status, Table
+from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.statistics import Estimate
 
 CONTROLS = get_args(Control)
 VERDICTS = get_args(Verdict)
@@ -47,6 +48,11 @@ RULE_OF_PAIRS = (
     "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
     "answers surely change by the margin. Accompanies: they surely change by less"
 )
+CLAIMS: Mapping[Verdict, tuple[str, Status]] = {
+    "causes": ("{feature} causes the answer", "cause"),
+    "accompanies": ("{feature} does not cause the answer", "not a cause"),
+    "cannot tell": ("{feature}: whether it causes the answer is open", "inconclusive"),
+}
 NEXT = (
     "Try a remedy for a cause, and measure whether it helps: {step}. Other remedies for `--with`: "
     "`cuescope plugins list --kind mitigator`."
@@ -115,6 +121,37 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
             metric="effect",
             value=None,
             statement=words,
+        )
+
+
+def findings(results: Results) -> Iterator[Finding]:
+    """Each cue with its verdict: the effect of all interventions, then that of each."""
+    for row in results.rows:
+        cue = row.target.cue
+        claim, status = CLAIMS[row.ruling.verdict]
+        rows = [
+            shares_row("all interventions", None, None, row.stated, label=cue.label)
+        ]
+        for testimony in sorted(row.measured, key=lambda some: some.effect.corrected):
+            as_is, changed, _ = testimony.accuracy.tolist()
+            effect = testimony.effect
+            made = shares_row(
+                testimony.spec,
+                as_is,
+                changed,
+                Estimate(effect.value, effect.low, effect.high),
+                n=effect.n,
+                q_value=effect.corrected,
+            )
+            # a feature of its own: the cue's score is of all of them
+            about = f"{cue.feature.key}: {testimony.spec}"
+            rows.append(made.model_copy(update={"feature": about}))
+        yield Finding(
+            feature=cue.feature.key,
+            claim=claim,
+            columns=("as is", "changed"),
+            rows=tuple(rows),
+            status=status,
         )
 
 
