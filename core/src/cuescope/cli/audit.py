@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -92,7 +92,7 @@ def audit(
     """Audit one model with one method on one data set."""
     from cuescope.spec import pairs
 
-    options = pairs("-O", method_option or ())
+    options: dict[str, Any] = dict(pairs("-O", method_option or ()))
     if cue:
         if method not in (None, CUE):
             raise UserError("--cue", expected="no METHOD beside it", got=method)
