@@ -588,6 +588,7 @@ def test_the_gallery_shows_every_method() -> None:
         "answers",
         "blind",
         "confirm",
+        "cue",
         "mitigation",
     }
     for name in shown.values():

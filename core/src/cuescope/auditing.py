@@ -34,7 +34,8 @@ Made = Attachment | Iterable[Attachment] | None
 class Audit:
     """One audit as its method sees it. `respond` is the only way to the model.
 
-    `options` are the method's, validated; `capabilities` the model's; `tools` are by role,
+    `options` are the method's, validated; `capabilities` the model's; `embedder` is the fingerprint
+    of what embeds samples, the model or a tool, None where it has none; `tools` are by role,
     `tool_specs` their SPEC as the user typed it; `context` has the device, the cache folder and the
     progress bar. `outcomes` are those of `perturb`, in order, from `compute_scores` on; `features`
     and `scores` are there from `verify` on. `failures` are the parts that failed, with the reasons.
@@ -49,6 +50,7 @@ class Audit:
     capabilities: Capabilities = field(
         default_factory=lambda: Capabilities(outputs=frozenset())
     )
+    embedder: str | None = field(default=None, kw_only=True)
     tools: Mapping[str, Any] = field(default_factory=dict)
     tool_specs: Mapping[str, str] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()

@@ -103,6 +103,7 @@ class Session:
             respond=respond,
             context=parts.context,
             capabilities=capabilities,
+            embedder=parts.tools.get(EMBEDDER, parts.model).stamp.fingerprint,
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,

@@ -145,22 +145,31 @@ def with_seal(name: str, content: bytes) -> bytes:
     return _form_of(content).join(content, seal_of(name, content))
 
 
-def write_sealed(path: Path, content: bytes) -> None:
+def write_sealed(path: Path, content: bytes, *, name: str | None = None) -> None:
     """Write a file with its checksum; raises UserError where the folder cannot be written.
 
-    A kill at any moment leaves the file as it was before, or whole.
+    A kill at any moment leaves the file as it was before, or whole. `name` enters the checksum in
+    place of the file's own, for files that people rename.
     """
-    write_atomically(path, with_seal(path.name, content))
+    write_atomically(path, with_seal(name or path.name, content))
     # of an older file: a seal that lay beside it
     with suppress(OSError):
         _seal_file(path).unlink()
 
 
-def read_sealed(path: Path, *, remedy: str | None = None, most: int = LARGEST) -> bytes:
+def read_sealed(
+    path: Path,
+    *,
+    remedy: str | None = None,
+    most: int = LARGEST,
+    name: str | None = None,
+) -> bytes:
     """The content as it was written; raises DamagedFileError with `remedy` for any other.
 
-    Or for more than `most` bytes. FileNotFoundError where there is no file.
+    Or for more than `most` bytes. FileNotFoundError where there is no file. `name` as it was
+    written with.
     """
+    name = name or path.name
     try:
         stored = _read(path, most)
     except FileNotFoundError:
@@ -168,10 +177,10 @@ def read_sealed(path: Path, *, remedy: str | None = None, most: int = LARGEST) -
     except (OSError, UserError) as error:
         raise _damage(path, str(error), remedy) from error
     parts = _form_of(stored).split(stored)
-    if parts is not None and seal_of(path.name, parts[0]) == parts[1]:
+    if parts is not None and seal_of(name, parts[0]) == parts[1]:
         return parts[0]
     # of before checksums lay in the file
-    if seal_of(path.name, stored) in _seals_beside(path):
+    if seal_of(name, stored) in _seals_beside(path):
         return stored
     got = "no checksum in it" if parts is None else "other content"
     raise _damage(path, got, remedy)

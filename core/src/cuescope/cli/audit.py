@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cuescope.request import Request
     from cuescope.runner import Runner
 
+CUE = "cue"  # the method that measures given cues
 PLAN_OF_CONFIRM = (
     "that is the audit alone. --confirm then makes it again on half of the data and tests its "
     "findings; how many there are nobody knows before: `cuescope confirm RUN --plan` tells the cost"
@@ -27,16 +29,25 @@ PLAN_OF_CONFIRM = (
 
 @spread
 def audit(
+    asked: Asked,
+    output: Output,
     method: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="METHOD",
             help="Method, NAME[:ARG].",
             autocompletion=completion.complete_names("method"),
+            show_default=False,
         ),
-    ],
-    asked: Asked,
-    output: Output,
+    ] = None,
+    cue: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--cue",
+            metavar="FILE",
+            help="Measure this cue, in place of METHOD: `cuescope cue make`.",
+        ),
+    ] = None,
     method_option: Annotated[
         Pairs,
         typer.Option(
@@ -81,9 +92,18 @@ def audit(
     """Audit one model with one method on one data set."""
     from cuescope.spec import pairs
 
+    options = pairs("-O", method_option or ())
+    if cue:
+        if method not in (None, CUE):
+            raise UserError("--cue", expected="no METHOD beside it", got=method)
+        method, options = CUE, {**options, "cue": list(map(str, cue))}
+    elif method is None:
+        raise UserError(
+            "METHOD is missing", remedy="Name one, or a cue of yours: --cue FILE"
+        )
     request = asked.request(
         method,
-        pairs("-O", method_option or ()),
+        options,
         verify_with=tuple(verify_with or ()),
         part=part,
         repeats=repeats,

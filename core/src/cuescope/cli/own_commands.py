@@ -23,6 +23,9 @@ HELP = {
     "cuescope-covar-build": {
         "covar": "Build a COVAR of your own photos: objects put on many backgrounds."
     },
+    "cuescope-cue": {
+        "cue": "Make a cue of your own, show it, refine it, recognise it in any data."
+    },
     "cuescope-mitigation": {
         "mitigate": "Learn to do without a run's cues, and measure whether it helps."
     },

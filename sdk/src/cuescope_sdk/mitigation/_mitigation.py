@@ -15,8 +15,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from cuescope.errors import UserError
 from cuescope.mitigated import REMEDY, WANTED, read_files, read_stamp, write_mitigated
 from cuescope.types import Output, Response, Trial
-from cuescope_sdk.mitigation._arrays import read_arrays
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
+from cuescope_sdk.models._arrays import read_arrays
 
 ARRAYS = "arrays.npz"
 _PerLabel = Float[np.ndarray, " label"]

@@ -20,8 +20,10 @@ _HEADERS: Mapping[
 }
 
 
-def read_arrays(content: bytes, path: Path) -> dict[str, np.ndarray]:
-    """The arrays by name; `path` is where they lie, for an error.
+def read_arrays(
+    content: bytes, path: Path, owner: str = OWNER
+) -> dict[str, np.ndarray]:
+    """The arrays by name; `path` is where they lie, and `owner` whose they are, for an error.
 
     Raises UserError for arrays that are together larger than the limit on archives, and ValueError
     or what zipfile raises for bytes that are none.
@@ -32,8 +34,8 @@ def read_arrays(content: bytes, path: Path) -> dict[str, np.ndarray]:
         entries = archive.infolist()
         # before anything is unpacked: a small archive may unpack to more than the memory
         decoded = sum(entry.file_size for entry in entries)
-        if decoded > max(len(content), archive_limit(OWNER)):
-            raise too_much(OWNER, path, decoded)
+        if decoded > max(len(content), archive_limit(owner)):
+            raise too_much(owner, path, decoded)
         arrays = {}
         for entry in entries:
             name = entry.filename.removesuffix(".npy")

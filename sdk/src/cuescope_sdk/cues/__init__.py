@@ -1,0 +1,46 @@
+"""A cue as an object: examples with it and without it, what recognises it, and its file."""
+
+from cuescope_sdk.cues._candidates import (
+    Candidate,
+    choose_candidate,
+    common_wrong_answers,
+    drawing_answers,
+    found_features,
+)
+from cuescope_sdk.cues._cue import (
+    MOST_EXAMPLES,
+    Box,
+    Cue,
+    Example,
+    LinearRecogniser,
+    clean_name,
+    content_of,
+)
+from cuescope_sdk.cues._embedded import Embedded, embed
+from cuescope_sdk.cues._learning import Origin, Shown, cue_of, learn, make_cue
+from cuescope_sdk.cues._recognition import Recognition
+from cuescope_sdk.cues._refining import refine_cue
+
+__all__ = [
+    "MOST_EXAMPLES",
+    "Box",
+    "Candidate",
+    "Cue",
+    "Embedded",
+    "Example",
+    "LinearRecogniser",
+    "Origin",
+    "Recognition",
+    "Shown",
+    "choose_candidate",
+    "clean_name",
+    "common_wrong_answers",
+    "content_of",
+    "cue_of",
+    "drawing_answers",
+    "embed",
+    "found_features",
+    "learn",
+    "make_cue",
+    "refine_cue",
+]

@@ -1,0 +1,216 @@
+"""What recognises a cue, learned from samples with it and without it, beyond their label."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
+
+from cuescope.errors import UserError
+from cuescope.types import Sample
+from cuescope_sdk.cues._cue import (
+    MOST_EXAMPLES,
+    Box,
+    Cue,
+    LinearRecogniser,
+    clean_name,
+    examples_of,
+)
+from cuescope_sdk.cues._embedded import Embedded, Points
+from cuescope_sdk.maths import on_one_thread
+from cuescope_sdk.statistics import Groups, Roc
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
+
+# inverse penalties on features of one unit; of ten samples the least wins, of hundreds the middle
+STRENGTHS = tuple(10.0**power for power in range(-3, 5))
+FOLDS = 5  # scikit-learn's default
+MOST_LEARNED = 500  # of a side: a logistic regression of more takes minutes
+IntPerSample = Int[np.ndarray, " sample"]
+
+
+class Learned(NamedTuple):
+    """A direction, and the AUROC of held-out samples, None where too few groups are known."""
+
+    direction: Float[np.ndarray, " dim"]
+    auroc: float | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The `way` in which a cue was given, its name, and what else was said of it."""
+
+    name: str
+    way: str
+    answer: str | None = None
+    place: Box | None = None
+    phrase: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Which samples show a cue (1), do not (0) or may (-1), and for which somebody says so."""
+
+    shows: IntPerSample
+    told: Bool[np.ndarray, " sample"]
+
+    @classmethod
+    def told_of(cls, shows: IntPerSample) -> "Shown":
+        """All that is known was told."""
+        return cls(shows, shows >= 0)
+
+
+@on_one_thread
+def learn(
+    points: Points,
+    label: IntPerSample,
+    shows: IntPerSample,
+    groups: Groups,
+    rng: Generator,
+) -> Learned:
+    """The direction of a logistic regression on what is left of embeddings within their label.
+
+    Labels enter beside it, so that the direction tells no label from another. The ridge penalty is
+    the likeliest for whole groups that were held out. Samples that may show the cue (-1) tell the
+    means of labels. Raises UserError where a side is empty.
+    """
+    known = _known(shows, rng)
+    target = shows[known]
+    if len(np.unique(target)) < 2:
+        raise UserError(
+            "a recogniser of the cue",
+            expected="samples with the cue and samples without it",
+            got=f"{int((shows == 1).sum())} with, {int((shows == 0).sum())} without",
+        )
+    rows = _within_labels(points, label)
+    unit = float(np.sqrt((rows**2).sum(axis=1).mean())) or 1.0
+    # a label weighs as much as all that is left of an embedding
+    labels = np.eye(label.max() + 1)[label[known]]
+    inputs = np.concatenate([rows[known] / unit, labels], axis=1)
+    dim = points.shape[1]
+    fold = _folds(target, groups.take(known), rng)
+    best = min(STRENGTHS)
+    auroc = None
+    if fold is not None:
+        tries = [_HeldOut.of(inputs, dim, target, fold, each) for each in STRENGTHS]
+        chosen = int(np.argmax([each.likelihood for each in tries]))
+        best = STRENGTHS[chosen]
+        auroc = Roc(tries[chosen].score, target == 1).auroc(label[known])
+    model = _fit(inputs, target, best)
+    return Learned(model.coef_[0][:dim] / unit, auroc)
+
+
+class _HeldOut(NamedTuple):
+    """Log-likelihood of samples that were held out, and their scores in the cue's direction."""
+
+    likelihood: float
+    score: Float[np.ndarray, " sample"]
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Points,
+        dim: int,
+        target: IntPerSample,
+        fold: IntPerSample,
+        strength: float,
+    ) -> "_HeldOut":
+        score = np.zeros(len(target))
+        logit = np.zeros(len(target))
+        for number in range(fold.max() + 1):
+            own = fold == number
+            # a group with both sides may leave one alone: nothing is said of its fold
+            if len(np.unique(target[~own])) < 2:
+                continue
+            model = _fit(inputs[~own], target[~own], strength)
+            logit[own] = model.decision_function(inputs[own])
+            score[own] = inputs[own, :dim] @ model.coef_[0][:dim]
+        losses = np.logaddexp(0, np.where(target == 1, -logit, logit))
+        return cls(-float(losses.sum()), score)
+
+
+def make_cue(
+    data: Embedded, embedder: str | None, shown: Shown, rng: Generator, origin: Origin
+) -> Cue:
+    """A cue of samples that are known: what recognises it, and some of them as its examples."""
+    learned = learn(data.points, data.label, shown.shows, data.groups, rng)
+    kept = _examples(shown, rng)
+    samples = [data.samples[number] for number in kept]
+    some = Shown(shown.shows[kept], shown.told[kept])
+    recogniser = LinearRecogniser(
+        embedder, learned.direction, data.points[kept], learned.auroc
+    )
+    return cue_of(samples, some, recogniser, origin)
+
+
+def cue_of(
+    samples: Sequence[Sample],
+    shown: Shown,
+    recogniser: LinearRecogniser,
+    origin: Origin,
+) -> Cue:
+    """A cue with these samples as its examples, some of which may be made up."""
+    examples, pictures = examples_of(
+        samples, (shown.shows == 1).tolist(), shown.told.tolist()
+    )
+    return Cue(
+        clean_name(origin.name),
+        origin.way,
+        examples,
+        pictures,
+        recogniser,
+        origin.answer,
+        origin.place,
+        origin.phrase,
+    )
+
+
+def _examples(shown: Shown, rng: Generator) -> IntPerSample:
+    """Some of each side, those that were told first."""
+    order = rng.permutation(len(shown.shows))
+    order = order[np.argsort(~shown.told[order], kind="stable")]
+    sides = [order[shown.shows[order] == side][:MOST_EXAMPLES] for side in (1, 0)]
+    return np.concatenate(sides)
+
+
+def _known(shows: IntPerSample, rng: Generator) -> IntPerSample:
+    sides = [np.flatnonzero(shows == side) for side in (0, 1)]
+    return np.sort(
+        np.concatenate([rng.permutation(side)[:MOST_LEARNED] for side in sides])
+    )
+
+
+def _within_labels(points: Points, label: IntPerSample) -> Points:
+    """Embeddings less the mean of their label."""
+    _, code = np.unique(label, return_inverse=True)
+    sums = np.zeros((code.max() + 1, points.shape[1]))
+    np.add.at(sums, code, points)
+    return np.asarray(points - (sums / np.bincount(code)[:, None])[code])
+
+
+def _folds(target: IntPerSample, groups: Groups, rng: Generator) -> IntPerSample | None:
+    """Folds of whole groups with samples of both sides left; None: a side has one group."""
+    is_shown = np.zeros(groups.count, dtype=bool)
+    is_shown[groups.codes[target == 1]] = True
+    sides = [np.flatnonzero(is_shown == side) for side in (True, False)]
+    count = min(FOLDS, *map(len, sides))
+    if count < 2:
+        return None
+    fold = np.zeros(groups.count, dtype=np.int64)
+    for side in sides:
+        fold[rng.permutation(side)] = np.arange(len(side)) % count
+    return np.asarray(fold[groups.codes])
+
+
+def _fit(rows: Points, target: IntPerSample, strength: float) -> "LogisticRegression":
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    # it only ranks, and what it is worth is measured
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return LogisticRegression(C=strength, max_iter=1000).fit(rows, target)
