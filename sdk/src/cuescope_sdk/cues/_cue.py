@@ -65,12 +65,14 @@ class Box(Value):
 class Example(Value):
     """A sample with the cue, or without it.
 
-    `told` says that a person or an annotation says so, not a recogniser. `content` is the digest of
-    its frames, of which `pictures` are copies, for a clip of `frames`.
+    `told` says that a person or an annotation says so, not a recogniser. `made` says that it was
+    drawn, or chosen by its score, so that it says nothing of how scores lie in data. `content` is
+    the digest of its frames, of which `pictures` are copies, for a clip of `frames`.
     """
 
     shows: bool
     told: bool
+    made: bool = False
     sample: Text
     content: Text
     group: Text | None = None
@@ -279,7 +281,11 @@ def small_picture(frame: Frame) -> bytes:
 
 
 def examples_of(
-    samples: Sequence[Sample], shows: Sequence[bool], told: Sequence[bool]
+    samples: Sequence[Sample],
+    shows: Sequence[bool],
+    told: Sequence[bool],
+    *,
+    made: bool = False,
 ) -> tuple[tuple[Example, ...], tuple[bytes, ...]]:
     """Examples and their pictures; frames that several show are kept once."""
     numbers: dict[str, int] = {}
@@ -298,6 +304,7 @@ def examples_of(
         example = Example(
             shows=bool(is_shown),
             told=bool(is_told),
+            made=made,
             sample=sample.key[:LONGEST],
             content=content_of(sample),
             group=sample.group and sample.group[:LONGEST],

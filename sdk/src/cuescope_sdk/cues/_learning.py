@@ -152,10 +152,12 @@ def cue_of(
     shown: Shown,
     recogniser: LinearRecogniser,
     origin: Origin,
+    *,
+    made: bool = False,
 ) -> Cue:
-    """A cue with these samples as its examples, some of which may be made up."""
+    """A cue with these samples as its examples; see `Example` for those that are `made`."""
     examples, pictures = examples_of(
-        samples, (shown.shows == 1).tolist(), shown.told.tolist()
+        samples, (shown.shows == 1).tolist(), shown.told.tolist(), made=made
     )
     return Cue(
         clean_name(origin.name),
@@ -193,16 +195,17 @@ def _within_labels(points: Points, label: IntPerSample) -> Points:
 
 
 def _folds(target: IntPerSample, groups: Groups, rng: Generator) -> IntPerSample | None:
-    """Folds of whole groups with samples of both sides left; None: a side has one group."""
-    is_shown = np.zeros(groups.count, dtype=bool)
-    is_shown[groups.codes[target == 1]] = True
-    sides = [np.flatnonzero(is_shown == side) for side in (True, False)]
-    count = min(FOLDS, *map(len, sides))
+    """Folds of whole groups, alike in both sides; None: a side has one group."""
+    sides = np.zeros((2, groups.count), dtype=bool)
+    for side in (0, 1):
+        sides[side, groups.codes[target == side]] = True
+    count = min(FOLDS, *sides.sum(axis=1).tolist())
     if count < 2:
         return None
+    # shuffled, then one fold after the other: each kind of group is spread evenly
+    order = np.lexsort((rng.permutation(groups.count), sides[0], sides[1]))
     fold = np.zeros(groups.count, dtype=np.int64)
-    for side in sides:
-        fold[rng.permutation(side)] = np.arange(len(side)) % count
+    fold[order] = np.arange(groups.count) % count
     return np.asarray(fold[groups.codes])
 
 

@@ -75,17 +75,21 @@ class Recognition:
             groups = groups_with_examples(data, cue)
             direction, auroc = learn(points, label, shows, groups, rng)
         told = np.full(count, np.nan)
+        is_real = np.ones(len(points), dtype=bool)
+        is_real[count:] = [not each.made for each in cue.examples]
         for each in cue.examples:
             place = data.contents.get(each.content)
-            if place is not None:
+            if place is not None and not each.made:
                 given[place] = each.shows
                 if each.told:
                     told[place] = SURE if each.shows else -SURE
         score = points @ direction
         # labels of their own: examples are no draw of the data, and leave its shares alone
         label = np.concatenate([data.label, codes + len(data.labels)])
-        groups_of_scores = TwoGroups.fit(score, label, given, 2 * len(data.labels) + 1)
-        log_odds = groups_of_scores.log_odds(score, label)[:count]
+        groups_of_scores = TwoGroups.fit(
+            score[is_real], label[is_real], given[is_real], 2 * len(data.labels) + 1
+        )
+        log_odds = groups_of_scores.log_odds(score[:count], data.label)
         is_told = np.isfinite(told)
         log_odds = np.where(is_told, told, log_odds)
         return cls(score[:count], log_odds, is_told, relearned, auroc)

@@ -138,7 +138,7 @@ class Ways:
         str | None,
         typer.Option(
             metavar="X0,Y0,X1,Y1",
-            help="Region of --sample that shows it, in pixels, or in shares from 0 to 1.",
+            help="Region of the middle frame of --sample that shows it: pixels, or shares of 1.",
         ),
     ] = None
     sample: Annotated[

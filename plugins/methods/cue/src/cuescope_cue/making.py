@@ -12,7 +12,16 @@ from jaxtyping import Float32
 from PIL import Image
 
 from cuescope_cue.analysis import FEWEST
-from cuescope_sdk import Audit, Readout, Report, Sample, Trial, UserError, nearest
+from cuescope_sdk import (
+    Audit,
+    Frame,
+    Readout,
+    Report,
+    Sample,
+    Trial,
+    UserError,
+    nearest,
+)
 from cuescope_sdk.cues import (
     MOST_EXAMPLES,
     Box,
@@ -156,11 +165,9 @@ class Making:
         # less what all texts have in common
         direction = rows[0] - rows[1:].mean(axis=0)
         score = data.points @ direction
-        means = np.bincount(data.label, score, len(data.labels))
-        means = means / np.maximum(
-            np.bincount(data.label, minlength=len(data.labels)), 1
-        )
-        order = np.argsort((means[data.label] - score), kind="stable")
+        sizes = np.maximum(np.bincount(data.label, minlength=len(data.labels)), 1)
+        mean = np.bincount(data.label, score, len(data.labels)) / sizes
+        order = np.argsort(mean[data.label] - score, kind="stable")
         count = min(MOST_EXAMPLES, len(order) // 2)
         kept = np.concatenate([order[:count], order[len(order) - count :]])
         shown = Shown(
@@ -171,18 +178,18 @@ class Making:
         origin = Origin(
             self.name or phrase, f"the phrase '{phrase}'", self.answer, phrase=phrase
         )
-        return cue_of(samples, shown, recogniser, origin)
+        return cue_of(samples, shown, recogniser, origin, made=True)
 
-    def of_box(
-        self, edges: tuple[float, float, float, float], key: str, frame: int = 0
-    ) -> Cue:
-        """What a region of a sample shows: put into others at its place, beside others' regions.
+    def of_box(self, edges: tuple[float, float, float, float], key: str) -> Cue:
+        """What a region of a sample's middle frame shows.
 
-        So both sides have an edge, and each sample is there with the region and without it.
+        It is put into other samples at its place, beside the same region of yet others, so that
+        both sides have an edge. Each sample is there with the region and without it.
         """
         self._require([key])
         rng = self.audit.rng("box", key)
         drawn = self.data.samples[self.data.number[key]]
+        box = box_of(edges, _middle(drawn).load().size)
         others = [sample for sample in self.data.samples if sample.key != key]
         if len(others) < 4:
             raise UserError(
@@ -190,19 +197,16 @@ class Making:
             )
         chosen = [others[number] for number in rng.permutation(len(others))]
         bases = chosen[: min(MOST_EXAMPLES, len(chosen) // 2)]
-        # the rest: no sample gets its own region back
+        # of the rest: no sample gets its own region back
         givers = chosen[len(bases) : 2 * len(bases)]
-        source = drawn.frames[min(frame, len(drawn.frames) - 1)].load().copy()
-        box = box_of(edges, source.size)
-        made = [_pasted(base, source, drawn.key, box) for base in bases]
-        for base, giver in zip(bases, givers, strict=True):
-            region = giver.frames[min(frame, len(giver.frames) - 1)].load().copy()
-            made.append(_pasted(base, region, giver.key, box))
+        made = [_pasted(base, drawn, box) for base in bases]
+        made += [
+            _pasted(base, giver, box) for base, giver in zip(bases, givers, strict=True)
+        ]
         points = embed(self.audit, made)
         shows = (np.arange(len(made)) < len(bases)).astype(int)
         label = np.array([self.data.labels.index(str(sample.label)) for sample in made])
-        groups = Groups.of([*bases, *bases])
-        learned = learn(points, label, shows, groups, rng)
+        learned = learn(points, label, shows, Groups.of([*bases, *bases]), rng)
         recogniser = LinearRecogniser(
             self.audit.embedder, learned.direction, points, learned.auroc
         )
@@ -210,7 +214,7 @@ class Making:
         origin = Origin(
             self.name or "region", f"a region of {key}", self.answer, place=box
         )
-        return cue_of(made, shown, recogniser, origin)
+        return cue_of(made, shown, recogniser, origin, made=True)
 
     def refine(self, cue: Cue, clicks: Clicks) -> Cue:
         """The cue with more samples told; its other examples stay."""
@@ -304,12 +308,17 @@ def box_of(edges: tuple[float, float, float, float], size: tuple[int, int]) -> B
         ) from None
 
 
-def _pasted(base: Sample, source: Image.Image, name: str, box: Box) -> Sample:
-    """A sample with a region of a picture at its own place in all of its frames."""
+def _middle(sample: Sample) -> Frame:
+    return sample.frames[len(sample.frames) // 2]
+
+
+def _pasted(base: Sample, giver: Sample, box: Box) -> Sample:
+    """A sample with a region of another one's middle frame at its place in all frames."""
+    source = _middle(giver).load().copy()
     paste = partial(_paste, source=source, box=box)
-    operation = f"region {box.x0:g} {box.y0:g} {box.x1:g} {box.y1:g} of {name}"
-    frames = tuple(frame.derive(operation, paste) for frame in base.frames)
-    return base.with_frames(frames, operation)
+    name = f"region {box.x0:g} {box.y0:g} {box.x1:g} {box.y1:g} of {giver.key}"
+    frames = tuple(frame.derive(name, paste) for frame in base.frames)
+    return base.with_frames(frames, name)
 
 
 def _paste(image: Image.Image, source: Image.Image, box: Box) -> Image.Image:

@@ -7,8 +7,8 @@ import numpy as np
 
 from cuescope_cue.analysis import Analysis, Measured, correct_of
 from cuescope_cue.options import CueOptions
-from cuescope_sdk import Audit, Feature, Occurrence, Score, Table
-from cuescope_sdk.report import count_of
+from cuescope_sdk import Audit, Feature, Occurrence, Score
+from cuescope_sdk.report import count_of, drawn_answer, shares_row
 from cuescope_sdk.statistics import Estimate, mean_interval
 
 LEAST = 0.5  # samples of a label that are expected to show it: of fewer there is no row
@@ -26,21 +26,16 @@ class Line(NamedTuple):
 
 
 def feature_of(measured: Measured) -> Feature:
-    """The cue where it likely is, the likeliest sample first."""
+    """The samples that likely show the cue, the likeliest first."""
     recognition = measured.recognition
-    cue = measured.cue
-    samples = measured.samples
-    occurrences = []
-    for number in recognition.shown.tolist():
-        sample = samples[number]
-        region = None
-        if cue.place is not None:
-            size = sample.frames[0].load().size
-            region = tuple(map(float, cue.place.pixels(size)))
-        strength = float(recognition.log_odds[number])
-        occurrences.append(
-            Occurrence(sample=sample.key, region=region, strength=strength)
+    occurrences = [
+        Occurrence(
+            sample=measured.samples[number].key,
+            strength=float(recognition.log_odds[number]),
         )
+        for number in recognition.shown.tolist()
+    ]
+    cue = measured.cue
     return Feature(
         key=cue.key, kind="cue", name=cue.name, occurrences=tuple(occurrences)
     )
@@ -55,8 +50,7 @@ def scores(audit: Audit, options: CueOptions, analysis: Analysis) -> Iterator[Sc
         ):
             audit.record(sample, measured.cue.key, "probability", float(shown))
         lines = list(_lines(measured, analysis, options))
-        if lines:
-            audit.attach(_table(measured, lines))
+        _attach(audit, measured, analysis, lines)
         for line in lines:
             yield _score(measured, line, options)
 
@@ -116,26 +110,39 @@ def _score(measured: Measured, line: Line, options: CueOptions) -> Score:
     )
 
 
-def _table(measured: Measured, lines: list[Line]) -> Table:
-    """All labels, whatever they come to: the cue was given to be measured."""
+def _attach(
+    audit: Audit,
+    measured: Measured,
+    analysis: Analysis,
+    lines: list[Line],
+) -> None:
+    """The cue with all of its rows, whatever they come to: it was given to be measured."""
+    if measured.answer is None:
+        return
     rows = [
-        (
+        shares_row(
             line.label,
-            100 * line.with_cue,
-            100 * line.without_cue,
-            100 * line.change.value,
-            100 * line.change.low,
-            100 * line.change.high,
-            line.n,
-            measured.q_value,
+            line.with_cue,
+            line.without_cue,
+            line.change,
+            label=line.label,
+            n=line.n,
+            q_value=measured.q_value,
         )
         for line in lines
     ]
-    return Table.of(
-        f"{measured.cue.name}: correct answers in percent, if it draws '{measured.answer}'",
-        ("label", "with cue", "without", "change", "low", "high", "n", "q"),
+    shows = np.zeros(len(analysis.data.samples), dtype=bool)
+    shows[measured.recognition.shown] = True
+    finding = drawn_answer(
+        measured.cue.key,
+        measured.answer,
         rows,
+        labels=[sample.label for sample in analysis.data.samples],
+        predictions=analysis.data.prediction,
+        shows=shows,
+        helps=True,
     )
+    audit.attach(finding)
 
 
 def _note(audit: Audit, options: CueOptions, analysis: Analysis) -> None:

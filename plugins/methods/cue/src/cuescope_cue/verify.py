@@ -8,7 +8,9 @@ from cuescope_cue.analysis import Analysis, Measured
 from cuescope_sdk import Audit, Evidence
 
 CHANCE = 0.5
-NOT_RECOGNISED = "the recogniser may not tell the cue: `cuescope cue ask FILE` names samples to look at"
+NOT_RECOGNISED = (
+    "the recogniser may not tell the cue; `cuescope cue ask FILE` names samples to mark"
+)
 
 
 def evidence(audit: Audit, analysis: Analysis) -> Iterator[Evidence]:
