@@ -135,9 +135,9 @@ def client(home: Path) -> TestClient:
     return client_of(home)
 
 
-def client_of(folder: Path) -> TestClient:
+def client_of(folder: Path, *, opens_data: bool = False) -> TestClient:
     """The same of any folder of runs."""
-    runs = RunsFolder(folder)
+    runs = RunsFolder(folder, opens_data=opens_data)
     runs.refresh()
     runs.wait()
     app = make_app(runs, TOKEN)

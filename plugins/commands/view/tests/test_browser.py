@@ -174,3 +174,21 @@ def test_every_view_fits_a_telephone(page: Page, home: Path, address: str) -> No
             box = button.bounding_box()
             assert box is not None
             assert box["height"] >= 24
+
+
+def test_a_person_marks_samples_with_a_cue_and_without_it(
+    page: Page, home: Path
+) -> None:
+    page.get_by_role("link", name=str(home / "first")).click()
+    page.get_by_role("link", name="All samples").click()
+    for key, side in (("s000", "with"), ("s001", "without"), ("s002", "with")):
+        page.get_by_role("button", name=f"{key}: {side} the cue", exact=True).click()
+    # a second click takes a mark back
+    mark = page.get_by_role("button", name="s002: with the cue", exact=True)
+    expect(mark).to_have_attribute("aria-pressed", "true")
+    mark.click()
+    expect(mark).to_have_attribute("aria-pressed", "false")
+    # marks stay while filters change
+    page.get_by_label("Label").select_option("tree")
+    expect(page.get_by_text("1 with the cue, 1 without it.")).to_be_visible()
+    page.get_by_label("Name of the cue").fill("red")

@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from cuescope_sdk import write_sealed
+from cuescope_sdk import Frame, Sample, StoredRun, write_sealed
+from cuescope_sdk.cues import Cue
 from cuescope_view.server import TokenGuard
 
 from .conftest import EVIL, SAMPLES, TOKEN, client_of, write_run
@@ -365,3 +367,46 @@ def test_a_folder_whose_name_is_no_unicode_costs_no_other(
     names = ids(client)
     assert names.keys() == {"first", "second", r"caf\udce9"}
     assert told(client, "run", id=names[r"caf\udce9"])["run"].endswith(r"caf\udce9")
+
+
+def test_marked_samples_are_kept_as_a_cue_where_data_may_be_opened(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = {"name": "a red thing", "shown": ["s000", "s003"], "others": ["s001"]}
+    closed = client_of(home)
+    run = ids(closed)["first"]
+    refused = closed.post("/api/cue", json={"run": run, **marks})
+    assert refused.status_code == 400
+    assert "cuescope view --open-data" in refused.json()["error"]
+    pixels = np.zeros((8, 8, 3), np.uint8)
+    samples = {
+        f"s{number:03d}": Sample(
+            key=f"s{number:03d}", frames=(Frame.from_array(pixels + number),)
+        )
+        for number in range(SAMPLES)
+    }
+    monkeypatch.setattr(StoredRun, "samples", samples)
+    write_run(home / "mailed", own=False)
+    client = client_of(home, opens_data=True)
+    stranger = client.post("/api/cue", json={"run": ids(client)["mailed"], **marks})
+    assert stranger.status_code == 400
+    kept = client.post("/api/cue", json={"run": run, **marks}).json()
+    cue = Cue.load(Path(kept["file"]))
+    assert (cue.name, cue.sides()) == ("a red thing", (2, 1))
+    assert Path(kept["file"]).parent == home / "first" / "cues"
+    data = "--model m --data folder:photos"
+    assert kept["measure"] == f"cuescope audit --cue {kept['file']} {data}"
+    assert "--with s000 --with s003 --without s001" in kept["choose"]
+    for wrong in ({"shown": ["s999"]}, {"shown": [], "others": []}, {"name": " "}):
+        answer = client.post("/api/cue", json={"run": run, **marks, **wrong})
+        assert answer.status_code == 400
+
+
+def test_no_cue_is_written_through_a_link(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (home / "first" / "cues").symlink_to(tmp_path / "outside")
+    client = client_of(home, opens_data=True)
+    marks = {"name": "red", "shown": ["s000"], "others": []}
+    answer = client.post("/api/cue", json={"run": ids(client)["first"], **marks})
+    assert answer.status_code == 400
+    assert not list((tmp_path / "outside").iterdir())

@@ -17,7 +17,14 @@ from cuescope_sdk.cues._cue import (
     content_of,
 )
 from cuescope_sdk.cues._embedded import Embedded, embed
-from cuescope_sdk.cues._learning import Origin, Shown, cue_of, learn, make_cue
+from cuescope_sdk.cues._learning import (
+    Origin,
+    Shown,
+    cue_of,
+    learn,
+    make_cue,
+    unlearned_cue,
+)
 from cuescope_sdk.cues._recognition import Recognition
 from cuescope_sdk.cues._refining import refine_cue
 
@@ -43,4 +50,5 @@ __all__ = [
     "learn",
     "make_cue",
     "refine_cue",
+    "unlearned_cue",
 ]

@@ -30,7 +30,6 @@ SMALL = 64  # a JPEG of a smaller picture blurs its edges
 QUALITY = 90
 LARGEST = 2**26  # bytes of a file: 1,280 pictures of 50 kB
 LONGEST = 500  # letters of a name or key
-LONGEST_QUESTION = 10_000
 OWNER = "cue"
 SEAL = "cue"  # in the checksum: people rename these files
 
@@ -77,7 +76,6 @@ class Example(Value):
     content: Text
     group: Text | None = None
     label: Text | None = None
-    question: Annotated[str, Field(max_length=LONGEST_QUESTION)] | None = None
     frames: Annotated[int, Field(ge=1, le=4096)] = 1
     pictures: Annotated[tuple[int, ...], Field(min_length=1, max_length=MOST_FRAMES)]
 
@@ -148,8 +146,8 @@ class Cue:
         shown = sum(each.shows for each in self.examples)
         return shown, len(self.examples) - shown
 
-    def samples(self, choices: tuple[str, ...]) -> list[Sample]:
-        """The examples as samples of their small pictures, to be embedded again."""
+    def samples(self, like: Sample) -> list[Sample]:
+        """The examples' small pictures, each in place of those of a sample of the data."""
         frames = [
             Frame(digest(content), partial(_open_picture, content))
             for content in self.pictures
@@ -160,14 +158,7 @@ class Cue:
             clip = (
                 kept[at * len(kept) // example.frames] for at in range(example.frames)
             )
-            sample = Sample(
-                key=f"{self.key}-example-{number}",
-                frames=tuple(clip),
-                question=example.question,
-                choices=choices,
-                group=example.group,
-            )
-            samples.append(sample)
+            samples.append(like.with_frames(tuple(clip), f"{self.key}-{number}"))
         return samples
 
     def named(self, name: str) -> Self:
@@ -309,7 +300,6 @@ def examples_of(
             content=content_of(sample),
             group=sample.group and sample.group[:LONGEST],
             label=sample.label and sample.label[:LONGEST],
-            question=sample.question and sample.question[:LONGEST_QUESTION],
             frames=count,
             pictures=tuple(places),
         )

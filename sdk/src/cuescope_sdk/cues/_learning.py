@@ -31,6 +31,7 @@ STRENGTHS = tuple(10.0**power for power in range(-3, 5))
 FOLDS = 5  # scikit-learn's default
 MOST_LEARNED = 500  # of a side: a logistic regression of more takes minutes
 IntPerSample = Int[np.ndarray, " sample"]
+Chosen = Int[np.ndarray, " chosen"]
 
 
 class Learned(NamedTuple):
@@ -147,6 +148,23 @@ def make_cue(
     return cue_of(samples, some, recogniser, origin)
 
 
+def unlearned_cue(
+    samples: Sequence[Sample], shows: Sequence[bool], name: str, way: str
+) -> Cue:
+    """A cue of samples that a person marked; whoever uses it learns to recognise it.
+
+    Raises UserError for more of them than a file keeps.
+    """
+    most = 2 * MOST_EXAMPLES
+    if not 0 < len(samples) <= most:
+        raise UserError(
+            "the samples of a cue", expected=f"1 to {most}", got=str(len(samples))
+        )
+    shown = Shown.told_of(np.array(shows, dtype=int))
+    recogniser = LinearRecogniser(None, np.zeros(0), np.zeros((len(samples), 0)))
+    return cue_of(samples, shown, recogniser, Origin(name, way))
+
+
 def cue_of(
     samples: Sequence[Sample],
     shown: Shown,
@@ -171,7 +189,7 @@ def cue_of(
     )
 
 
-def _examples(shown: Shown, rng: Generator) -> IntPerSample:
+def _examples(shown: Shown, rng: Generator) -> Chosen:
     """Some of each side, those that were told first."""
     order = rng.permutation(len(shown.shows))
     order = order[np.argsort(~shown.told[order], kind="stable")]
@@ -179,7 +197,7 @@ def _examples(shown: Shown, rng: Generator) -> IntPerSample:
     return np.concatenate(sides)
 
 
-def _known(shows: IntPerSample, rng: Generator) -> IntPerSample:
+def _known(shows: IntPerSample, rng: Generator) -> Chosen:
     sides = [np.flatnonzero(shows == side) for side in (0, 1)]
     return np.sort(
         np.concatenate([rng.permutation(side)[:MOST_LEARNED] for side in sides])

@@ -112,7 +112,17 @@ def embedded_examples(
     is_same = recogniser.embedder is not None and recogniser.embedder == audit.embedder
     if is_same and len(recogniser.direction) == data.points.shape[1]:
         return recogniser.examples, recogniser.direction
-    return embed(audit, cue.samples(audit.labels)), None
+    pictures = cue.samples(data.samples[0])
+    places = [data.contents.get(each.content) for each in cue.examples]
+    # of samples that are in the data the pictures themselves were seen
+    unseen = [n for n, place in enumerate(places) if place is None]
+    points = np.empty((len(places), data.points.shape[1]))
+    if unseen:
+        points[unseen] = embed(audit, [pictures[number] for number in unseen])
+    for number, place in enumerate(places):
+        if place is not None:
+            points[number] = data.points[place]
+    return points, None
 
 
 def labels_of_examples(data: Embedded, cue: Cue) -> IntPerSample:

@@ -93,6 +93,37 @@ class OpenRun:
         """Keep a name for a cue; an empty one takes it back. Raises UserError for no cue of it."""
         give_names(self.path, self.report, {feature: name})
 
+    # ---------------------------------------------------------------------------------- cues
+
+    def save_cue(self, name: str, shown: list[str], others: list[str]) -> Path:
+        """Keep a cue file of samples that a person marked, in the folder `cues` of the run.
+
+        Raises UserError where the data may not be opened, or have no such sample.
+        """
+        from cuescope_sdk.cues import unlearned_cue
+
+        if not self.opens_data:
+            raise UserError(
+                "a cue keeps pictures of its samples, and the data are not opened",
+                remedy="For a run that was made here: cuescope view --open-data",
+            )
+        keys = [*shown, *others]
+        # one at a time: opening the data may take minutes, and is done once
+        with self._lock:
+            samples = self.stored.samples
+        for key in keys:
+            if key not in self.table.samples or key not in samples:
+                raise UserError(f"no sample {key} in the run")
+        cue = unlearned_cue(
+            [samples[key] for key in keys],
+            [*[True] * len(shown), *[False] * len(others)],
+            name,
+            f"marked in {self.path.name}",
+        )
+        file = self.stored.place("cues") / f"{cue.identity}.cue"
+        cue.save(file)
+        return file
+
     # ------------------------------------------------------------------------------- pictures
 
     @cached_property
@@ -172,7 +203,15 @@ class OpenRun:
 
 def require_within(path: Path, home: Path) -> None:
     """Raise UserError where the run, or what is read and written in it, is outside of `home`."""
-    for name in (".", "report.json", "answers.parquet", NAMES, "labels", "pictures"):
+    for name in (
+        ".",
+        "report.json",
+        "answers.parquet",
+        NAMES,
+        "labels",
+        "pictures",
+        "cues",
+    ):
         # of a relative path: `inside` takes names in `home`
         inside(home, (path / name).absolute())
 

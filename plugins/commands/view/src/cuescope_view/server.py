@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cuescope.application import Registry, Spec, whole_text
-from cuescope_sdk import UserError, printable
+from cuescope_sdk import Report, UserError, printable
 from cuescope_view.opened import OpenRun
 from cuescope_view.runs import RunsFolder
 from cuescope_view.samples import Line, Wanted, accuracy, pair, select, words_of
@@ -60,6 +60,15 @@ class Answering(BaseModel):
     run: str
     number: int
     answer: str
+
+
+class Marking(BaseModel):
+    """Samples that a person marked as with a cue, and as without it."""
+
+    run: str
+    name: str
+    shown: list[str]
+    others: list[str]
 
 
 class Asked(BaseModel):
@@ -113,6 +122,7 @@ def make_app(runs: RunsFolder, token: str) -> Starlette:
         Route("/api/sheet-picture", _answer_endpoint(api.sheet_picture)),
         Route("/api/name", _write_endpoint(Naming, api.name), methods=["POST"]),
         Route("/api/answer", _write_endpoint(Answering, api.answer), methods=["POST"]),
+        Route("/api/cue", _write_endpoint(Marking, api.save_cue), methods=["POST"]),
     ]
     middleware = [
         # first, so outermost: its headers are on a refused host's answer as well
@@ -303,6 +313,26 @@ class Api:
         run = self.runs.open(answering.run)
         run.sheet.answer(answering.number, answering.answer)
         return {"answer": answering.answer}
+
+    def save_cue(self, marking: Marking) -> Mapping[str, Any]:
+        """Keep marked samples as a cue file; the commands that measure it, or choose by them."""
+        run = self.runs.open(marking.run)
+        file = run.save_cue(marking.name, marking.shown, marking.others)
+        sides = [word for key in marking.shown for word in ("--with", key)]
+        sides += [word for key in marking.others for word in ("--without", key)]
+        chosen = file.with_name(f"{file.stem}-chosen.cue")
+        return {
+            "file": whole_text(str(file)),
+            "measure": _command("audit", "--cue", file, *_asked_on(run.report)),
+            "choose": _command("cue", "make", chosen, "--run", run.path, *sides),
+        }
+
+
+def _asked_on(report: Report) -> list[str]:
+    """The words of a run's audit about model and data: all but the method and its options."""
+    words = shlex.split(report.provenance.command)[3:]
+    pairs = zip(words[::2], words[1::2], strict=False)
+    return [word for pair in pairs if pair[0] != "-O" for word in pair]
 
 
 def _page(
