@@ -27,9 +27,9 @@ from rich.table import Table
 from worlds.stamps.compositing import assets
 
 from cuescope.application import Runner
-from cuescope_cue.analysis import analyse
 from cuescope_cue.making import Clicks, Making
 from cuescope_cue.options import CueOptions
+from cuescope_cue.scores import analyse
 from cuescope_sdk import (
     Audit,
     Context,

@@ -29,6 +29,7 @@ DOORS = {
         f"cuescope_sdk.{door}"
         for door in (
             "choosing",
+            "cues",
             "data",
             "editing",
             "explain",

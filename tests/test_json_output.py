@@ -43,6 +43,7 @@ class Counts(Plugin):
         yield Picture(title="Figure", caption="a curve", image=b"PNG")
 """
 ASKED = ("--model", "fake", "-M", "lean=1", "--data", "fakes", "-D", "samples=240")
+RED = ("--column", "cues.red corner", *ASKED)
 # what prints no result of its own, but the JSON schema that it is asked for
 PRINTS_SCHEMAS = {"schema"}
 # a command -> words that let it print a result; what trains a toy is long
@@ -55,6 +56,10 @@ LINES: dict[str, tuple[str, ...]] = {
     "compare": ("a", "b"),
     "confirm": ("found", "--plan"),
     "covar build": ("scenes", "-D", "val=8", "--out", "covar", "--plan"),
+    "cue apply": ("red.cue", *ASKED, "--out", "red.csv"),
+    "cue ask": ("red.cue", *ASKED),
+    "cue make": ("new.cue", *RED),
+    "cue show": ("red.cue",),
     "demo": (),
     "explain": ("power",),
     "gate": ("policy.yaml", "a"),
@@ -99,6 +104,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 run("audit", "answers", *words, "--out", name)
             found = ("audit", "trove", *ASKED, "--device", "cpu", "-q")
             run(*found, "--out", "found")
+            run("cue", "make", "red.cue", *RED, "-q")
             yield place
 
 

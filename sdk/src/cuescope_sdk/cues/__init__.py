@@ -11,7 +11,6 @@ from cuescope_sdk.cues._cue import (
     MOST_EXAMPLES,
     Box,
     Cue,
-    Example,
     LinearRecogniser,
     clean_name,
     content_of,
@@ -29,13 +28,12 @@ from cuescope_sdk.cues._recognition import Recognition
 from cuescope_sdk.cues._refining import refine_cue
 
 __all__ = [
-    "MOST_EXAMPLES",
     "Box",
     "Candidate",
     "Cue",
     "Embedded",
-    "Example",
     "LinearRecogniser",
+    "MOST_EXAMPLES",
     "Origin",
     "Recognition",
     "Shown",

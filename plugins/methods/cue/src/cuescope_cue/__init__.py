@@ -49,8 +49,8 @@ class GivenCue(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """A feature a cue: the samples that likely show it."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
-        from cuescope_cue.analysis import analyse
         from cuescope_cue.report import feature_of
+        from cuescope_cue.scores import analyse
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "cue")
@@ -70,8 +70,8 @@ class GivenCue(Plugin):
         self, audit: Audit, features: Sequence[Feature]
     ) -> Iterable[Score]:
         """Accuracy lost with each cue, a row a label."""
-        from cuescope_cue.analysis import analyse
         from cuescope_cue.report import scores
+        from cuescope_cue.scores import analyse
 
         return list(
             scores(audit, self.options, audit.once(analyse, audit, self.options))
@@ -82,7 +82,7 @@ class GivenCue(Plugin):
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
     ) -> Iterator[Evidence]:
         """How well each cue is recognised, and whether annotations agree."""
-        from cuescope_cue.analysis import analyse
+        from cuescope_cue.scores import analyse
         from cuescope_cue.verify import evidence
         from cuescope_sdk.data import independent_samples
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float32
 from PIL import Image
 
-from cuescope_cue.analysis import FEWEST
+from cuescope_cue.scores import FEWEST
 from cuescope_sdk import (
     Audit,
     Frame,

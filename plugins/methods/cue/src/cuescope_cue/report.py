@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cuescope_cue.analysis import Analysis, Measured, correct_of
 from cuescope_cue.options import CueOptions
+from cuescope_cue.scores import Analysis, Measured, correct_of
 from cuescope_sdk import Audit, Feature, Occurrence, Score
 from cuescope_sdk.report import count_of, drawn_answer, shares_row
 from cuescope_sdk.statistics import Estimate, mean_interval

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cuescope_cue.analysis import Analysis, Measured
+from cuescope_cue.scores import Analysis, Measured
 from cuescope_sdk import Audit, Evidence
 
 CHANCE = 0.5

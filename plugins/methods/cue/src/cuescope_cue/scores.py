@@ -1,4 +1,4 @@
-"""Which samples show the given cues, and what each changes for each label."""
+"""What each given cue changes for each label."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_cue.options import CueOptions
+from cuescope_cue.trials import recognise
 from cuescope_sdk import Audit, Sample, UserError, nearest
 from cuescope_sdk.cues import Cue, Embedded, Recognition, common_wrong_answers
 from cuescope_sdk.statistics import LabelEffects, benjamini_hochberg
@@ -40,11 +41,10 @@ class Analysis:
 
 def analyse(audit: Audit, options: CueOptions) -> Analysis:
     """Measure the cues; for `audit.once`."""
-    cues = load(options)
+    recognised = list(recognise(audit, options))
     data = audit.once(Embedded.ask, audit)
     tested: list[Measured] = []
-    for cue in cues:
-        recognition = Recognition.ask(audit, data, cue)
+    for cue, recognition in recognised:
         pairs = list(_pairs(audit, options, data, cue, recognition))
         tested += pairs or [Measured(cue, recognition, data.samples)]
     p_values = [one.effects.p_value if one.effects else None for one in tested]
@@ -56,20 +56,6 @@ def analyse(audit: Audit, options: CueOptions) -> Analysis:
             best[one.cue.key] = replace(one, q_value=q_value)
     tests = sum(p_value is not None for p_value in p_values)
     return Analysis(data, list(best.values()), tests)
-
-
-def load(options: CueOptions) -> list[Cue]:
-    """The cues of the files; raises UserError for none, or for the same one twice."""
-    if not options.cue:
-        raise UserError(
-            "cue: no cue is given",
-            expected="a cue file, -O cue=FILE",
-            remedy="`cuescope cue make FILE` makes one",
-        )
-    cues = [Cue.load(path.expanduser()) for path in options.cue]
-    if len({cue.key for cue in cues}) < len(cues):
-        raise UserError("cue: two files have the same cue", expected="each cue once")
-    return cues
 
 
 def correct_of(data: Embedded) -> Float[np.ndarray, " sample"]:
