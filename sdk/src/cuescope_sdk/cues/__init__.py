@@ -12,8 +12,6 @@ from cuescope_sdk.cues._cue import (
     Box,
     Cue,
     LinearRecogniser,
-    clean_name,
-    content_of,
 )
 from cuescope_sdk.cues._embedded import Embedded, embed
 from cuescope_sdk.cues._learning import (
@@ -38,9 +36,7 @@ __all__ = [
     "Recognition",
     "Shown",
     "choose_candidate",
-    "clean_name",
     "common_wrong_answers",
-    "content_of",
     "cue_of",
     "drawing_answers",
     "embed",
