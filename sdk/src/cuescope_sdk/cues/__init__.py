@@ -7,12 +7,7 @@ from cuescope_sdk.cues._candidates import (
     drawing_answers,
     found_features,
 )
-from cuescope_sdk.cues._cue import (
-    MOST_EXAMPLES,
-    Box,
-    Cue,
-    LinearRecogniser,
-)
+from cuescope_sdk.cues._cue import MOST_EXAMPLES, Box, Cue, LinearRecogniser
 from cuescope_sdk.cues._embedded import Embedded, embed
 from cuescope_sdk.cues._learning import (
     Origin,

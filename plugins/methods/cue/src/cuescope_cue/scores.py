@@ -80,6 +80,8 @@ def _pairs(
             sign,
             data.groups,
             audit.rng("effects", cue.identity, answer),
+            # of a cue that few samples taught, the model sees more than its recogniser
+            answers_tell=True,
         )
         yield Measured(cue, recognition, data.samples, answer, effects)
 
