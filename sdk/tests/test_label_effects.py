@@ -118,6 +118,38 @@ def test_a_probability_dilutes_no_effect() -> None:
     assert np.abs(np.mean(changes, axis=0)).max() < 0.06
 
 
+def test_answers_tell_what_a_coarse_recogniser_does_not() -> None:
+    """By its probabilities alone the effects are too small, and nearly all intervals miss them."""
+    share = np.array([0.6, 0.2, 0.2, 0.2])
+    without, slope = np.array([1.0, 2.5, 2.0, 2.5]), np.array([2.0, 3.0, 2.0, 2.5])
+    true = special.expit(without + SIGN * slope) - special.expit(without)
+    inside = {True: 0, False: 0}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        label = np.arange(800) % 4
+        shows = rng.random(800) < share[label]
+        # two normal distributions, 2 standard deviations apart: an AUROC of 0.92
+        score = 2.0 * shows + rng.normal(size=800)
+        probability = special.expit(special.logit(share)[label] + 2 * score - 2)
+        logit = without[label] + SIGN[label] * slope[label] * shows
+        correct = (rng.random(800) < special.expit(logit)).astype(float)
+        for tell in inside:
+            effects = LabelEffects.of(
+                probability,
+                correct,
+                label,
+                SIGN,
+                Groups.single(800),
+                rng,
+                answers_tell=tell,
+            )
+            low, high = effects.interval(0.95)
+            inside[tell] += int(((low <= true) & (true <= high)).sum())
+    # of 48: 40 is the binomial 0.1th percentile of 95%
+    assert inside[True] >= 40
+    assert inside[False] < 28
+
+
 @pytest.mark.parametrize("copies", [1, 5])
 def test_no_slope_is_found_no_more_often_than_promised(copies: int) -> None:
     """Also where each answer comes five times, in a group."""
