@@ -1,8 +1,9 @@
 """A cue that a person gives beside its answer sheet: is it recognised, and are its effects true?
 
-    python benchmarks/given_cues.py [--tags FILE.npz] [--seeds 10]
+    python benchmarks/given_cues.py [--seeds 10]
+    python benchmarks/given_cues.py --tags FILE.npz [--seeds 10]
 
-Worlds: the three cues of moving-shapes with the toy; a price tag in photos (price_tags.py) with a
+Worlds: the three cues of moving-shapes with the toy; with `--tags` a price tag in photos (price_tags.py) with a
 head on CLIP's features that relies on it. A cue is given by ten samples that somebody looked at,
 five with it and five without, which choose among what draws each wrong answer; by the same ten
 alone; by forty alone; by a region drawn in one sample. The truth is that of 12,000 fresh clips, or
@@ -48,7 +49,7 @@ CUES = ("background", "object", "attribute")
 SIZES = (400, 800)
 TRAINED = 400  # pairs that a head learns from
 STRENGTH = 0.9  # of the fruit that it learns from, the share with a tag
-BOXES = 3  # seeds for which CLIP looks at drawn regions: 80 pictures each
+BOXES = 1  # seeds for which CLIP looks at a drawn region: a minute of one core each
 Edges = tuple[float, float, float, float]
 
 
@@ -294,7 +295,7 @@ def main() -> None:
                 ("moving-shapes", partial(toy_world, cue, n, seed)) for cue in CUES
             ]
             if pairs is not None:
-                worlds.append(("price tag, CLIP", partial(tag_world, pairs, n, seed)))
+                worlds = [("price tag, CLIP", partial(tag_world, pairs, n, seed))]
             for name, draw in worlds:
                 world = draw()
                 for way, make in ways(world, seed):
