@@ -3,11 +3,11 @@
     python benchmarks/given_cues.py [--seeds 10]
     python benchmarks/given_cues.py --tags FILE.npz [--seeds 10]
 
-Worlds: the three cues of moving-shapes with the toy; with `--tags` a price tag in photos (price_tags.py) with a
-head on CLIP's features that relies on it. A cue is given by ten samples that somebody looked at,
-five with it and five without, which choose among what draws each wrong answer; by the same ten
-alone; by forty alone; by a region drawn in one sample. The truth is that of 12,000 fresh clips, or
-of all pairs with and without the tag that the head was not trained on.
+Worlds: the three cues of moving-shapes with the toy; with `--tags` a price tag in photos
+(price_tags.py) with a head on CLIP's features that relies on it. A cue is given by ten samples that
+somebody looked at, five with it and five without, which choose among what draws each wrong answer;
+by the same ten alone; by forty alone; by a region drawn in one sample. The truth is that of 12,000
+fresh clips, or of all pairs with and without the tag that the head was not trained on.
 """
 
 import argparse
