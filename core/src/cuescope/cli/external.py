@@ -20,7 +20,7 @@ class PluginCommands(TyperGroup):
     path: ClassVar[str] = ""
     # what most people type, in the order in which they need it; others follow by their own
     first: ClassVar[tuple[str, ...]] = (
-        *("demo", "methods", "audit", "investigate", "confirm", "mitigate"),
+        *("demo", "methods", "audit", "investigate", "cue", "confirm", "mitigate"),
         *("show", "view", "compare", "gate", "plugins"),
     )
     developers: ClassVar[frozenset[str]] = frozenset({"bench", "new", "schema"})
