@@ -20,6 +20,7 @@ GROUP = parser_of(app)
 READ = {
     *("cache import FILE", "run FILE", "covar build --backgrounds"),
     *("example --sources", "investigate --log", "cache export FILE"),
+    *("audit --cue", "cue apply FILE", "cue ask FILE", "cue show FILE"),
 }
 # their contents are read, or what is there already is refused
 READ_FOLDERS = {

@@ -25,12 +25,15 @@ def _recognised(measured: Measured) -> Evidence:
     auroc = measured.recognition.auroc
     shown, others = measured.cue.sides()
     about = {"check": "recogniser of the cue", "feature": measured.cue.key}
-    if auroc is None:
+    # examples that were drawn or chosen by it say nothing of samples as they are
+    is_drawn = all(example.made for example in measured.cue.examples)
+    if auroc is None or is_drawn:
         return Evidence(
             **about,
             verdict="inconclusive",
-            detail="Not known: too few examples to hold some out.",
+            detail="Not known: no samples that somebody marked were held out.",
             n=shown + others,
+            doubt=NOT_RECOGNISED,
         )
     first = auroc / (2 - auroc)
     second = 2 * auroc**2 / (1 + auroc)
