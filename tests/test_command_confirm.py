@@ -534,7 +534,7 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         RunFolder(folder).save(load_report(folder), {}, answers=cache_folder())
     for folder, said in (
         (bare, "no finding of"),
-        (old, "is no report of schema version 1: got version 0"),
+        (old, "is no report of schema version 2: got version 0"),
         (changed, "has changed since the run was made"),
         (gone, str(clips)),
         (whole, "the run looked at part 1/1"),

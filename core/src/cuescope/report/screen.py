@@ -302,17 +302,23 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
         words = impact.words if impact else _without_impact(report)
         yield from _labelled("Impact", words, width, most=2)
         return
-    known = [cue for cue in cues if cue.impact is not None][:BLOCKS]
-    parts = [
-        f"{_short(cue_name(report, cue.feature))} {cue.impact.count:,}"
-        for cue in known
+    known = [
+        (_short(cue_name(report, cue.feature)), cue.impact)
+        for cue in cues
         if cue.impact is not None
-    ]
-    if not parts or known[0].impact is None:
-        yield from _labelled("Impact", _without_impact(report), width, most=1)
-        return
-    impact = known[0].impact
-    words = f"of {impact.total:,} {impact.of}: {', '.join(parts)}"
+    ][:BLOCKS]
+    totals = {(impact.total, impact.of) for _, impact in known}
+    if not known:
+        words = _without_impact(report)
+    elif len(totals) == 1:
+        [(total, of)] = totals
+        parts = [f"{name} {impact.count:,}" for name, impact in known]
+        words = f"of {total:,} {of}: {', '.join(parts)}"
+    else:
+        words = "; ".join(
+            f"{name}: {impact.count:,} of {impact.total:,} {impact.of}"
+            for name, impact in known
+        )
     yield from _labelled("Impact", words, width, most=2)
 
 

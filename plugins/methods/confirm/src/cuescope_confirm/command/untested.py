@@ -71,12 +71,18 @@ def untested(
         "part": request.part,
     }
     # a report needs a score to say that nothing was found
-    features = [Feature(key=NOTHING, kind=NOTHING, name="what methods found")]
+    features = {NOTHING: Feature(key=NOTHING, kind=NOTHING, name="what methods found")}
     scores = []
+    cues = []
     for name, report in reports.items():
         for feature, score in _findings(name, report, reason):
-            features.append(feature)
+            features[feature.key] = feature
             scores.append(score)
+        cues += [
+            cue.model_copy(update={"feature": _key(name, cue.feature)})
+            for cue in report.found
+            if _key(name, cue.feature) in features
+        ]
     nothing = Score(
         feature=NOTHING,
         label=None,
@@ -88,8 +94,9 @@ def untested(
         title=Confirm.title,
         metrics=Confirm.metrics,
         notes=dict(reason.notes),
-        features=tuple(features),
+        features=tuple(features.values()),
         scores=tuple(scores or [nothing]),
+        cues=tuple(cues),
         evidence=(),
         tables=(_methods(reports, left_out),),
         accuracy=first.accuracy,
@@ -109,9 +116,8 @@ def _findings(
 ) -> Iterator[tuple[Feature, Score]]:
     """Each finding with its feature, under a key that no other method has."""
     features = {feature.key: feature for feature in report.features}
-    for number, finding in enumerate(report.findings, 1):
-        # two methods may use the same key for two things
-        key = f"{name} {number} {finding.feature}"
+    for finding in report.findings:
+        key = _key(name, finding.feature)
         update = {"key": key, "name": report.names[finding.feature]}
         about = f" on '{finding.label}'" if finding.label else ""
         yield (
@@ -126,6 +132,11 @@ def _findings(
                 "Whether it is a cause is not known.",
             ),
         )
+
+
+def _key(method: str, feature: str) -> str:
+    """Two methods may use the same key for two things."""
+    return f"{method} {feature}"
 
 
 def _methods(reports: dict[str, Report], left_out: LeftOut) -> Table:
