@@ -26,6 +26,7 @@ SUBJECT = 14  # columns that a subject has at least
 NAME = 36  # columns of a name where several stand in a line
 NARROW = 5  # points of an interval of which a tenth still says something
 POWER = "power"  # the note of a method about its tests
+RESULT = "result"  # and what came of a test
 DETAILS = "(-v: all)"
 MORE = "-v"
 STATUS = {
@@ -113,7 +114,9 @@ def _verdict(report: Report) -> str:
     if not found:
         if all(score.value is None for score in report.headlines):
             return "Nothing could be tested. This says nothing about the model."
-        return "No cue found. This does not show that there is none."
+        default = "No cue found. This does not show that there is none."
+        # a test of another run's cues says what came of it
+        return report.notes.get(RESULT, default) if tests_a_run(report) else default
     if len(found) == 1:
         return f"1 cue found: {_claim(report, found[0])}"
     names = [_short(cue_name(report, cue.feature).upper()) for cue in found]

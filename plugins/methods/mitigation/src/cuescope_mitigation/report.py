@@ -18,8 +18,9 @@ from cuescope_mitigation.options import NOT_TRIED
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
 from cuescope_mitigation.trials import SAVING, Comparison, Parts, part_of
-from cuescope_sdk import Accuracy, Cell, Score, Table
-from cuescope_sdk.report import count_of
+from cuescope_sdk import Accuracy, Cell, Finding, Score, Table
+from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.statistics import Estimate
 
 OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
@@ -59,6 +60,8 @@ def scores(comparison: Comparison) -> Iterator[Score]:
         )
     # findings come first, and each of the three groups in the order of what it gains
     audit.note("result", result(results.rows))
+    for found in findings(results.rows):
+        audit.attach(found)
     folder = comparison.parts.options.save
     if folder is not None and SAVING not in audit.failures:
         option = f"mitigated={folder}"
@@ -75,6 +78,34 @@ def scores(comparison: Comparison) -> Iterator[Score]:
             words = statement(row, comparison.mitigator.title)
         with audit.spare(f"scores of {name}"):
             yield from scores_of(row, results.overall, words)
+
+
+def findings(rows: Sequence[Row]) -> Iterator[Finding]:
+    """Each cue that the remedy helps with: correct answers where it is, before and after."""
+    by_cue: dict[str, list[Row]] = {}
+    for row in rows:
+        by_cue.setdefault(row.cue.feature.key, []).append(row)
+    for feature, own in by_cue.items():
+        if not any(row.verdict == "helps" for row in own):
+            continue
+        yield Finding(
+            feature=feature,
+            claim="{feature} costs less with the fix",
+            columns=("after", "before"),
+            rows=tuple(
+                shares_row(
+                    row.cue.label or "all",
+                    row.present.after,
+                    row.present.before,
+                    Estimate(row.present.gain, row.present.low, row.present.high),
+                    label=row.cue.label,
+                    n=row.n,
+                )
+                for row in own
+                if row.present is not None
+            ),
+            status="cause",
+        )
 
 
 def scores_of_failure(parts: Parts) -> Iterator[Score]:

@@ -204,7 +204,8 @@ def route(
     report = run.report
     # not the cues alone: a frame that is nearer to another cluster shows no cue
     features = [feature for feature in report.features if feature.occurrences]
-    stills, members = _members(features, run.samples)
+    others = _without_features(features, run.samples)
+    stills, members = _members([*features, *others], run.samples)
     trials = list(Answers.trials(samples))
     routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
     # before anything is asked: what cannot be mitigated must cost no answers
@@ -219,7 +220,8 @@ def route(
     seen = Answers.stack_embeddings(of_stills)
     router = CueRouter.of(seen, members, columns)
     embedding = Answers.stack_embeddings(list(answers))
-    clusters, nearness = router.place(trials, embedding)
+    placed, nearness = router.place(trials, embedding)
+    clusters = placed[:, : len(features)]
     return Parts(
         audit,
         options,
@@ -312,6 +314,20 @@ def check_labels(audit: Audit, samples: Sequence[Sample]) -> None:
             got=f"{len(missing)} of {len(audit.labels)} labels without one",
             remedy="Take more samples, or another split (--on)",
         )
+
+
+def _without_features(
+    features: Sequence[Feature], samples: Mapping[str, Sample]
+) -> list[Feature]:
+    """The samples of a run that show none of its features, as one more; [] where all show one."""
+    shown = {seen.sample for feature in features for seen in feature.occurrences}
+    # the middle frame stands for its sample
+    rest = [
+        Occurrence(sample=key, frame=len(sample.frames) // 2)
+        for key, sample in samples.items()
+        if key not in shown and sample.frames
+    ]
+    return [Feature(key="", kind="none", occurrences=tuple(rest))] if rest else []
 
 
 def _members(
