@@ -26,7 +26,7 @@ SUBJECT = 14  # columns that a subject has at least
 NAME = 36  # columns of a name where several stand in a line
 NARROW = 5  # points of an interval of which a tenth still says something
 POWER = "power"  # the note of a method about its tests
-RESULT = "result"  # and what came of a test
+RESULT = "result"  # and what came of a test of cues
 DETAILS = "(-v: all)"
 MORE = "-v"
 STATUS = {
@@ -100,13 +100,9 @@ def _title(report: Report, width: int) -> Iterator[Line]:
 def _verdict(report: Report) -> str:
     """The number of cues, and what each does, or that none was found."""
     found = report.found
-    tested = [cue for cue in report.cues if cue.status in VERDICTS]
-    if tested and tests_a_run(report):
-        parts = []
-        for status in VERDICTS:
-            count = sum(cue.status == status for cue in tested)
-            parts += [f"{count} {status.upper()}"] if count else []
-        return f"{count_of(len(tested), 'cues')} tested: {', '.join(parts)}"
+    # what came of a test of another run's cues
+    if tests_a_run(report) and RESULT in report.notes:
+        return report.notes[RESULT]
     if not found and report.cues:
         return (
             f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
@@ -114,9 +110,7 @@ def _verdict(report: Report) -> str:
     if not found:
         if all(score.value is None for score in report.headlines):
             return "Nothing could be tested. This says nothing about the model."
-        default = "No cue found. This does not show that there is none."
-        # a test of another run's cues says what came of it
-        return report.notes.get(RESULT, default) if tests_a_run(report) else default
+        return "No cue found. This does not show that there is none."
     if len(found) == 1:
         return f"1 cue found: {_claim(report, found[0])}"
     names = [_short(cue_name(report, cue.feature).upper()) for cue in found]

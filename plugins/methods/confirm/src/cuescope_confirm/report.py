@@ -91,8 +91,8 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
         if other_seed is not None:
             step += f" See that another seed says the same: {other_seed}."
     audit.note("next step", step)
-    counts = (f"{verdict}: {results.count(verdict)}" for verdict in VERDICTS)
-    audit.note("result", ", ".join(counts))
+    if results.rows:
+        audit.note("result", result(results))
     if plan is not None:
         audit.note(POWER_NOTE, plan.sentence_when_decided(results))
     if results.rows:
@@ -122,6 +122,13 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
             value=None,
             statement=words,
         )
+
+
+def result(results: Results) -> str:
+    """How many cues were tested, and what came of them."""
+    counts = [(results.count(verdict), CLAIMS[verdict][1]) for verdict in VERDICTS]
+    words = ", ".join(f"{count} {status.upper()}" for count, status in counts if count)
+    return f"{count_of(len(results.rows), 'cues')} tested: {words}"
 
 
 def findings(results: Results) -> Iterator[Finding]:
