@@ -151,6 +151,17 @@ def test_a_finding_that_the_method_gives_has_the_doubts_of_its_scores() -> None:
     assert [row.label for row in plain.rows] == [s.label for s in report.findings]
 
 
+def test_a_test_has_the_same_hash_wherever_the_tested_run_is() -> None:
+    def tested(run: str, more: int = 0) -> Report:
+        origin = make_report().provenance
+        options = {"run": run, "margin": more}
+        method = origin.method.model_copy(update={"options": options})
+        return make_report(provenance=origin.model_copy(update={"method": method}))
+
+    assert tested("here/found").hash == tested("there/found").hash
+    assert tested("here/found").hash != tested("here/found", 1).hash
+
+
 def test_reports_of_schema_1_have_cues_and_keep_their_hash() -> None:
     report = make_report(2)
     old = json.loads(report.model_dump_json())

@@ -24,6 +24,7 @@ MOST_NAMED = 4
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
+RUN_OPTIONS = {"run", "others"}  # of a method that tests runs: their folders
 ROUNDING = 1e-6  # by which a sum of probabilities may pass 1
 
 
@@ -761,11 +762,15 @@ class Report(Value):
         origin = self.provenance
         # without a part as before there were parts, so that old reports keep their hash
         draw = origin.limit if origin.part is None else (origin.limit, origin.part)
+        options = origin.method.options
+        if self.schema_version > 1:
+            # a run that is tested is what it found, wherever its folder is
+            options = {name: options[name] for name in options.keys() - RUN_OPTIONS}
         # no pictures: drawing libraries round as they like; contrasts decide nothing
         return digest(
             origin.identity,
             # those of model and data are in the fingerprints
-            origin.method.options,
+            options,
             origin.seed,
             draw,
             self.notes,
