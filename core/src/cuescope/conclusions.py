@@ -25,6 +25,7 @@ Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 RUN_OPTIONS = {"run", "others"}  # of a method that tests runs: their folders
+STEPS = {"next step", "audit the mitigated model"}  # notes of what to type next
 ROUNDING = 1e-6  # by which a sum of probabilities may pass 1
 
 
@@ -762,10 +763,11 @@ class Report(Value):
         origin = self.provenance
         # without a part as before there were parts, so that old reports keep their hash
         draw = origin.limit if origin.part is None else (origin.limit, origin.part)
-        options = origin.method.options
+        options, notes = origin.method.options, self.notes
         if self.schema_version > 1:
             # a run that is tested is what it found, wherever its folder is
             options = {name: options[name] for name in options.keys() - RUN_OPTIONS}
+            notes = {name: notes[name] for name in notes.keys() - STEPS}
         # no pictures: drawing libraries round as they like; contrasts decide nothing
         return digest(
             origin.identity,
@@ -773,7 +775,7 @@ class Report(Value):
             options,
             origin.seed,
             draw,
-            self.notes,
+            notes,
             self.features,
             self.scores,
             self.evidence,
