@@ -434,7 +434,7 @@ def test_weights_are_written_for_the_users_training(
         ),
         (("--with", "last-layer", "--on", "val"), "the run's own split 'val'"),
         (("--with", "last-layer", "--on", "elsewhere"), "elsewhere"),
-        (("--with", "last-layer", "-O", "strenghts=1"), "Did you mean"),
+        (("--with", "last-layer", "-O", "goall=gap"), "Did you mean"),
         # told as late as by the mitigator itself, after half of the work
         pytest.param(
             ("--with", "prompts", "-O", "ways=guiding"),

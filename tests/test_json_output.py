@@ -61,7 +61,6 @@ LINES: dict[str, tuple[str, ...]] = {
     "cue make": ("new.cue", *RED),
     "cue show": ("red.cue",),
     "demo": (),
-    "explain": ("power",),
     "gate": ("policy.yaml", "a"),
     "investigate": ("--log", "log.csv", "--out", "investigated"),
     "methods": (),

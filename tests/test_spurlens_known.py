@@ -67,7 +67,18 @@ def audited(
         for role in ("proposer", "detector"):
             line += ["--tool", f"{role}=known"]
         with pytest.raises(SystemExit) as ended:
-            main([*line, "-O", "draws=300", "--device", "cpu", *words])
+            main(
+                [
+                    *line,
+                    "-O",
+                    "draws=300",
+                    "-O",
+                    "discover=1",
+                    "--device",
+                    "cpu",
+                    *words,
+                ]
+            )
         assert ended.value.code == code
         return load_report(tmp_path / "run")
 

@@ -40,7 +40,8 @@ def line(
     def run(detector: str, *words: str, code: int = 0) -> str:
         audit = "audit spurlens --model transformers-vlm:vlm -M max_new_tokens=1 --data coco:coco"
         options = (
-            "-O classes=cup,clock -O k=6 -O draws=100 -O negatives=all --device cpu"
+            "-O classes=cup,clock -O k=6 -O draws=100 -O negatives=all -O discover=1 -v "
+            "--device cpu"
         )
         tools = ("--tool", f"detector={detector}", "--tool", "proposer=cues:cues.yaml")
         with pytest.raises(SystemExit) as ended:

@@ -53,6 +53,7 @@ OPTIONS = {
     "-O negatives": "all",
     "-O k": "10",
     "-O draws": "200",
+    "-O discover": "1",
     "-M concurrency": str(CONCURRENCY),
     "-M backoff": "0.01",
     "-M timeout": "3",

@@ -96,7 +96,7 @@ def ran(
     def run(*words: str | Path) -> tuple[int, str, str]:
         asked = ["audit", "step-grounding", *map(str, words), *BRIEF]
         with pytest.raises(SystemExit) as caught:
-            main([*asked, "--out", str(tmp_path / "run")])
+            main([*asked, "-v", "--out", str(tmp_path / "run")])
         assert isinstance(caught.value.code, int)
         return caught.value.code, *capsys.readouterr()
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm import one_effect
-from cuescope_confirm.one_effect import posterior_of
+from cuescope_confirm.testimony import one_effect
+from cuescope_confirm.testimony.one_effect import posterior_of
 from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
 from cuescope_confirm.verdicts.row import Row
 from cuescope_sdk.statistics import DoseResponse, Estimate, PrognosticGap

@@ -57,6 +57,7 @@ class Fit:
     installed: bool = False
     lacks: tuple[Lack, ...] = ()
     enough: int = 0  # samples, as its data needs have them
+    is_control: bool = False  # it looks for no cue of its own
 
     @property
     def verdict(self) -> str:
@@ -145,7 +146,8 @@ class Question:
                 finds = getattr(method, "finds", method.title)
                 needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
                 words = needs_in_words(method)
-                yield Fit(name, finds, words, True, lacks, needs.enough)
+                is_control = getattr(method, "is_control", False)
+                yield Fit(name, finds, words, True, lacks, needs.enough, is_control)
 
 
 def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:

@@ -115,7 +115,7 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
         echo("No installed method fits as it is.")
     elif question.model and question.data:
         # what runs as it stands first
-        best = min(usable, key=lambda fit: (len(fit.lacks), fit.enough))
+        best = min(usable, key=lambda fit: (fit.is_control, len(fit.lacks), fit.enough))
         # with --plan: it ends before costly work, so it can be tried at once (docs/adr/0012)
         line = ["cuescope", "audit", best.method, "--model", question.model]
         line += ["--data", question.data]

@@ -25,6 +25,7 @@ class MethodFit(Value):
     lacks: tuple[Lack, ...]
     enough: int
     verdict: str
+    is_control: bool = False
 
     @classmethod
     def of(cls, fit: Fit) -> "MethodFit":

@@ -179,7 +179,7 @@ def _results(
 ) -> "Results":
     from cuescope_confirm.analysis import measure
     from cuescope_confirm.looks import ask_in_looks
-    from cuescope_confirm.one_effect import with_posteriors
+    from cuescope_confirm.testimony.one_effect import with_posteriors
     from cuescope_confirm.trials import gather, with_answers
 
     dossier, _ = audit.once(ask_in_looks, audit.once(gather, audit, options))

@@ -35,6 +35,7 @@ from cuescope.application import (
     write_csv,
 )
 from cuescope_sdk import Report, Request, Sample, StoredRun, UserError
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from cuescope_cue.making import Making
@@ -299,7 +300,8 @@ def apply(
             expected=sum(shown),
         ).show()
         return
-    echo(f"wrote {out}: {len(rows):,} samples, about {sum(shown):.0f} show {cue.name}")
+    samples = count_of(len(rows), "samples")
+    echo(f"wrote {out}: {samples}, about {sum(shown):.0f} show {cue.name}")
 
 
 def _make(

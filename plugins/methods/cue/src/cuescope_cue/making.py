@@ -41,6 +41,7 @@ from cuescope_sdk.cues import (
     make_cue,
     refine_cue,
 )
+from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 
 LISTED = 0.5  # probability from which on a sample is of a candidate
@@ -118,13 +119,15 @@ class Making:
             candidates = list(drawing_answers(self.audit, self.data, FEWEST))
         chosen, posterior = choose_candidate(candidates, shows)
         told = shows >= 0
-        way = f"{len(clicks.shown)} samples with it and {len(clicks.others)} without it"
+        with_it = count_of(len(clicks.shown), "samples")
+        way = f"{with_it} with it and {len(clicks.others)} without it"
         if chosen is None:
             words = f"none of {len(candidates)} candidates fits: begun from the samples alone"
             return self._of(Shown(shows, told), "cue", way), words
         listed = (chosen.probability > LISTED).astype(int)
         name = chosen.name if report is not None else "cue"
-        words = f"the samples choose {chosen.name} among {len(candidates)} candidates "
+        among = count_of(len(candidates), "candidates")
+        words = f"the samples choose {chosen.name} among {among} "
         words += f"(posterior probability {posterior:.2f})"
         shown = Shown(np.where(told, shows, listed), told)
         return self._of(

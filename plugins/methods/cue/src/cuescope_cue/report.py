@@ -171,7 +171,7 @@ def _note(audit: Audit, options: CueOptions, analysis: Analysis) -> None:
             f"cue {cue.identity}",
             f"{cue.name}, {cue.origin}; recogniser {way}; about {expected:.0f} samples show it",
         )
-    audit.note("tests", f"{analysis.tests} pairs of a cue and an answer")
+    audit.note("tests", f"{count_of(analysis.tests, 'pairs')} of a cue and an answer")
 
 
 def _points(share: float) -> str:

@@ -204,7 +204,8 @@ def route(
     report = run.report
     # not the cues alone: a frame that is nearer to another cluster shows no cue
     features = [feature for feature in report.features if feature.occurrences]
-    others = _without_features(features, run.samples)
+    # of one centroid all frames would be the nearest
+    others = _without_features(features, run.samples) if len(features) == 1 else []
     stills, members = _members([*features, *others], run.samples)
     trials = list(Answers.trials(samples))
     routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
