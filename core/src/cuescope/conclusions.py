@@ -857,10 +857,6 @@ class Report(Value):
         """The cues of which a row passes the method's rule; others are in doubt."""
         return tuple(cue for cue in self.cues if cue.holds)
 
-    def claim(self, cue: Finding) -> str:
-        """What is said of a cue, with its name."""
-        return cue.claim.replace("{feature}", _last_names.of(self)[cue.feature])
-
     def portrait_of(self, feature: str) -> Portrait | None:
         """What the frames of a feature show, where it was looked at."""
         for portrait in self.portraits:
