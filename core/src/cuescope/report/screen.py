@@ -240,7 +240,7 @@ def _columns(
     """Those that fit beside the subjects, and the room of these; what does not fit is in -v."""
     level = report.provenance.method.options.get("confidence", 0.95)
     level = level if isinstance(level, float) and 0 < level < 1 else 0.95
-    shown, removed = cue.columns
+    shown, removed = (_short(one_line(head)) for head in cue.columns)
     columns = [
         _Column(shown, [percent_words(row.with_cue) for row in rows]),
         _Column(removed, [percent_words(row.without_cue) for row in rows]),
