@@ -25,7 +25,8 @@ Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 RUN_OPTIONS = {"run", "others"}  # of a method that tests runs: their folders
-STEPS = {"next step", "audit the mitigated model"}  # notes of what to type next
+OWN_STEP = "next step"  # a note of the method
+STEPS = {OWN_STEP, "audit the mitigated model"}  # notes of what to type next
 ROUNDING = 1e-6  # by which a sum of probabilities may pass 1
 
 

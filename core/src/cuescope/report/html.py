@@ -29,6 +29,7 @@ from cuescope.report.screen import (
     change_words,
     check_words,
     cue_name,
+    impact_words,
     percent_words,
 )
 from cuescope.report.steps import next_commands, next_steps
@@ -60,9 +61,10 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     axes = _axes(report)
     cards = _cards(report, pictures, axes)
     by_key = {card["feature"]: card for card in cards}
-    cues = [
+    cues = report.found or report.cues
+    told = [
         _cue(report, cue, by_key.get(cue.feature), pictures)
-        for cue in report.found or report.cues
+        for cue in cues[:MAX_FINDINGS]
     ]
     headline = report.metrics[0] if report.metrics else None
     verdicts = sorted(map(check_words, report.evidence), reverse=True)
@@ -74,7 +76,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         axis=axes[headline.name] if headline else None,
         cues=cues,
         first=None if cues else _first_told(report, pictures),
-        told=MAX_FINDINGS,
+        told=told,
         commands=next_commands(report, run, "cuescope"),
         steps=next_steps(report, run),
         again=typed(report.provenance.command).again(),
@@ -124,7 +126,7 @@ def _cue(
         "measure": cue.measure,
         "columns": cue.columns,
         "rows": list(map(_row, cue.rows)),
-        "impact": cue.impact.words if cue.impact else "not computed",
+        "impact": impact_words(report, cue),
         "status": STATUS[cue.status],
         "doubts": cue.doubts,
         "sentences": [_sentence(report, score) for score in labels],

@@ -295,9 +295,7 @@ def _signed(value: float, decimals: int) -> str:
 
 def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Line]:
     if len(cues) == 1:
-        impact = cues[0].impact
-        words = impact.words if impact else _without_impact(report)
-        yield from _labelled("Impact", words, width, most=2)
+        yield from _labelled("Impact", impact_words(report, cues[0]), width, most=2)
         return
     known = [
         (_short(cue_name(report, cue.feature)), cue.impact)
@@ -306,7 +304,7 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
     ][:BLOCKS]
     totals = {(impact.total, impact.of) for _, impact in known}
     if not known:
-        words = _without_impact(report)
+        words = impact_words(report, cues[0])
     elif len(totals) == 1:
         [(total, of)] = totals
         parts = [f"{name} {impact.count:,}" for name, impact in known]
@@ -319,7 +317,10 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
     yield from _labelled("Impact", words, width, most=2)
 
 
-def _without_impact(report: Report) -> str:
+def impact_words(report: Report, cue: Finding) -> str:
+    """The errors that a cue explains, or why none are counted."""
+    if cue.impact:
+        return cue.impact.words
     is_faultless = report.accuracy is not None and report.accuracy.share == 1
     return "no errors in these samples" if is_faultless else "not computed"
 

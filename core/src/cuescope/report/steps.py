@@ -3,13 +3,12 @@
 import re
 import shlex
 
-from cuescope.conclusions import Report
+from cuescope.conclusions import OWN_STEP, Report
 from cuescope.counted import count_of
 from cuescope.typed import PythonCall, Typed, command_words, data_words, typed
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
-OWN_STEP = "next step"  # a note of the method
 # at the end of a clause: one within it is read with what follows
 _COMMAND = re.compile(r"`(cuescope[ .][^`]+)`(?:[.,]|$)")
 

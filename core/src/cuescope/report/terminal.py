@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from cuescope.conclusions import (
+    OWN_STEP,
     Contrast,
     Cost,
     Evidence,
@@ -20,7 +21,7 @@ from cuescope.conclusions import (
 from cuescope.counted import by_condition, count_of
 from cuescope.report.bars import FINE, figure, short_p_value, with_ends
 from cuescope.report.screen import check_words, screen
-from cuescope.report.steps import OWN_STEP, Step, copyable, next_steps
+from cuescope.report.steps import Step, copyable, next_steps
 from cuescope.report.tables import render_table
 from cuescope.report.words import Words
 from cuescope.typed import typed
