@@ -16,6 +16,7 @@ from cuescope.conclusions import (
     Row,
     cues_of,
 )
+from cuescope.report.html import render
 from cuescope.report.screen import LINES, WIDTH, screen
 
 from .reports import make_report
@@ -140,6 +141,24 @@ def test_it_has_a_status(status: str, words: str) -> None:
     cue = report.cues[0].model_copy(update={"status": status})
     shown = lines_of(report.model_copy(update={"cues": (cue,)}))
     assert f"Status     {words}" in shown
+
+
+@pytest.mark.parametrize(
+    ("correct", "words"),
+    [(100, "no errors in these samples"), (99, "not computed")],
+)
+def test_screen_and_page_say_why_a_cue_has_no_impact(correct: int, words: str) -> None:
+    report = found(1, 1, "red background")
+    [cue] = report.cues
+    accuracy = Accuracy(correct=correct, answered=100, chance=0.25)
+    bare = {
+        "cues": (cue.model_copy(update={"impact": None}),),
+        "accuracy": accuracy,
+    }
+    report = report.model_copy(update=bare)
+    [line] = [line for line in lines_of(report) if line.startswith("Impact")]
+    assert line.endswith(words)
+    assert words in render(report, {})
 
 
 def test_what_is_not_used_needs_no_row_that_passes() -> None:
