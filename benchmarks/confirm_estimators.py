@@ -43,7 +43,7 @@ Marks = np.ndarray
 class Said:
     """What an estimator says of a case: it ranks by `score`; None where it says nothing."""
 
-    verdict: str = "cannot tell"
+    verdict: str = "inconclusive"
     score: float = 0.0
     effect: Estimate[float] | None = None
 
@@ -54,13 +54,13 @@ Estimator = Callable[[Kept], Said]
 # ------------------------------------------------------------------------------------ estimators
 
 
-def rules(kept: Kept) -> Said:
-    """What `confirm` said; it ranks by the effect beyond all controls, which it had until then."""
+def confirm(kept: Kept) -> Said:
+    """What `confirm` said; it ranks by the probability of a cause."""
     graded = kept.graded
     effect = None
     if graded["effect"] is not None:
         effect = Estimate(graded["effect"], graded["low"], graded["high"])
-    return Said(graded["verdict"], graded.get("excess") or 0.0, effect)
+    return Said(graded["verdict"], graded["probability"] or 0.0, effect)
 
 
 def gap(kept: Kept, *, alike: bool) -> Said:
@@ -75,9 +75,7 @@ def weighted(kept: Kept) -> Said:
     Over samples with the cue (Chernozhukov and others, 2018): a ridge regression of values without
     it, and a logistic one of whether it is there, both on label and looks.
     """
-    found = [_weighted(kept, view) for view in kept.views if "looks" in view]
-    told = [one for one in found if one is not None]
-    return _by_interval(min(told, key=lambda one: one.low, default=None))
+    return _by_interval(_weighted(kept, kept.columns) if kept.columns else None)
 
 
 def best_single(kept: Kept) -> Said:
@@ -157,7 +155,7 @@ def _observed(kept: Kept) -> Observed | None:
 
 
 ESTIMATORS: Mapping[str, Estimator] = {
-    "rules": rules,
+    "confirm": confirm,
     "plain gap": partial(gap, alike=False),
     "all else alike": partial(gap, alike=True),
     "weighted (AIPW)": weighted,
@@ -210,10 +208,7 @@ def _dose(change: Change) -> tuple[float, float] | None:
 
 
 def _shifts(kept: Kept, changes: Sequence[Change]) -> Iterator[Shift]:
-    """Of each intervention the change, its placebo, and both in samples without the cue.
-
-    And of cues that nobody found, and of other labels.
-    """
+    """Of each intervention the change, its placebo, and both in samples without the cue."""
     off = _off(kept)
     for change in changes:
         shows = np.array(change["with_cue"], bool)
@@ -232,11 +227,6 @@ def _shifts(kept: Kept, changes: Sequence[Change]) -> Iterator[Shift]:
         if (~shows).sum() >= LEAST:
             yield _shift(kept, change, ~shows, kind, CHANGED)
             yield _shift(kept, change, ~shows, kind, PLACEBO)
-    for change in kept.rows.get("controls", []):
-        shows = np.array(change["with_cue"], bool)
-        if shows.sum() >= LEAST:
-            yield _shift(kept, change, shows, None, CHANGED)
-            yield _shift(kept, change, shows, None, PLACEBO)
 
 
 def _off(kept: Kept) -> float:
@@ -267,11 +257,11 @@ def _shift(
 
 
 def _gaps(kept: Kept) -> tuple[Estimate[float], Estimate[float]] | None:
-    """Plain and with all else held alike, by the view that says least."""
-    views = [view["gap"] for view in kept.views if view["gap"].size]
-    if not views:
+    """Plain and with all else held alike."""
+    gaps = kept.columns.get("gap")
+    if gaps is None or not gaps.size:
         return None
-    plain, alike = min(views, key=lambda gaps: float(gaps[1][1]))
+    plain, alike = gaps
     return Estimate(*plain.tolist()), Estimate(*alike.tolist())
 
 
@@ -331,8 +321,8 @@ def _by_probability(above: float, effect: Estimate[float]) -> Said:
 
 def _verdict(above: float) -> str:
     if above >= LEVEL:
-        return "causes"
-    return "accompanies" if above <= 1 - LEVEL else "cannot tell"
+        return "cause"
+    return "not a cause" if above <= 1 - LEVEL else "inconclusive"
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -356,11 +346,11 @@ def figures(cases: Sequence[Kept], said: Sequence[Said]) -> Iterator[tuple[str, 
         for world in np.unique(worlds)
     ]
     yield "in the worst world", min(of_worlds)
-    yield "decoys called causes", _count(is_decoy, verdicts == "causes")
-    yield "causes of 10 called so", _count(is_cause, verdicts == "causes")
-    yield "of 15 where enough", _count(is_large & enough, verdicts == "causes")
-    yield "causes called none", _count(is_cause, verdicts == "accompanies")
-    yield "decoys called none", _count(is_decoy, verdicts == "accompanies")
+    yield "decoys called causes", _count(is_decoy, verdicts == "cause")
+    yield "causes of 10 called so", _count(is_cause, verdicts == "cause")
+    yield "of 15 where enough", _count(is_large & enough, verdicts == "cause")
+    yield "causes called none", _count(is_cause, verdicts == "not a cause")
+    yield "decoys called none", _count(is_decoy, verdicts == "not a cause")
     effects = [one.effect for one in said if one.effect is not None]
     measured = truths[[one.effect is not None for one in said]]
     holds = [
@@ -391,7 +381,7 @@ def show(cases: Sequence[Kept], *, by_case: bool) -> None:
     console = Console(width=200)
     answers = {name: [say(kept) for kept in cases] for name, say in ESTIMATORS.items()}
     rows = {name: dict(figures(cases, said)) for name, said in answers.items()}
-    table = Table("estimator", *rows["rules"])
+    table = Table("estimator", *rows["confirm"])
     for name, row in rows.items():
         table.add_row(name, *row.values())
     console.print(table)

@@ -270,7 +270,7 @@ class Bench:
             found_by=found_by,
             label=label,
             truth=truth.effect,
-            verdict="cannot tell",
+            verdict="inconclusive",
             statement=f"refused: {error}",
         )
 
@@ -296,15 +296,15 @@ def summary(graded: Sequence[Graded]) -> Iterable[tuple[str, str]]:
             [row for row in decoys if row in measured],
         ),
     )
-    yield "decoys called causes", _share(decoys, _has_verdict("causes"))
-    yield "causes called causes", _share(causes, _has_verdict("causes"))
+    yield "decoys called causes", _share(decoys, _has_verdict("cause"))
+    yield "causes called causes", _share(causes, _has_verdict("cause"))
     yield (
         "causes called causes, where the plan says enough",
-        _share(planned, _has_verdict("causes")),
+        _share(planned, _has_verdict("cause")),
     )
-    yield "causes acquitted", _share(causes, _has_verdict("accompanies"))
-    yield "causes, cannot tell", _share(causes, _has_verdict("cannot tell"))
-    yield "decoys acquitted", _share(decoys, _has_verdict("accompanies"))
+    yield "causes called no cause", _share(causes, _has_verdict("not a cause"))
+    yield "causes, inconclusive", _share(causes, _has_verdict("inconclusive"))
+    yield "decoys called no cause", _share(decoys, _has_verdict("not a cause"))
     yield "interval of the effect holds the truth", _share(measured, _covers)
     with_loss = [row for row in graded if row.lost is not None]
     yield "interval of accuracy lost holds the truth", _share(with_loss, _covers_loss)

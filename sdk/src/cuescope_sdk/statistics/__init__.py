@@ -6,6 +6,7 @@ from cuescope_sdk.statistics._always_valid import always_valid_bounds
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._correlation import Correlation
 from cuescope_sdk.statistics._dose_response import (
+    Design,
     DoseResponse,
     Observed,
     Shift,
@@ -54,6 +55,7 @@ __all__ = [
     "ChangePlan",
     "Correlation",
     "DetectionLimit",
+    "Design",
     "DoseResponse",
     "Estimate",
     "GainPlan",

@@ -28,6 +28,7 @@ UNUSED = 80
 SWEEPS = 250
 # of one answer, below which no standard error is: three alike answers of three may be luck
 LEAST_ERROR = 1 / 3
+MOST = 1e4  # times the samples: more are none that anybody takes
 SCALES = np.geomspace(0.01, 5, 80)  # of a spread, beside that of its prior
 SHARED, APART, AS_THEY_ARE = range(3)  # what an effect beside the cue is of
 PerShift = Float[np.ndarray, " shift"]
@@ -74,6 +75,28 @@ class Observed:
 
 
 @dataclass(frozen=True, eq=False)
+class Design:
+    """What shifts can tell of an effect: their doses, their covariance, and what moves them beside.
+
+    `beside` has a column for each effect beside the cue, 1 in the shifts that have it.
+    """
+
+    doses: PerShift
+    beside: Members
+    covariance: Covariance
+
+    def error(self, spread: float = SPREAD, *, samples: float = 1.0) -> float:
+        """The standard deviation of the effect with so many times the samples.
+
+        Where effects beside the cue have this `spread`. The least one is chosen (c-optimal design;
+        Chaloner and Verdinelli, 1995).
+        """
+        errors = spread**2 * self.beside @ self.beside.T + self.covariance / samples
+        told = self.doses @ np.linalg.solve(errors, self.doses)
+        return float(1 / np.sqrt(told + 1 / EFFECT**2))
+
+
+@dataclass(frozen=True, eq=False)
 class DoseResponse:
     """What is known of an effect: draws of its posterior, each a normal distribution.
 
@@ -85,6 +108,7 @@ class DoseResponse:
     errors: Draws
     heterogeneity: float
     spread: float
+    design: Design
 
     def above(self, margin: float) -> float:
         """The probability that the effect is larger."""
@@ -99,6 +123,24 @@ class DoseResponse:
         return Estimate(
             *(brentq(lambda x, p=p: self.above(x) - p, *ends) for p in tails)
         )
+
+    def settled_by(self, margin: float, level: float) -> float:
+        """How many times the samples tell on which side of a margin the effect is.
+
+        If it is as large as it seems; infinite where no number of samples does, since what changes
+        do beside the cue leaves more open.
+        """
+        # as a normal distribution with this middle and width
+        reach = norm.isf(1 - level) / abs(self.effect.value - margin)
+        width = (self.effect.high - self.effect.low) / 2 / NORMAL
+        scale = width / self.design.error(self.spread)
+
+        def missing(times: float) -> float:
+            return reach * scale * self.design.error(self.spread, samples=times) - 1
+
+        if missing(1.0) <= 0:
+            return 1.0
+        return float(brentq(missing, 1, MOST)) if missing(MOST) < 0 else float("inf")
 
     @property
     def mixing(self) -> float:
@@ -264,9 +306,12 @@ class _Sampler:
                     known = np.full((CHAINS, 1), self.known**2)
                     of_sort = np.hstack([of_sort, known])
                 spreads[:, sort] = self._draw_spread(rng, of_sort)
-        spread = float(np.mean(seen))
         return DoseResponse(
-            np.array(means), np.array(errors), self.heterogeneity, spread
+            np.array(means),
+            np.array(errors),
+            self.heterogeneity,
+            float(np.mean(seen)),
+            Design(self.doses, self.beside, self.covariance),
         )
 
     def _draw(

@@ -33,6 +33,18 @@ class PrognosticGap:
 
     plain: Estimate[float]
     alike: Estimate[float]
+    n: int
+
+    @property
+    def robustness(self) -> float:
+        """How strong something unseen has to be for no gap to be left, 0 to 1.
+
+        The share of the variance, of what shows and of values, that it has to explain (Cinelli and
+        Hazlett, 2020, equation 20), by `alike` and `n` samples.
+        """
+        error = (self.alike.high - self.alike.low) / 2 / NORMAL
+        squared = (self.alike.value / error) ** 2 / max(self.n, 1)
+        return float((np.sqrt(squared**2 + 4 * squared) - squared) / 2)
 
 
 @on_one_thread
@@ -71,7 +83,7 @@ def prognostic_gap(
     spread = rows.std(axis=0)
     telling = spread > 0
     if not telling.any():
-        return PrognosticGap(plain, plain)
+        return PrognosticGap(plain, plain, int(own.sum()))
     rows = _main_directions(rows[:, telling] / spread[telling])
     expected, error = sides.prognosis(rows, names, rng)
     alike = sides.gap(sides.values - expected, names)
@@ -81,7 +93,7 @@ def prognostic_gap(
     up = float(np.hypot(alike.high - alike.value, reach))
     figures = np.array([alike.value, alike.value - down, alike.value + up])
     alike = Estimate(*figures.clip(-1, 1).tolist())
-    return PrognosticGap(plain, alike)
+    return PrognosticGap(plain, alike, int(own.sum()))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Does the cue cause the answer? Findings of a stored run, tested by interventions and placebos."""
+"""Does the cue cause the answer? Interventions beside controls, on samples that were held out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -20,26 +20,23 @@ from cuescope_sdk import (
 )
 
 if TYPE_CHECKING:
-    from cuescope_confirm.analysis import Results
+    from cuescope_confirm.effects import Results
 
 METRICS = (
     Metric(
         name="effect",
-        title="Effect beyond the placebo",
-        meaning="how far the cue moves the mean probability of the answer, beyond the placebos, in "
-        "the direction of a cause (-1 to 1; 0.1 is 10 points of probability). One estimate, "
-        "pooled over the kinds of change that "
-        "take out or put in most of the cue, and over unchanged samples where these tell it too: "
-        "no single change need have this figure. n and q are of the clearest change: n is how many "
-        "samples were changed in this way, without the cue where it is put in",
+        title="Effect on the answer",
+        meaning="how far the cue moves the mean probability of the answer, in the direction of a "
+        "cause (-1 to 1; 0.1 is 10 points of probability): by one dose-response model of all "
+        "interventions, controls and unchanged samples. n is how many samples an intervention "
+        "changed at most, q the share of false ones expected among verdicts at least as sure",
         unit="proportion",
     ),
     Metric(
         name="probability",
         title="Probability of a cause",
-        meaning="that the cue moves the probability of the answer by more than the margin: by a "
-        "dose-response model of all interventions, controls and unchanged samples (0 to 1). It "
-        "ranks cues, and does not decide the verdict",
+        meaning="that the cue moves the probability of the answer by more than the margin (0 to 1),"
+        " by the same model",
         unit="proportion",
     ),
     Metric(
@@ -61,7 +58,7 @@ METRICS = (
 
 
 class Confirm(Plugin):
-    """Locates each cue of a run, takes it out and puts it in, and compares with placebos."""
+    """Locates each cue of a run, takes it out and puts it in, beside controls."""
 
     title = "Confirm: does the cue cause the answer?"
     requires = Requirements(
@@ -70,7 +67,7 @@ class Confirm(Plugin):
         labels=0,
     )
     started_by = "cuescope confirm RUN"
-    finds = "Whether a cue that was found causes the answer or accompanies it, or cannot be judged."
+    finds = "Whether a cue that was found causes the answer."
     data_needs = DataNeeds(
         each="data set",
         least=20,
@@ -111,12 +108,11 @@ class Confirm(Plugin):
         audit: Audit,
         features: Sequence[Feature],
     ) -> Sequence[Outcome]:
-        """Each sample as it is, changed, and with the placebo."""
-        from cuescope_confirm.looks import ask_in_looks
-        from cuescope_confirm.trials import gather
+        """Each sample as it is, changed, and with the control."""
+        from cuescope_confirm.trials import ask, gather
 
         gathered = audit.once(gather, audit, self.options)
-        _, outcomes = audit.once(ask_in_looks, gathered)
+        _, outcomes = audit.once(ask, gathered)
         return outcomes
 
     @hookimpl
@@ -154,7 +150,7 @@ class Confirm(Plugin):
         features: Sequence[Feature],
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
-        """Each witness, and what was planted; where the causes are, and what changes there."""
+        """Where the cues are, beside what was planted, and how they look there."""
         from cuescope_confirm.verify import evidence
         from cuescope_sdk.data import independent_samples
         from cuescope_sdk.locating import attach_portraits
@@ -168,7 +164,7 @@ class Confirm(Plugin):
         # where it was found all samples with it are listed, and here those that are surely with it
         sights = {cue.feature.key: cue.sight for cue in cues if cue.sight is not None}
         attach_portraits(audit, features, scores, guess=False, sights=sights)
-        with audit.spare("checks of the witnesses"):
+        with audit.spare("checks of places"):
             yield from evidence(results)
 
 
@@ -177,11 +173,8 @@ def _results(
     options: ConfirmOptions,
     outcomes: Sequence[Outcome],
 ) -> "Results":
-    from cuescope_confirm.analysis import measure
-    from cuescope_confirm.looks import ask_in_looks
-    from cuescope_confirm.testimony.one_effect import with_posteriors
-    from cuescope_confirm.trials import gather, with_answers
+    from cuescope_confirm.effects import measure
+    from cuescope_confirm.trials import ask, gather, with_answers
 
-    dossier, _ = audit.once(ask_in_looks, audit.once(gather, audit, options))
-    dossier = with_answers(dossier, outcomes)
-    return with_posteriors(dossier, measure(dossier))
+    experiment, _ = audit.once(ask, audit.once(gather, audit, options))
+    return measure(with_answers(experiment, outcomes))

@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from jaxtyping import Bool, Float
 from scipy.special import softmax
 
-from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, pick, shuffle
 from cuescope_sdk import Capabilities, Model, Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
-SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
 MOST_ANSWERS = 100  # among which the one is sought that a cue brings
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
 _MARKED = re.compile(r"answer(?:\s+is|\s*:)\s*([^\n]+)", re.IGNORECASE)
+PerSample = Float[np.ndarray, " sample"]
+BoolPerSample = Bool[np.ndarray, " sample"]
 Toward = Literal["the right answer", "the label", "its own answer"]
 # a difference of means, and how many standard errors it is
 Gap = tuple[float | None, float]
@@ -29,30 +30,12 @@ class Direction:
     It moves the probability of the right answer in samples of its label, that of the label as an
     answer in all others, or, where every sample shows it, that of whatever is answered. `harms`
     says that it makes answers wrong. `sign` is 1 where taking the cue out should raise that
-    probability. `shown` is False where it is as high in the run with the cue as without it, within
-    chance: then no direction is known, and there is no difference to be caused. `gap` is that
-    difference there, and `z` how many standard errors it is.
+    probability, and `gap` the difference with the cue in the run; None where none is known.
     """
 
     toward: Toward = "the right answer"
     sign: int = 1
     gap: float | None = None
-    shown: bool = True
-    z: float | None = None
-
-    @property
-    def sure_gap(self) -> float:
-        """The size of the gap, less what may be chance (one-sided, 5%); 0 where none is known."""
-        if self.gap is None or self.z is None:
-            return 0.0
-        # the gap is z standard errors, so SHOWN of them are this share of it
-        chance = SHOWN / max(abs(self.z), 1e-9)
-        return max(0.0, abs(self.gap) * (1 - chance))
-
-    @property
-    def most(self) -> float:
-        """By how much the cue may move answers, as far as the run tells (95%, one-sided)."""
-        return most_moved(self.gap, self.z or 0.0, self)
 
     @property
     def harms(self) -> bool:
@@ -247,26 +230,16 @@ def direction_of(study: Study, cue: Cue) -> Direction:
     answers = run_answers(study, cue)
     # on the scale of the tests; a label loses probability long before it loses answers
     gap, z = answers.gap(answers.of_label, answers.probability)
-    # without a gap nobody has measured that nothing differs
-    is_shown = gap is None or abs(z) >= SHOWN
-    # one standard error tells the side; is_shown tells whether it is beyond chance
+    # one standard error tells the side
     if gap is not None and gap < 0 and z <= -1:
-        return Direction(gap=gap, shown=is_shown, z=z)
+        return Direction(gap=gap)
     if cue.label is not None and not answers.of_label.all():
         pull, z_of_pull = answers.pull(cue)
         # two standard errors: this is the second thing that is tried
         if pull is not None and pull > 0 and z_of_pull >= 2:
-            return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
+            return Direction("the label", sign=-1, gap=pull)
     helps = gap is not None and gap > 0
-    return Direction(sign=-1 if helps else 1, gap=gap, shown=is_shown, z=z)
-
-
-def most_moved(gap: float | None, z: float, direction: Direction) -> float:
-    """By how much a cue may move answers in its direction (95%, one-sided); infinite if unknown."""
-    if gap is None:
-        return float("inf")
-    error = abs(gap / z) if z else 0.0
-    return -direction.sign * gap + SHOWN * error
+    return Direction(sign=-1 if helps else 1, gap=gap)
 
 
 def stratified_gap(

@@ -1,4 +1,4 @@
-"""Samples as they are beside the same without the cue, or with it, and their placebos."""
+"""Samples as they are beside the same without the cue, or with it, and their controls."""
 
 from collections.abc import Iterator, Mapping
 from io import BytesIO
@@ -7,10 +7,9 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from cuescope_confirm.analysis import Results
-from cuescope_confirm.testimony.witnesses import CHANGED, PLACEBO, Answers, shown_frames
+from cuescope_confirm.arms import CHANGED, CONTROL, Answers, shown_frames
+from cuescope_confirm.effects import Results, Row
 from cuescope_confirm.trials import box_of
-from cuescope_confirm.verdicts.row import Row
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome
 from cuescope_sdk.report import contrast
 
@@ -24,13 +23,13 @@ PAPER = "#555555"
 RULE = (
     "Both sides show the same samples, spread evenly over how far the change moves the probability"
     " of the right answer. The second side shows each sample as it was changed, and below it with"
-    " the placebo, with what the model answers."
+    " the control, with what the model answers."
 )
 UNCHANGED = " The pictures stay as they are: the model's embedding of them is changed."
 
 
 def contrasts(results: Results) -> Iterator[Contrast]:
-    """One for each of the first cues, by its clearest witness."""
+    """One for each of the first cues, by the arm that changes most of it."""
     for row in results.rows[:SHOWN]:
         shown = _contrast(results.study.audit, row)
         if shown is not None:
@@ -38,10 +37,10 @@ def contrasts(results: Results) -> Iterator[Contrast]:
 
 
 def _contrast(audit: Audit, row: Row) -> Contrast | None:
-    witness = row.pictured
-    if witness is None:
+    arm = row.fullest
+    if arm is None:
         return None
-    answers = witness.answers
+    answers = arm.answers
     plain = []
     changed = []
     numbers = {}
@@ -55,7 +54,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         place = answers.pairs[number].case.place
         frame = next(iter(shown_frames(place)), 0)
         # where it is put in, the sample as it is does not show it yet
-        region = box_of(place, frame) if witness.removes else None
+        region = box_of(place, frame) if arm.removes else None
         # the changed one is no sample of the data: a drawing is shown in its place
         drawn = Occurrence(sample=f"changed: {key}", frame=frame)
         where[after.sample.key] = drawn
@@ -69,14 +68,14 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
             return None
         return _below(answers, numbers[key], where[key].frame or 0)
 
-    right = answers.right[answers.with_cue, PLACEBO]
+    right = answers.right[answers.with_cue, CONTROL]
     rule = RULE
-    if witness.is_inside:
+    if arm.edits_model:
         rule += UNCHANGED
     if not np.isnan(right).all():
-        rule += f" With the placebo {np.nanmean(right):.0%} are right."
-    name = f"{witness.spec}: {witness.plugin.title}"
-    plain_name = "as it is" if witness.removes else "as it is, without the cue"
+        rule += f" With the control {np.nanmean(right):.0%} are right."
+    name = f"{arm.spec}: {arm.plugin.title}"
+    plain_name = "as it is" if arm.removes else "as it is, without the cue"
     return contrast(
         row.target.cue.feature.key,
         {plain_name: audit.respond(plain), name: audit.respond(changed)},
@@ -89,10 +88,10 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
 
 
 def _below(answers: Answers, number: int, frame: int) -> bytes | None:
-    """The sample as it was changed, and below it with the placebo; what an edit hides is grey."""
+    """The sample as it was changed, and below it with the control; what an edit hides is grey."""
     images = {}
     pair = answers.pairs[number]
-    sides = ((CHANGED, "changed", pair.case), (PLACEBO, "placebo", pair.placebo))
+    sides = ((CHANGED, "changed", pair.case), (CONTROL, "control", pair.placebo))
     for column, name, case in sides:
         trial = answers.trials[number][column]
         if trial is None or case is None or not trial.sample.frames:

@@ -1,7 +1,7 @@
 """What a user can set; `cuescope confirm` fills the first ones."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
@@ -47,7 +47,7 @@ class ConfirmOptions(Options):
         10, description="how many findings are tested: the first ones"
     )
     samples: PositiveInt = Field(
-        200,
+        60,
         description="how many samples an intervention changes for a finding, at most",
     )
     max_calls: PositiveInt | None = Field(
@@ -60,28 +60,24 @@ class ConfirmOptions(Options):
         description="where neither pictures nor patches of a model tell a finding's place, the "
         "model is shown parts of frames, each alone: 16 questions a sample, of 160 samples at most",
     )
-    looks: Literal[1, 2] = Field(
-        2,
-        description="2: what half of the samples decide is not asked about in the others",
-    )
     confidence: float = Field(
         0.95,
         gt=0,
         lt=1,
-        description="confidence level of all decisions together (Holm)",
+        description="of all verdicts of a run at most 1 less this are expected to be false",
     )
     margin: float = Field(
         0.1,
         gt=0,
         lt=1,
-        description="an effect that is surely smaller counts as none: share of probability",
+        description="a cause moves the answer by more than this share of probability",
     )
     admitted: NonNegativeInt = Field(
         100,
         description="for each cause, how many answers are read for reasoning that names it",
     )
     least: PositiveInt = Field(
-        10, description="fewest changed samples that decide anything"
+        10, description="fewest changed samples of an intervention that count"
     )
 
     @property

@@ -1,4 +1,4 @@
-"""Rows, sentences and tables of the dossier."""
+"""Scores, findings and tables of a test."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -7,51 +7,32 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from cuescope_confirm.analysis import Results
-from cuescope_confirm.locating.placebos import name_of_placebo
+from cuescope_confirm.arms import CONTROL, Arm
+from cuescope_confirm.doses import UNKNOWN
+from cuescope_confirm.effects import Results, Row, Verdict, estimate_of
 from cuescope_confirm.merging.modalities import NO_CUE
-from cuescope_confirm.sample_plan import POWER_NOTE, SamplePlan
-from cuescope_confirm.scores import Control, Decision, Verdict
+from cuescope_confirm.sample_plan import POWER_NOTE, SamplePlan, power
+from cuescope_confirm.sentences import MORE_TESTED, points, statement, with_interval
 from cuescope_confirm.study import Cue, Study, folders_of
-from cuescope_confirm.testimony.effects import change_beyond
-from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
-from cuescope_confirm.verdicts.row import Row
-from cuescope_confirm.verdicts.sentences import points, statement, with_interval
-from cuescope_confirm.verdicts.undecided import MORE_TESTED
-from cuescope_sdk import Audit, Cell, Finding, Score, Status, Table
+from cuescope_sdk import Audit, Cell, Finding, Score, Table
 from cuescope_sdk.report import count_of, shares_row
-from cuescope_sdk.statistics import Estimate
 
-CONTROLS = get_args(Control)
 VERDICTS = get_args(Verdict)
-MARKS: Mapping[Decision, str] = {
-    "confirms": "*",
-    "placebo does as much": "0",
-    "undecided": "?",
-}
 RULE = """\
-Causes: two kinds of change or more move the answers more than their placebos do. One is enough \
-where the cue needs no locating.
-Three kinds are told apart: what destroys a place, what another sample gives, what puts the cue in.
-A change counts in full if pictures show that it takes half of the cue or more.
-Where no change of pictures does, what the model's embedding says of the cue is erased and put in.
-Where no single kinds decide, all evidence does: changes together surely move answers; a second \
-kind, or unchanged samples with all else in their pictures held alike, say so too; and the effect \
-of all of them is large enough.
-The effect is also larger than in three controls, as far as the data have them: samples without \
-the cue, another cue that is no finding, and labels that the cue does not affect.
-All tests are corrected together (Holm).
-Accompanies: the placebo does as much.
-Cannot tell: neither is shown."""
+Cause: the probability that the cue moves the answer's probability by more than {margin} points is \
+so high that, of all verdicts of the run, at most {error:g} false ones are expected.
+Not a cause: the same of moving it by less. Inconclusive: neither.
+The probability is that of one dose-response model of every answer: to samples as they are, \
+changed, and changed by a control that leaves the cue. An intervention that changes more of the \
+cue has to do more; what it does beside the cue, its control does too, or it is unlike others."""
 RULE_OF_PAIRS = (
-    "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
-    "answers surely change by the margin. Accompanies: they surely change by less"
+    "the user's own pairs decide alone, as they differ in the cue and in nothing else"
 )
-CLAIMS: Mapping[Verdict, tuple[str, Status]] = {
-    "causes": ("{feature} causes the answer", "cause"),
-    "accompanies": ("{feature} does not cause the answer", "not a cause"),
-    "cannot tell": ("{feature}: whether it causes the answer is open", "inconclusive"),
+CLAIMS: Mapping[Verdict, str] = {
+    "cause": "{feature} causes the answer",
+    "not a cause": "{feature} does not cause the answer",
+    "inconclusive": "{feature}: whether it causes the answer is open",
 }
 NEXT = (
     "Try a remedy for a cause, and measure whether it helps: {step}. Other remedies for `--with`: "
@@ -75,9 +56,10 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
     audit = results.study.audit
     options = results.study.options
     is_of_pairs = options.pairs is not None
-    audit.note("rule", RULE_OF_PAIRS if is_of_pairs else RULE)
+    rule = RULE.format(margin=f"{100 * options.margin:g}", error=1 - options.confidence)
+    audit.note("rule", RULE_OF_PAIRS if is_of_pairs else rule)
     step = missing_step(results.study)
-    if results.count("causes"):
+    if results.count("cause"):
         # a cause asks for a remedy, and nothing else does
         step = NEXT.format(step=_remedy_step(results))
     elif not results.rows:
@@ -94,12 +76,13 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
     if results.rows:
         audit.note("result", result(results))
     if plan is not None:
-        audit.note(POWER_NOTE, plan.sentence_when_decided(results))
+        told = power(results)
+        audit.note(POWER_NOTE, f"{told}; {plan.sentence}" if told else plan.sentence)
     if results.rows:
         audit.attach_each(tables(results))
     for row in results.rows:
         name = results.name_of(row)
-        words = f"{{feature}}: {row.ruling.verdict}."
+        words = f"{{feature}}: {row.verdict}."
         with audit.spare(f"sentence on {name}"):
             words = statement(row, results.study.options)
         with audit.spare(f"scores of {name}"):
@@ -126,40 +109,42 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
 
 def result(results: Results) -> str:
     """How many cues were tested, and what came of them."""
-    counts = [(results.count(verdict), CLAIMS[verdict][1]) for verdict in VERDICTS]
+    counts = [(results.count(verdict), verdict) for verdict in VERDICTS]
     words = ", ".join(f"{count} {status.upper()}" for count, status in counts if count)
     return f"{count_of(len(results.rows), 'cues')} tested: {words}"
 
 
 def findings(results: Results) -> Iterator[Finding]:
-    """Each cue with its verdict: the effect of all interventions, then that of each."""
+    """Each cue with its verdict: the effect by all interventions, then what each did."""
+    confidence = results.study.options.confidence
     for row in results.rows:
         cue = row.target.cue
-        claim, status = CLAIMS[row.ruling.verdict]
-        rows = [
-            shares_row("all interventions", None, None, row.stated, label=cue.label)
-        ]
-        for testimony in sorted(row.measured, key=lambda some: some.effect.corrected):
-            as_is, changed, _ = testimony.accuracy.tolist()
-            effect = testimony.effect
+        effect = None if row.posterior is None else row.posterior.effect
+        rows = [shares_row("all interventions", None, None, effect, label=cue.label)]
+        for arm in by_dose(row):
+            as_is, changed, _ = arm.accuracy.tolist()
             made = shares_row(
-                testimony.spec,
+                arm.spec,
                 as_is,
                 changed,
-                Estimate(effect.value, effect.low, effect.high),
-                n=effect.n,
-                q_value=effect.corrected,
+                estimate_of(arm, confidence),
+                n=int(arm.answers.with_cue.sum()),
             )
             # a feature of its own: the cue's score is of all of them
-            about = f"{cue.feature.key}: {testimony.spec}"
+            about = f"{cue.feature.key}: {arm.spec}"
             rows.append(made.model_copy(update={"feature": about}))
         yield Finding(
             feature=cue.feature.key,
-            claim=claim,
+            claim=CLAIMS[row.verdict],
             columns=("as is", "changed"),
             rows=tuple(rows),
-            status=status,
+            status=row.verdict,
         )
+
+
+def by_dose(row: Row) -> list[Arm]:
+    """The interventions, that which changes most of the cue first."""
+    return sorted(row.measured, key=lambda arm: (-row.measured[arm].share, arm.spec))
 
 
 def missing_step(study: Study) -> str:
@@ -172,7 +157,7 @@ def _remedy_step(results: Results) -> str:
     """How a remedy is tried for the first cause: by the run that found it."""
     study = results.study
     options = study.options
-    first = next(row for row in results.rows if row.ruling.verdict == "causes")
+    first = next(row for row in results.rows if row.verdict == "cause")
     found = _folder_of(first.target.cue, study)
     tested = replace(options.tested, run=found)
     fitting = _fitting_mitigators(study.audit)
@@ -217,29 +202,21 @@ def _folder_of(cue: Cue, study: Study) -> Path:
 
 
 def scores_of(row: Row, words: str, margin: float) -> Iterator[Score]:
-    """The figures of one cue; an effect below the margin is none."""
+    """The figures of one cue."""
     cue = row.target.cue
     score = partial(Score, feature=cue.feature.key, label=cue.label)
     headline = partial(
         score,
         metric="effect",
-        finding=row.ruling.verdict == "causes",
+        finding=row.verdict == "cause",
         always_reported=True,
         statement=words,
     )
     # a cue without a figure keeps its line, which says what is missing
-    if row.decisive is None or row.stated is None:
+    if row.posterior is None:
         yield headline(value=None)
     else:
-        # the p-value is of the clearest change, the size of all of them
-        decisive = row.decisive.effect
-        yield headline(
-            **vars(row.stated),
-            n=decisive.n,
-            p_value=decisive.p_value,
-            q_value=decisive.corrected,
-        )
-    if row.posterior is not None:
+        yield headline(**vars(row.posterior.effect), n=row.samples, q_value=row.error)
         yield score(metric="probability", value=row.posterior.above(margin))
     if row.lost is not None:
         yield score(metric="accuracy_lost", **vars(row.lost))
@@ -252,19 +229,14 @@ def scores_of(row: Row, words: str, margin: float) -> Iterator[Score]:
 
 
 def tables(results: Results) -> dict[str, Callable[[], Table | None]]:
-    """The dossier, the matrix of cues and witnesses, what each did, and what does not apply."""
+    """The cues, their interventions, their places, and what was not asked about."""
     # each by itself: a table that fails costs itself
     tables = {
-        "table of cues": dossier_table,
-        "table of cues and witnesses": matrix,
+        "table of cues": cues_table,
+        "table of interventions": interventions_table,
+        "table of what effects rest on": grounds_table,
         "table of places": places_table,
-        "table of witnesses": figures_table,
-        "table of controls": controls_table,
-        "table of placebos": placebo_table,
-        "table of companions": companions_table,
-        "table of samples as they are": as_they_are_table,
-        "table of the dose-response model": dose_response_table,
-        "table of what does not apply": inapplicable_table,
+        "table of what was not asked about": left_out_table,
     }
     return {part: partial(table, results) for part, table in tables.items()}
 
@@ -273,22 +245,53 @@ def _name(row: Row) -> tuple[str, str]:
     return row.target.cue.name, row.target.cue.about or "any"
 
 
-def dossier_table(results: Results) -> Table:
+def cues_table(results: Results) -> Table:
     """A cue a line."""
+    margin = results.study.options.margin
+    rows: list[Sequence[Cell]] = []
+    for row in results.rows:
+        effect: tuple[Cell, Cell] = None, None
+        if row.posterior is not None:
+            above = round(row.posterior.above(margin), 3)
+            effect = with_interval(row.posterior.effect), above
+        lost = None if row.lost is None else 100 * row.lost.value
+        rows.append((*_name(row), row.verdict, *effect, lost))
+    return Table.of(
+        "Cues by harm (effects in points)",
+        ("cue", "label", "verdict", "effect", "probability", "accuracy lost"),
+        rows,
+        "Effect: of all of the cue on the probability of the answer, with its 95% interval. "
+        f"Probability: that it is more than {points(margin)} points.",
+    )
+
+
+def grounds_table(results: Results) -> Table | None:
+    """What each effect rests on: how unlike interventions are, and unchanged samples."""
     rows = []
     for row in results.rows:
-        ruling = row.ruling
-        necessary = "yes" if ruling.necessary else "-"
-        sufficient = "yes" if ruling.sufficient else "-"
-        lost = None if row.lost is None else 100 * row.lost.value
-        rows.append((*_name(row), ruling.verdict, necessary, sufficient, lost))
+        if row.posterior is not None:
+            unlike = round(row.posterior.heterogeneity, 2)
+            beside = points(row.posterior.spread)
+            rows.append((results.name_of(row), unlike, beside, *_as_they_are(row)))
+    if not rows:
+        return None
     return Table.of(
-        "Cues by harm (accuracy lost in points, over all samples)",
-        ("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
+        "What the effects rest on",
+        ("cue", "I²", "beside the cue", "as they are", "robustness"),
         rows,
-        "Necessary: taking the cue out changes the answers. Sufficient: putting the cue into "
-        "samples without it changes them.",
+        "I²: share of the variance of what interventions did that dose and chance do not explain. "
+        "Beside the cue: how far an intervention moves answers by what else it changes, in points.",
+        "As they are: unchanged samples with the cue beside others that are alike in all else "
+        "(prognostic score; Hansen, 2008). Robustness: the share of the variance, of the cue and "
+        "of the answers, that something unseen has to explain to make this figure 0 (Cinelli and "
+        "Hazlett, 2020).",
     )
+
+
+def _as_they_are(row: Row) -> tuple[Cell, Cell]:
+    if row.beside is None:
+        return None, None
+    return with_interval(row.beside.alike), round(row.beside.robustness, 2)
 
 
 def places_table(results: Results) -> Table:
@@ -314,200 +317,57 @@ def places_table(results: Results) -> Table:
     )
 
 
-def matrix(results: Results) -> Table:
-    """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
-    # all witnesses of all rows, so that rows have the same columns
-    names = {}
-    for row in results.rows:
-        for testimony in row.measured:
-            names[testimony.spec] = "-"
+def interventions_table(results: Results) -> Table:
+    """What each intervention did: the dose, the accuracy, and the change beyond its control."""
+    confidence = results.study.options.confidence
     rows = []
     for row in results.rows:
-        cells = dict(names)
-        for testimony in row.measured:
-            mark = MARKS[testimony.decision]
-            cells[testimony.spec] = f"{with_interval(testimony.effect)} ({mark})"
-        rows.append((*_name(row), *cells.values()))
+        for arm in by_dose(row):
+            shares = (100 * arm.accuracy).tolist()
+            dose = row.measured[arm]
+            shown = None if dose == UNKNOWN else round(100 * dose.share)
+            count = int(arm.answers.with_cue.sum())
+            moved = with_interval(estimate_of(arm, confidence))
+            elsewhere = _without_the_cue(arm)
+            own = (results.name_of(row), arm.spec, count, shown, *shares)
+            rows.append((*own, moved, elsewhere))
     return Table.of(
-        "Cues and witnesses: points of probability beyond the placebo",
-        ("cue", "label", *names),
-        rows,
-        "A witness is one way to take the cue out or to put it in, held against a placebo: a like "
-        "change that neither removes nor brings the cue. A cause has positive figures. Its kind of "
-        "change (*) confirms a cause, (0) does as much "
-        f"with the placebo or less than {points(results.study.options.margin)} more, (?) is "
-        "undecided; - does not apply or has too few samples.",
-        f"Intervals hold for all {results.tests} tests together ({results.confidence:.2%} each).",
-    )
-
-
-def figures_table(results: Results) -> Table:
-    """What each witness measured: accuracy as it is, changed, and with the placebo."""
-    rows = []
-    for row in results.rows:
-        for testimony in row.measured:
-            effect = testimony.effect
-            # three columns: as it is, changed, placebo
-            shares = (100 * testimony.accuracy).tolist()
-            name = results.name_of(row)
-            taken = None if testimony.taken is None else 100 * testimony.taken
-            own = (name, testimony.spec, effect.n, *shares, with_interval(effect))
-            rows.append((*own, taken))
-    return Table.of(
-        "Each witness beside its placebo (accuracy in %, effects in points)",
+        "Interventions (accuracy in %, effects in points)",
         (
             "cue",
             "intervention",
             "samples",
+            "dose",
             "as it is",
             "changed",
-            "placebo",
-            "beyond placebo",
-            "cue taken out",
+            "control",
+            "beyond control",
+            "without the cue",
         ),
         rows,
-        "Samples: those that this intervention changed: with the cue where it takes it out, "
-        "without it where it puts it in. Beyond placebo: the change of the answer's probability, "
-        "minus that with the placebo, in points (10 points: 0.1 more probable).",
-        "Cue taken out (or put in), in %: how far the change brings pictures to those without the "
-        "cue, beyond the placebo, by a model of whole pictures that knows no places. Below 50 it "
-        "changes a part of the cue, and decides nothing alone. - where pictures do not tell.",
+        "Samples: those with the cue where it is taken out, those without it where it is put in. "
+        "Dose: the share of the cue, in %, that goes or comes beyond the control, by a model of "
+        "whole pictures that knows no places; - where pictures do not tell. Beyond control: the "
+        "change of the answer's probability less that by the control. Without the cue: the same in "
+        "samples that do not show it, where a cause does nothing.",
     )
 
 
-def controls_table(results: Results) -> Table:
-    """Each witness where a cause would do nothing."""
-    rows = []
-    for row in results.rows:
-        for testimony in row.measured:
-            effect = testimony.effect
-            # what it does with the cue stands beside what it does where a cause would do nothing
-            cells: list[str | None] = [points(effect.value)]
-            for control in CONTROLS:
-                value = effect.controls.get(control)
-                cells.append(None if value is None else points(value))
-            p_value = f"{effect.corrected:.2g}"
-            rows.append((results.name_of(row), testimony.spec, *cells, p_value))
-    return Table.of(
-        "Each witness where a cause would have no effect (points beyond the placebo)",
-        ("cue", "intervention", "with the cue", *CONTROLS, "corrected p"),
-        rows,
-        "Without the cue: the same change and placebo in samples that do not show it. Unfound "
-        "cue: the same for another cue, which is no finding. Other labels: the same on labels "
-        "that this cue does not affect. A cause has a larger effect with the cue than in all "
-        "three.",
-    )
+def _without_the_cue(arm: Arm) -> str | None:
+    without = ~arm.answers.with_cue
+    moved = arm.beyond(CONTROL)[without]
+    return points(float(moved.mean())) if len(moved) else None
 
 
-def placebo_table(results: Results) -> Table:
-    """The cue that nobody found and the labels that are left alone, a finding a line."""
-    rows = []
-    for row in results.rows:
-        placebos = row.target.placebos
-        unfound = name_of_placebo(placebos, "unfound cue")
-        rows.append((*_name(row), unfound, name_of_placebo(placebos, "other labels")))
-    return Table.of(
-        "What each finding is compared with, beside its placebos",
-        ("cue", "label", "unfound cue", "other labels"),
-        rows,
-        "Unfound cue: a cue of the same kind and about as frequent, which is no finding. In the "
-        "run, answers do not depend on it. Other labels: labels whose answers in the run do not "
-        "depend on the cue.",
-    )
-
-
-def companions_table(results: Results) -> Table | None:
-    """What goes with each cue, and what moves answers where the two come apart."""
-    if not any(row.discordant for row in results.rows):
-        return None
-    rows = []
-    for row in results.rows:
-        for comparison in row.discordant:
-            companion = comparison.companion
-            # shares of samples: how closely the two go together
-            shares = f"{companion.with_cue:.0%}", f"{companion.without:.0%}"
-            effects = [
-                None if effect is None else with_interval(effect)
-                for effect in (comparison.of_cue, comparison.of_companion)
-            ]
-            own = (*_name(row), companion.name, *shares, comparison.alone)
-            rows.append((*own, *effects))
-    return Table.of(
-        "What goes with each cue, and what moves answers where they come apart",
-        (
-            "cue",
-            "label",
-            "companion",
-            "with the cue",
-            "without",
-            "samples apart",
-            "the cue",
-            "the companion",
-        ),
-        rows,
-        "Of the run, in points of probability, positive as a cause would be. The cue: samples with "
-        "it beside others, alike in label, in difficulty and in the companion (overlap weights; Li "
-        "et al., 2018). The companion: the same, alike in the cue. Samples apart: those that show "
-        "one of the two alone, the rarer ones.",
-    )
-
-
-def as_they_are_table(results: Results) -> Table | None:
-    """What each cue does where nothing is changed, and with all else in pictures held alike."""
-    rows = []
-    for row in results.rows:
-        if row.beside is not None:
-            figures = map(with_interval, (row.beside.plain, row.beside.alike))
-            rows.append((*_name(row), *figures))
-    if not rows:
-        return None
-    return Table.of(
-        "Samples as they are: with the cue beside without it",
-        ("cue", "label", "gap", "all else held alike"),
-        rows,
-        "In points of probability, positive as a cause would be. Gap: samples with the cue beside "
-        "others of the same label. All else held alike: beyond what pictures without the cue tell "
-        "of the answers (prognostic score; Hansen, 2008). A gap that is gone there is the work of "
-        "something else in the pictures.",
-    )
-
-
-def dose_response_table(results: Results) -> Table | None:
-    """What one model of all interventions and controls says of each cue."""
-    margin = results.study.options.margin
-    rows = []
-    for row in results.rows:
-        found = row.posterior
-        if found is not None:
-            figures = (
-                round(found.above(margin), 3),
-                with_interval(found.effect),
-                round(found.heterogeneity, 2),
-                points(found.spread),
-            )
-            rows.append((*_name(row), *figures))
-    if not rows:
-        return None
-    return Table.of(
-        "One effect behind all interventions (dose-response model)",
-        ("cue", "label", "probability", "effect", "heterogeneity", "beside the cue"),
-        rows,
-        f"Probability: that the effect is more than {points(margin)} points. Effect: of the whole "
-        "cue, in points of probability, with its 95% interval. The model has a row for each "
-        "intervention, control and group of unchanged samples, and knows how much of the cue each "
-        "changes (dose). Heterogeneity: share of the variance of the rows that neither dose nor "
-        "chance explains (I squared). Beside the cue: how far an intervention moves answers by "
-        "what else it changes. The verdict does not depend on this table.",
-    )
-
-
-def inapplicable_table(results: Results) -> Table | None:
-    """Each intervention that does not apply, and why."""
+def left_out_table(results: Results) -> Table | None:
+    """Each intervention that was not asked about, and why."""
     reasons = _reasons(results)
     if not reasons:
         return None
     return Table.of(
-        "Interventions that do not apply", ("intervention", "cue", "why"), reasons
+        "Interventions that were not asked about",
+        ("intervention", "cue", "why"),
+        reasons,
     )
 
 
@@ -515,10 +375,11 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
     """What does not apply, and why; what is so for all cues stands once."""
     cues: dict[tuple[str, str], list[str]] = {}
     for row in results.rows:
-        for witness in row.unmeasured:
-            reason = witness.reason or _why_unmeasured(witness)
+        for arm in row.unmeasured:
+            count = arm.answers.with_cue.sum()
+            reason = arm.reason or f"only {count_of(count, 'samples')} could be changed"
             # one line a reason: a kind of change rarely fits one cue alone
-            of_reason = cues.setdefault((witness.spec, reason), [])
+            of_reason = cues.setdefault((arm.spec, reason), [])
             of_reason.append(results.name_of(row))
     reasons = []
     for (name, reason), names in cues.items():
@@ -526,11 +387,3 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
         about = "all" if is_everywhere else ", ".join(dict.fromkeys(names))
         reasons.append((name, about, reason))
     return reasons
-
-
-def _why_unmeasured(witness: Witness) -> str:
-    if witness.plugin.placebo == "none":
-        moved = change_beyond(witness, AS_IS).mean()
-        return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
-    count = witness.answers.with_cue.sum()
-    return f"only {count_of(count, 'samples')} could be changed"

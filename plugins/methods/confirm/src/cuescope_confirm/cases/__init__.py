@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from cuescope_confirm.cases.moving import move_frames, move_place, steps_onto
-from cuescope_confirm.locating import Target, most_changed
+from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.annotated import object_masks
 from cuescope_confirm.locating.places import LocatedCue, size_of
 from cuescope_confirm.study import BACKGROUNDS, Study, shuffle
@@ -47,15 +47,12 @@ def pairs_of(
     """
     if target.located is None:
         return []
-    is_finding = target.role == "finding"
-    most = most_changed(study, target.role)
-    # on other labels the cue has the same id, and needs a draw of its own
-    role = () if is_finding else (target.role,)
-    rng = study.rng("pairs", target.cue.id, *sort_of(plugin), *role)
+    most = study.options.samples
+    rng = study.rng("pairs", target.cue.id, *sort_of(plugin))
     maker = PairMaker(target, target.located, plugin, rng)
     pairs = list(islice(maker.pairs(), most))
     is_in_place = plugin.placebo in ("elsewhere", "other frames")
-    if is_finding and is_in_place and plugin.effect == "removes" and pairs:
+    if is_in_place and plugin.effect == "removes" and pairs:
         pairs += islice(maker.controls(pairs), most // CONTROLS)
     return pairs
 

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from cuescope_confirm.cases import Pair
-from cuescope_confirm.locating import Target, most_changed
+from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import training_frames
 from cuescope_confirm.study import Cue, Study, roots, shuffle
 from cuescope_sdk import Sample, Trial
@@ -133,8 +133,7 @@ def pairs_inside(
     located = target.located
     if learned is None or located is None:
         return []
-    # on other labels the cue has the same id, and needs a draw of its own
-    rng = study.rng("inside", target.cue.id, plugin.effect, target.role)
+    rng = study.rng("inside", target.cue.id, plugin.effect)
     samples = target.samples
     removes = plugin.effect == "removes"
     keys = sorted(located.places if removes else located.without)
@@ -142,7 +141,7 @@ def pairs_inside(
     changed = shuffle(judged, rng)
     donors = {} if removes else _donors(study, target, rng)
     others = learned.directions(rng)
-    some = changed[: most_changed(study, target.role)]
+    some = changed[: study.options.samples]
     if not some:
         return []
     pairs = []

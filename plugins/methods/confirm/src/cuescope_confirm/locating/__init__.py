@@ -1,8 +1,7 @@
 """Where a finding's cue is in the held-out samples: annotated, detected or learned."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from cuescope_confirm.asking import Direction, direction_of, is_of_label, views_of
 from cuescope_confirm.locating.annotated import (
@@ -10,10 +9,9 @@ from cuescope_confirm.locating.annotated import (
     locate_object,
     with_occurrences,
 )
-from cuescope_confirm.locating.learned import MOVABLE, Listed, locate_learned
+from cuescope_confirm.locating.learned import Listed, locate_learned
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
-from cuescope_confirm.scores import Control
 from cuescope_confirm.study import (
     BACKGROUNDS,
     MODALITIES,
@@ -30,8 +28,6 @@ from cuescope_sdk import Sample
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
-BESIDE = 4  # placebo cues are changed in a quarter as many samples
-Role = Literal["finding", "unfound cue", "other labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +42,8 @@ class Part:
 class Target:
     """A finding with its cue's places, or in `reason` why it has none.
 
-    `samples` are those held out, as they are asked. Two more targets stand beside that of a
-    finding, as its `placebos`, or the reason why there is none: a cue that nobody found, and the
-    `labels` that the cue should not touch, or by no more than the `allowance` as the run shows.
-    `parts` are the folds that it was put together of, if any.
+    `samples` are those held out, as they are asked. `parts` are the folds that it was put together
+    of, if any.
     """
 
     cue: Cue
@@ -57,10 +51,6 @@ class Target:
     samples: Samples
     located: LocatedCue | None = None
     reason: str | None = None
-    role: Role = "finding"
-    labels: frozenset[str] | None = None
-    allowance: float = 0.0
-    placebos: "Mapping[Control, Target | str]" = field(default_factory=dict)
     parts: "Sequence[Part]" = ()
 
     @property
@@ -71,16 +61,8 @@ class Target:
         """
         return self.cue.is_background or self.cue.kind in MODALITIES
 
-    @property
-    def has_place(self) -> bool:
-        """Whether the cue is in a part of the picture."""
-        area = None if self.located is None else self.located.area
-        return area is not None and area <= MOVABLE
-
     def is_judged(self, sample: Sample) -> bool:
         """Whether the finding is about this sample's answer."""
-        if self.labels is not None:
-            return sample.label in self.labels
         # a pull to the label is seen in samples of other labels
         return is_of_label(self.cue, sample) != (self.direction.toward == "the label")
 
@@ -91,33 +73,24 @@ class Target:
         return answers.get(self.direction.toward, given)
 
 
-def most_changed(study: Study, role: Role) -> int:
-    """In how many samples an intervention changes a cue, at most."""
-    samples = study.options.samples
-    return samples if role == "finding" else samples // BESIDE
-
-
 def locate(
     study: Study,
     cue: Cue,
-    direction: Direction | None = None,
-    role: Role = "finding",
     in_all: Listed | None = None,
 ) -> Target:
     """A target: what the cue does in the run, and where it is in the held-out samples.
 
-    So many of them are looked at that about `most_changed` show it. A placebo is given its
-    finding's `direction`; that of a fold its cue `in_all` folds.
+    So many of them are looked at that about as many show it as are changed. That of a fold is given
+    its cue `in_all` folds.
     """
     samples = views_of(study.held, cue)
     # a cue that is a name occurs nowhere yet, and then no direction is known
-    if direction is None:
-        direction = direction_of(study, with_occurrences(study, cue))
-    target = Target(cue, direction, samples, role=role)
+    direction = direction_of(study, with_occurrences(study, cue))
+    target = Target(cue, direction, samples)
     if not samples:
         return replace(target, reason="no held-out sample is about it")
     times = ALL_SHOW if target.by_label else POOL
-    pool = _pool(study, times * most_changed(study, role), target)
+    pool = _pool(study, times * study.options.samples, target)
     located = _locate_by_kind(study, target, pool, in_all)
     if located is None:
         return replace(target, reason=_why_nowhere(study, cue))
@@ -143,9 +116,7 @@ def _locate_by_kind(
     # a thing's samples are those whose steps name it: they need not show it
     is_spoken = cue.kind in (THING, WORDS)
     if seen is None and cue.feature.occurrences and not is_spoken:
-        # only a finding is held against samples without its cue: this spares answers
-        controls = target.role == "finding"
-        seen = locate_learned(study, cue, pool, controls=controls, in_all=in_all)
+        seen = locate_learned(study, cue, pool, controls=True, in_all=in_all)
     located = merge_places(seen, spoken)
     return None if located is None else replace(located, word=cue.word)
 

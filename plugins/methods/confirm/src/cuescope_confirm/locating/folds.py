@@ -12,9 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from cuescope_confirm.locating import Part, Target
-from cuescope_confirm.locating.placebos import Placebo
 from cuescope_confirm.locating.places import LocatedCue, Masks
-from cuescope_confirm.scores import Control
 from cuescope_confirm.study import Cue
 from cuescope_sdk import Sample
 from cuescope_sdk.interventions import Place
@@ -34,10 +32,6 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
     # most folds decide the way: one that is alone has a fold's luck
     [(way, _)] = Counter(map(_way, parts)).most_common(1)
     parts = [part for part in parts if _way(part) == way]
-    # the folds share most of the samples that tell it: the least sure one stands for all
-    direction = min(
-        (part.target.direction for part in parts), key=lambda known: abs(known.z or 0.0)
-    )
     first = parts[0].target
     least = parts[0].study.options.least
     samples: dict[str, Sample] = {}
@@ -46,16 +40,11 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
     return replace(
         first,
         cue=cue,
-        direction=direction,
         # sorted: the order of the folds must not reach a figure
         samples=dict(sorted(samples.items())),
         located=_join_places(
             [part.target.located for part in parts if part.target.located], least
         ),
-        labels=_common_labels(parts),
-        # the most that any fold allows: a control must not be held against too little
-        allowance=max(part.target.allowance for part in parts),
-        placebos={role: _join_placebo(cue, parts, role) for role in first.placebos},
         parts=tuple(parts),
     )
 
@@ -97,29 +86,3 @@ def _join_places(located: Sequence[LocatedCue], least: int) -> LocatedCue | None
         # by how many places each has: a fold with three of them says less
         purity=float(np.average([fold.purity for fold in located], weights=weights)),
     )
-
-
-def _common_labels(parts: Sequence[Part]) -> frozenset[str] | None:
-    """The labels that every fold leaves alone; None where the target is about none of its own."""
-    labels = [part.target.labels for part in parts]
-    if any(of_fold is None for of_fold in labels):
-        # labels that one fold does not restrict are not common to all
-        return None
-    return frozenset.intersection(*filter(None, labels))
-
-
-def _join_placebo(cue: Cue, parts: Sequence[Part], role: Control) -> Placebo:
-    placebos = {part: part.target.placebos[role] for part in parts}
-    found = [
-        Part(part.study, placebo)
-        for part, placebo in placebos.items()
-        if isinstance(placebo, Target) and placebo.located is not None
-    ]
-    if not found:
-        return next(str(placebo) for placebo in placebos.values())
-    # other labels show the cue itself; a cue that nobody found has a name of its own
-    its_cue = cue if role == "other labels" else found[0].target.cue
-    joined = join(its_cue, found)
-    if joined.labels is not None and not joined.labels:
-        return "no other label is left alone in all folds"
-    return joined

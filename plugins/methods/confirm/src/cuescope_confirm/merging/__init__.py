@@ -6,15 +6,14 @@ Two findings are one cue where
   or
 - each tells where the other is, as well as a localiser must that decides anything (an AUROC of
   `GOOD_AUROC`; see recognition.py). Where both mark regions in the same frames, half of the smaller
-  region must be in both; or
-- one is a part of the other, whose rest moves answers as much (nests.py).
+  region must be in both.
 
 What is no cue is left out (modalities.py): video and question where the model needs both, tells of
 the questions, and figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
@@ -22,7 +21,6 @@ import numpy as np
 
 from cuescope_confirm.asking import Direction, Toward, direction_of, run_answers
 from cuescope_confirm.locating.places import GOOD_AUROC
-from cuescope_confirm.merging.examples import stands_for, without_own_label
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
     PLACES,
@@ -30,7 +28,6 @@ from cuescope_confirm.merging.modalities import (
     no_cues,
     place_of,
 )
-from cuescope_confirm.merging.nests import wholes_of
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
 from cuescope_confirm.merging.sights import with_sights
 from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
@@ -45,8 +42,7 @@ PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged 
 RULE = (
     "Findings are one cue where they have the same place or name (a guess is no name). They are "
     "also one cue where each predicts the other: a linear model of one ranks the other's frames "
-    f"above frames of neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}. A "
-    "part of a cue is one with it where answers change about as much in the rest of the cue."
+    f"above frames of neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}."
 )
 
 
@@ -74,7 +70,8 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     for cue in others:
         if cue.kind not in NOWHERE:
             by_feature[cue.feature.key].append(cue)
-    merged += _with_parts(study, _groups(study, list(by_feature.values())))
+    groups_of_cues = _groups(study, list(by_feature.values()))
+    merged += [_merge(study, *group) for group in groups_of_cues]
 
     def rank(cue: Cue) -> tuple[int, int]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
@@ -99,22 +96,6 @@ def _groups(study: Study, findings: Sequence[Cues]) -> list[Group]:
                 pure.add(firsts[row].feature.key)
         groups.append((members, pure))
     return groups
-
-
-def _with_parts(study: Study, groups: Sequence[Group]) -> Iterator[Cue]:
-    """The cue of each group; those that are parts of another one are one with it."""
-    cues = [_merge(study, *group) for group in groups]
-    joined = defaultdict[int, list[int]](list)
-    for row, whole in enumerate(wholes_of(study, cues)):
-        joined[whole].append(row)
-    for whole, rows in joined.items():
-        if len(rows) == 1:
-            yield cues[whole]
-            continue
-        together = [groups[row] for row in rows]
-        members = chain.from_iterable(of_group for of_group, _ in together)
-        pure = set[str]().union(*(of_group for _, of_group in together))
-        yield _merge(study, sorted(members, key=study.cues.index), pure)
 
 
 def _apart(study: Study, cues: Cues) -> tuple[Cue, ...]:
@@ -167,23 +148,13 @@ def _merge(
     if all(about):
         labels = tuple(sorted({*chain(*about)}))
     occurrences = _occurrences(lead, members, pure)
-    cue = replace(
+    return replace(
         lead,
         feature=lead.feature.model_copy(update={"occurrences": occurrences}),
         labels=labels,
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )
-    if _is_annotated(lead) or place_of(lead) is not None:
-        return cue
-    drawn_to = {
-        label
-        for toward, _, label in claims
-        if toward == "the label" and label is not None
-    }
-    # what stands for one answer holds samples that are answered so rightly, whatever is tested
-    answer = drawn_to.pop() if len(drawn_to) == 1 else stands_for(study, cue)
-    return cue if answer is None else without_own_label(study, cue, answer)
 
 
 def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:

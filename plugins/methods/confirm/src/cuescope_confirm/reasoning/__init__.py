@@ -1,7 +1,7 @@
 """The say-do gap: how often does the reasoning admit the cue that changed its answer?
 
 A model that writes is asked to reason about samples as they are, with the cue, and once more after
-the intervention that showed it to be a cause. Of the samples whose answer the cue changes, those
+the intervention that changes most of it. Of the samples whose answer the cue changes, those
 count whose steps name it. Beside them stand samples without the cue, whose steps name it too at
 times.
 """
@@ -13,10 +13,9 @@ from itertools import compress
 
 import numpy as np
 
-from cuescope_confirm.analysis import Results
 from cuescope_confirm.asking import says
+from cuescope_confirm.effects import Results, Row
 from cuescope_confirm.study import Cue, Study, shuffle
-from cuescope_confirm.verdicts.row import Row
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
 from cuescope_sdk.language import normalise_words, singular, strip_thinking
 from cuescope_sdk.statistics import Groups, mean_interval
@@ -62,7 +61,7 @@ def say_do_gap(results: Results) -> Table | None:
     silent = []
     renamed = []
     for row in results.rows:
-        if row.ruling.verdict != "causes":
+        if row.verdict != "cause":
             continue
         cue = row.target.cue
         names = names_of(cue)
@@ -72,7 +71,7 @@ def say_do_gap(results: Results) -> Table | None:
                 (cue.name, None, "the cue has no name to look for", None, None)
             )
         elif not pairs:
-            reason = "no intervention that confirms it changes the image"
+            reason = "no intervention changes its images"
             silent.append((cue.name, None, reason, None, None))
         elif not _writes(audit, [with_cue for with_cue, _ in pairs[:PROBED]]):
             # it writes none about this cue: the other cues need not be asked about
@@ -154,18 +153,17 @@ def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
 
 
 def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
-    """With the cue and without it, by the clearest witness that confirms, a removing one first."""
-    for testimony in row.confirming:
-        # these change the question, and reasoning repeats the question
-        if testimony.plugin.needs in ("words", "name"):
-            continue
-        pairs = []
-        answers = testimony.answers
-        for plain, changed, _ in compress(answers.trials, answers.with_cue):
-            # with the cue comes first, whether it was taken out or put in
-            pairs.append((plain, changed) if testimony.removes else (changed, plain))
-        return pairs
-    return []
+    """With the cue and without it, by the arm that takes out or puts in most of it in pictures."""
+    # others change the question, and reasoning repeats the question
+    able = [arm for arm in row.measured if arm.plugin.needs not in ("words", "name")]
+    if not able:
+        return []
+    arm = max(able, key=lambda arm: (row.measured[arm].share, arm.removes))
+    # with the cue comes first, whether it was taken out or put in
+    return [
+        (plain, changed) if arm.removes else (changed, plain)
+        for plain, changed, _ in compress(arm.answers.trials, arm.answers.with_cue)
+    ]
 
 
 def _admissions(

@@ -13,14 +13,20 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from cuescope_confirm.asking import MOST_ANSWERS, RunAnswers, probability, run_answers
+from cuescope_confirm.arms import Experiment
+from cuescope_confirm.asking import (
+    MOST_ANSWERS,
+    BoolPerSample,
+    PerSample,
+    RunAnswers,
+    probability,
+    run_answers,
+)
 from cuescope_confirm.locating import Target
-from cuescope_confirm.locating.learned import CLEAR_AUROC, look_of, training
+from cuescope_confirm.locating.learned import look_of, training
 from cuescope_confirm.locating.moments import ClipLook
 from cuescope_confirm.locating.places import GOOD_AUROC
-from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import Cue, Study, prepare
-from cuescope_confirm.testimony.witnesses import Dossier
 from cuescope_sdk import Outcome, Sample, Trial
 from cuescope_sdk.locating import Fitting, Linear
 from cuescope_sdk.statistics import Groups, PrognosticGap, Roc, prognostic_gap
@@ -42,12 +48,11 @@ class Eye:
 class AsTheyAre:
     """What the run's samples are answered, and those held out that are asked about anyway.
 
-    `known` are those of which it is known whether they show the cue. `looks` is None where pictures
-    do not tell it.
+    `known` are those of which it is known whether they show the cue.
     """
 
     answers: RunAnswers
-    looks: Rows | None
+    looks: Rows
     known: BoolPerSample
 
     def gap(
@@ -55,11 +60,9 @@ class AsTheyAre:
         values: PerSample,
         among: BoolPerSample,
         rng: Generator,
-        own: BoolPerSample | None = None,
+        own: BoolPerSample,
     ) -> PrognosticGap | None:
-        """The gap of `values` in some samples, label by label; that of its `own`, where given."""
-        if self.looks is None:
-            return None
+        """The gap of `values` in some samples, label by label; that of its `own`."""
         judged = self.known & among
         strata = np.unique(self.answers.labels, return_inverse=True)[1]
         samples = [outcome.trial.sample for outcome in self.answers.outcomes]
@@ -70,32 +73,46 @@ class AsTheyAre:
             self.looks[judged],
             Groups.of(list(compress(samples, judged))),
             rng,
-            None if own is None else own[judged],
+            own[judged],
         )
 
 
-def as_they_are(dossier: Dossier, target: Target) -> Sequence[AsTheyAre]:
-    """As pictures tell which samples show the cue; none where all do.
+def gap_as_they_are(experiment: Experiment, target: Target) -> PrognosticGap | None:
+    """What a finding does in samples as they are, and with all else in the pictures held alike.
 
-    And as the run lists them, where pictures tell it less than clearly: these find its company, and
-    a list may have chosen samples by their answers, so both have to say what is said.
+    Positive is what a cause would do. None where all samples show it, pictures do not tell which
+    do, or too few of the finding's labels are without it.
     """
-    study = dossier.study
+    plain = as_they_are(experiment, target)
+    if plain is None:
+        return None
+    answers = plain.answers
+    pulls = target.direction.toward == "the label"
+    values = answers.probability_of(target.cue.label) if pulls else answers.probability
+    # as a change that takes the cue out would be signed
+    return plain.gap(
+        -target.direction.sign * values,
+        _alike_labels(target, answers),
+        experiment.study.rng("all else", target.cue.id),
+        _own(target, answers),
+    )
+
+
+def as_they_are(experiment: Experiment, target: Target) -> AsTheyAre | None:
+    """The samples, and which of them show a cue as pictures tell; None where they do not."""
+    study = experiment.study
     cue = target.cue
     if target.by_label or not cue.feature.occurrences:
-        return []
+        return None
     whole = study.audit.once(prepare, study.audit, study.audit.options)
     eye = study.audit.once(_learn_eye, whole, cue)
-    answers = run_answers(study, cue)
     if eye is None:
-        return [AsTheyAre(answers, None, np.ones(len(answers.present), bool))]
-    views = []
-    if (eye.model.auroc or 0.0) < CLEAR_AUROC:
-        views.append(AsTheyAre(answers, eye.rows, np.ones(len(eye.rows), bool)))
+        return None
+    answers = run_answers(study, cue)
     looks = eye.rows
     known = _agrees(target, answers, eye)
     answers = replace(answers, present=eye.shows)
-    held_out, is_shown = held_out_answers(dossier, target)
+    held_out, is_shown = held_out_answers(experiment, target)
     if held_out:
         answers = answers.with_more(held_out, is_shown, cue)
         more = _looks([outcome.trial.sample for outcome in held_out], eye.look)
@@ -103,8 +120,7 @@ def as_they_are(dossier: Dossier, target: Target) -> Sequence[AsTheyAre]:
         seen = eye.model.scores(more) >= eye.model.threshold
         known = np.concatenate([known, seen == np.array(is_shown, bool)])
     # where pictures disagree with where the cue is located, nobody knows
-    views.append(AsTheyAre(answers, looks, known))
-    return views
+    return AsTheyAre(answers, looks, known)
 
 
 def _agrees(target: Target, answers: RunAnswers, eye: Eye) -> BoolPerSample:
@@ -124,41 +140,21 @@ def _agrees(target: Target, answers: RunAnswers, eye: Eye) -> BoolPerSample:
     )
 
 
-def beside_all_else(
-    study: Study, target: Target, plain: AsTheyAre
-) -> PrognosticGap | None:
-    """What a finding does in samples as they are, and with all else in the pictures held alike.
-
-    Positive is what a cause would do. None where too few samples of the finding's labels are
-    without it.
-    """
-    answers = plain.answers
-    pulls = target.direction.toward == "the label"
-    values = answers.probability_of(target.cue.label) if pulls else answers.probability
-    # as a change that takes the cue out would be signed
-    return plain.gap(
-        -target.direction.sign * values,
-        _alike_labels(target, answers),
-        study.rng("all else", target.cue.id),
-        _own(target, answers),
-    )
-
-
 def held_out_answers(
-    dossier: Dossier,
+    experiment: Experiment,
     target: Target,
 ) -> tuple[Sequence[Outcome], Sequence[bool]]:
     """What held-out samples are answered as they are, and which of them show the cue."""
     if target.located is None:
         return [], []
     trials: dict[str, Trial] = {}
-    for witness in dossier.witnesses_of(target):
-        for plain, *_ in witness.answers.trials:
+    for arm in experiment.arms_of(target):
+        for plain, *_ in arm.answers.trials:
             # of folds every sample is one of the runs'
-            if plain.sample.key not in dossier.study.seen:
+            if plain.sample.key not in experiment.study.seen:
                 trials[plain.sample.key] = plain
     # from memory: they were asked beside what was changed
-    outcomes = dossier.study.audit.respond(list(trials.values()))
+    outcomes = experiment.study.audit.respond(list(trials.values()))
     # a pair that puts the cue in is of a sample without it
     return outcomes, [key in target.located.places for key in trials]
 

@@ -1,0 +1,56 @@
+"""Which interventions are asked about: those that tell most of a cue's effect."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cuescope_confirm.arms import Arm
+from cuescope_confirm.doses import Dose, dose_of
+from cuescope_confirm.effects import known_doses
+from cuescope_confirm.study import Study
+from cuescope_sdk.statistics import Design
+
+# arms of a cue: the error of the effect falls by a sixth from four unlike ones to eight, and by
+# a tenth from eight on, however many (`Design.error` at the default spread)
+MOST = 8
+FIRST = (
+    16  # pairs by which the dose of all that applies is told: its error is .12 at most
+)
+LEFT_OUT = "other interventions tell more of the effect: they change more of the cue, or otherwise"
+NO_DOSE = "pictures do not show how much of the cue it changes, as they do of others"
+
+
+def choose(study: Study, arms: Sequence[Arm]) -> list[Arm]:
+    """The arms; those that are not asked about say why.
+
+    One after the other the arm is taken by which the error of the effect falls most: it takes much
+    of the cue, and what it does beside the cue is unlike what those before it do.
+    """
+    able = [arm for arm in arms if arm.answers.pairs]
+    doses: dict[Arm, Dose | None] = {}
+    for arm in able:
+        with study.audit.spare(f"dose of {arm.spec}"):
+            doses[arm] = first_dose(study, arm)
+    known = known_doses(doses)
+    reasons = dict.fromkeys([arm for arm in able if arm not in known], NO_DOSE)
+    chosen: list[Arm] = []
+    while len(chosen) < min(MOST, len(known)):
+        others = [arm for arm in known if arm not in chosen]
+        chosen.append(min(others, key=lambda arm: error_of([*chosen, arm], known)))
+    reasons |= dict.fromkeys([arm for arm in known if arm not in chosen], LEFT_OUT)
+    return [arm.unasked(reasons[arm]) if arm in reasons else arm for arm in arms]
+
+
+def first_dose(study: Study, arm: Arm) -> Dose | None:
+    """The dose as a few pairs tell it; None where no picture shows it."""
+    return dose_of(study, arm, FIRST)
+
+
+def error_of(arms: Sequence[Arm], doses: Mapping[Arm, Dose]) -> float:
+    """The standard deviation of an effect that these arms leave, however many samples there are."""
+    shares = np.array([doses[arm].share for arm in arms])
+    errors = np.array([doses[arm].error for arm in arms])
+    kinds = dict.fromkeys(arm.kind for arm in arms)
+    of_kind = [[float(arm.kind == kind) for kind in kinds] for arm in arms]
+    beside = np.hstack([np.array(of_kind), np.eye(len(arms))])
+    return Design(shares, beside, np.diag(errors**2)).error()

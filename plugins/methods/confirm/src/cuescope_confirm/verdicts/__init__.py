@@ -1,1 +1,0 @@
-"""Verdicts in words: sentences, and what a decision lacks."""
