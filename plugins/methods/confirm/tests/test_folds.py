@@ -169,21 +169,20 @@ def part(
     without: str = "",
     auroc: float = 0.9,
     sign: int = 1,
-    z: float = -3.0,
 ) -> Part:
     cue = cue_of("cluster-1", "a mark")
     samples = {
         key: Sample(key=key, frames=(), label="cow") for key in [*shown, *without]
     }
     located = LocatedCue({key: Place() for key in shown}, set(without), "frames", auroc)
-    direction = Direction(sign=sign, gap=-0.3, z=z)
+    direction = Direction(sign=sign, gap=-0.3)
     study: Any = SimpleNamespace(held=samples, options=SimpleNamespace(least=2))
     return Part(study, Target(cue, direction, samples, located))
 
 
 def test_each_sample_has_the_place_of_its_own_fold() -> None:
     cue = cue_of("joined", "a mark")
-    parts = [part("a", "b", without="cd"), part("e", without="f", auroc=0.8, z=-2.0)]
+    parts = [part("a", "b", without="cd"), part("e", without="f", auroc=0.8)]
     target = join(cue, parts)
     assert target.cue is cue
     assert target.located is not None
@@ -191,7 +190,6 @@ def test_each_sample_has_the_place_of_its_own_fold() -> None:
     assert target.located.without == {"c", "d", "f"}
     # no surer than the least sure fold, for the folds share most of what tells it
     assert target.located.auroc == 0.8
-    assert target.direction.z == -2.0
     assert list(target.samples) == list("abcdef")
     assert [kept.study for kept in target.parts] == [kept.study for kept in parts]
 

@@ -354,7 +354,7 @@ def configuration_table(results: Sequence[Result]) -> Table:
     rows: list[Sequence[Cell]] = []
     for result in results:
         confirmed = result.grades(ON + SHEET) or {}
-        verdict = "cannot tell" if confirmed.get("why") else "-"
+        verdict = "inconclusive" if confirmed.get("why") else "-"
         if confirmed.get("verdicts"):
             # the sheet names one cue, which has one verdict
             verdict, _ = confirmed["verdicts"][0]
