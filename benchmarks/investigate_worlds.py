@@ -62,7 +62,7 @@ class Cue:
     @property
     def is_cause(self) -> bool:
         """Whether the report calls it a cause."""
-        return self.verdict == "causes"
+        return self.verdict == "cause"
 
 
 @dataclass(frozen=True)

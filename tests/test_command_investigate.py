@@ -178,8 +178,8 @@ def dossier(place: Path) -> Report:
 def test_what_two_methods_found_stands_once(dossier: Report) -> None:
     cues = {str(row["cue"]): row for row in table(dossier, "Cues by harm")}
     assert list(cues) == ["red corner", "blue corner"]
-    assert cues["red corner"]["verdict"] == "causes"
-    assert cues["blue corner"]["verdict"] != "causes"
+    assert cues["red corner"]["verdict"] == "cause"
+    assert cues["blue corner"]["verdict"] != "cause"
     assert cues["red corner"]["label"] == "bottom, middle"
     assert "on 'bottom', 'middle' causes wrong answers" in dossier.statements[0]
     for name, found in zip(cues, table(dossier, "What found each cue"), strict=True):
@@ -225,7 +225,7 @@ def test_what_the_model_does_not_look_at_is_no_cause(place: Path) -> None:
     run(*line(place / "null", *words, model="fake"))
     report = load_report(place / "null")
     assert not report.findings
-    assert "causes" not in {row["verdict"] for row in table(report, "Cues by harm")}
+    assert "cause" not in {row["verdict"] for row in table(report, "Cues by harm")}
 
 
 def test_the_reasoning_is_held_against_the_cue(dossier: Report) -> None:
@@ -255,8 +255,8 @@ def test_few_samples_are_tested_by_what_was_found_in_the_others(
     found = {str(row["cue"]): row for row in table(report, "What found each cue")}
     assert found.keys() == {"red corner", "blue corner"}
     verdicts = {row["cue"]: row["verdict"] for row in table(report, "Cues by harm")}
-    assert verdicts["red corner"] == "causes"
-    assert verdicts["blue corner"] != "causes"
+    assert verdicts["red corner"] == "cause"
+    assert verdicts["blue corner"] != "cause"
     left_out = {row["method"]: row for row in table(report, "Methods")}
     assert left_out["broken"]["left out because"] == "it failed: broken on purpose"
     # nothing was found where it was tested: three runs of each method, of two thirds each
@@ -446,8 +446,8 @@ def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
     cues = table(load_report(place / "clip"), "Cues by harm")
     names = [str(row["cue"]) for row in cues]
     assert len(names) == len(set(names)) >= 7
-    assert cues[0]["verdict"] == "causes"
-    assert sum(row["verdict"] == "causes" for row in cues) >= 6
+    assert cues[0]["verdict"] == "cause"
+    assert sum(row["verdict"] == "cause" for row in cues) >= 6
 
 
 @pytest.mark.long

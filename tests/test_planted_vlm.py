@@ -128,7 +128,7 @@ def test_confirm_says_that_what_trove_found_is_a_cause(
         ]
         # by chance three or four in ten
         assert max(shares) >= 0.55
-    unsure = [words for words in report.statements if "cannot tell" in words]
+    unsure = [words for words in report.statements if "inconclusive" in words]
     assert all("whether it is a cause, because" in words for words in unsure)
 
 
@@ -142,7 +142,7 @@ def test_confirm_says_that_the_cues_are_causes(asked: Asked) -> None:
     asked("spurlens")
     report = asked("confirm spurlens")
     [table] = [each for each in report.tables if each.title.startswith("Cues by harm")]
-    causes = [str(row["cue"]) for row in table.rows if row["verdict"] == "causes"]
+    causes = [str(row["cue"]) for row in table.rows if row["verdict"] == "cause"]
     assert len(causes) == 3
     assert all(
         any(cue in words for words in causes) for cue in ("table", "tree", "road")

@@ -129,25 +129,6 @@ def test_answers_or_looks_that_are_all_alike_leave_the_gap_as_it_is():
     assert gap.alike.value == pytest.approx(gap.plain.value)
 
 
-def test_unlike_witnesses_weigh_as_they_are_sure() -> None:
-    sure = Estimate(0.10, 0.06, 0.14)
-    unsure = Estimate(0.14, -0.06, 0.34)
-    # alike: fixed effects, weights of one over the squared error
-    together = Estimate.weighed([sure, unsure])
-    assert together.value == pytest.approx((25 * 0.10 + 0.14) / 26)
-    assert together.high - together.value == pytest.approx(0.04 * np.sqrt(25 / 26))
-    # unlike: about the mean, and an interval that holds both
-    apart = Estimate.weighed([Estimate(0.03, -0.01, 0.07), Estimate(0.50, 0.46, 0.54)])
-    assert apart.value == pytest.approx(0.265)
-    assert apart.low < 0 < 0.50 < apart.high
-    unsure = Estimate(0.03, -0.01, 0.07)
-    assert Estimate.weighed([unsure], 0.02).low == pytest.approx(
-        0.03 - np.hypot(0.04, 0.0392), abs=1e-4
-    )
-    with pytest.raises(ValueError, match="none"):
-        Estimate.weighed([])
-
-
 def test_witnesses_that_are_all_sure_leave_no_doubt_that_there_is_an_effect() -> None:
     by_changes = Estimate(0.72, 0.68, 0.76)
     as_they_are = Estimate(0.23, 0.19, 0.27)

@@ -13,7 +13,7 @@ from cuescope_sdk.statistics._dose_response import (
     dose_response,
 )
 from cuescope_sdk.statistics._estimate import Estimate
-from cuescope_sdk.statistics._gain_plan import GainPlan, chance_found_again
+from cuescope_sdk.statistics._gain_plan import GainPlan
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
     change_interval,
@@ -81,7 +81,6 @@ __all__ = [
     "always_valid_bounds",
     "association_p_value",
     "benjamini_hochberg",
-    "chance_found_again",
     "change_interval",
     "change_p_value",
     "cohen_kappa",

@@ -55,66 +55,6 @@ class Estimate(Generic[Figure]):
         return float(low), float(self.value + widen * (self.high - self.value))
 
     @staticmethod
-    def pooled(
-        estimates: "Sequence[Estimate[float]]",
-        sets: Sequence[Hashable],
-        unseen: float = 0.0,
-    ) -> "Estimate[float]":
-        """One figure for what several means measure, with its interval (95%).
-
-        The median: the largest would be the luckiest. The interval holds how unsure each is, and
-        how unlike they are beyond that. Those of one of the `sets` are made in the same samples,
-        and several are no surer than one; several sets are. Figures that are all surely above 0
-        differ by a factor, so that they disagree on the size is no reason to doubt that there is
-        an effect. Others differ by a sum (random effects; variance by moments, DerSimonian and
-        Laird, 1986). `unseen` is the standard deviation of what all of them do wrong alike.
-        Differences of shares, -1 to 1; raises ValueError for none.
-        """
-        if not estimates:
-            raise ValueError("expected one estimate or more, got none")
-        values = np.array([estimate.value for estimate in estimates])
-        lows = np.array([estimate.low for estimate in estimates])
-        highs = np.array([estimate.high for estimate in estimates])
-        middle = float(np.median(values))
-        errors = (highs - lows) / 2 / NORMAL
-        if lows.min() > 0:
-            ends = _by_factor(middle, _error_beyond(np.log(values), errors / values))
-        else:
-            ends = _by_sum(middle, _error_beyond(values, errors))
-        low = np.hypot(middle - ends[0], _reach(values - lows, sets))
-        high = np.hypot(ends[1] - middle, _reach(highs - values, sets))
-        low = middle - float(np.hypot(low, NORMAL * unseen))
-        high = middle + float(np.hypot(high, NORMAL * unseen))
-        return Estimate(middle, max(low, -1.0), min(high, 1.0))
-
-    @staticmethod
-    def weighed(
-        estimates: "Sequence[Estimate[float]]", unseen: float = 0.0
-    ) -> "Estimate[float]":
-        """One figure for what measures of unlike kinds say, in samples of their own (95%).
-
-        The mean of random effects (DerSimonian and Laird, 1986): the surer one weighs more, as far
-        as they agree; where they do not, all weigh about alike, and the interval is wide. Those
-        that are all surely above 0 differ by a factor, as in `pooled`. `unseen` is the standard
-        deviation of what all of them do wrong alike. Differences of shares, -1 to 1; raises
-        ValueError for none.
-        """
-        if not estimates:
-            raise ValueError("expected one estimate or more, got none")
-        values = np.array([estimate.value for estimate in estimates])
-        widths = np.array([estimate.high - estimate.low for estimate in estimates])
-        errors = (widths / 2 / NORMAL).clip(min=1e-5)
-        value, error = _mean_of_unlike(values, errors)
-        if all(estimate.low > 0 for estimate in estimates):
-            _, of_logs = _mean_of_unlike(np.log(values), errors / values)
-            ends = _by_factor(value, of_logs)
-        else:
-            ends = _by_sum(value, error)
-        low = value - float(np.hypot(value - ends[0], NORMAL * unseen))
-        high = value + float(np.hypot(ends[1] - value, NORMAL * unseen))
-        return Estimate(value, max(low, -1.0), min(high, 1.0))
-
-    @staticmethod
     def within(
         values: PerSample,
         shows: Bool[np.ndarray, " sample"],

@@ -17,15 +17,6 @@ RATE = 0.05  # of false findings, at which a cue is one
 MOST = 64  # times the groups that there are: where more are needed, nobody counts on
 
 
-def chance_found_again(p_value: float, q_value: float, share: float) -> float:
-    """How likely a finding is one again, in a `share` of samples as many as it was found in.
-
-    Its normal deviate grows with the root of the samples, and varies by 1. What it must exceed is
-    the p-value that would just have been a finding, at its rank (Benjamini and Hochberg, 1995).
-    """
-    return Hurdle.of_finding(p_value, q_value).chance(share)
-
-
 @dataclass(frozen=True)
 class Hurdle:
     """A test that a finding has passed: its normal deviate, and the one that would `just` pass."""
