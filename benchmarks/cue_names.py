@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import typer
 from marks import LOOKS, SETS
 from places import FARM, SCENERIES, scene
 from rich.console import Console
@@ -50,13 +51,12 @@ Draw = Callable[[int, bool], tuple[np.ndarray, str]]
 
 @dataclass(frozen=True)
 class Planted:
-    """A cue, what it is, how its pictures are drawn, and words for its look where they are known."""
+    """A cue, how its pictures are drawn, and words for its look where they are known."""
 
     name: str
     kind: str
     draw: Draw
     words: tuple[str, ...] = ()
-    frame: int = 0
 
 
 def of_marks(which: str) -> Iterator[Planted]:
@@ -209,7 +209,7 @@ def main() -> None:
             cue.name, cue.kind, name, auroc, shown, "yes" if is_placed else "-", named
         )
     Console(width=150).print(table)
-    print(
+    typer.echo(
         f"placed right {sum(sums['placed']):.0f} of {len(sums['placed'])}, "
         f"named right {sum(sums['named']):.0f} of {len(sums['named'])}, "
         f"mean IoU {np.mean(sums['IoU']):.2f} of {len(sums['IoU'])} with a place, "

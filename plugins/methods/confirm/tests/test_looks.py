@@ -13,7 +13,6 @@ from cuescope_confirm import looks, trials
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating import Target, learned
 from cuescope_confirm.locating.patches import Cells
-from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.looks import UNNEEDED, ask_in_looks
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import NO_MORE, Control, Decision, Effect, Ruling
@@ -293,12 +292,12 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
         asked.append(True)
         return by_picture
 
-    located = LocatedCue({}, frozenset(), "stands", auroc=auroc)
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda *_: by_picture)
     monkeypatch.setattr(learned, "_teller", by_embedding)
-    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: located)
-    study: Any = SimpleNamespace(lasts=lambda _: False)
+    best = None, Cells("pixels", lambda *_: [])
+    audit: Any = SimpleNamespace(once=lambda *_: best)
+    study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
     learned.locate_learned(study, cue, {}, controls=controls)
     assert bool(asked) is is_asked
@@ -312,7 +311,6 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
         (0.7, 0.8, "pixels", True),
         # what the model makes of them
         (0.7, 0.8, "patches", False),
-        (0.7, 0.8, "crops", False),
     ],
 )
 def test_a_cue_is_seen_where_pictures_tell_it(
@@ -330,37 +328,11 @@ def test_a_cue_is_seen_where_pictures_tell_it(
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda *_: teller(by_picture))
     monkeypatch.setattr(learned, "_teller", lambda *_: teller(0.96))
-    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
-    monkeypatch.setattr(learned, "_best_region", lambda *_, **__: (region, cells))
-    study: Any = SimpleNamespace(lasts=lambda _: False)
+    audit: Any = SimpleNamespace(once=lambda *_: (region, cells))
+    study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
     located = learned.locate_learned(study, cue, {}, controls=True)
     assert located.is_seen is is_seen
-
-
-@pytest.mark.parametrize(
-    ("of_place", "taken"),
-    [(0.97, "place"), (0.955, "place"), (0.945, "place"), (0.93, "whole")],
-)
-def test_of_equals_the_place_tells_which_frames_show_a_cue(
-    monkeypatch: pytest.MonkeyPatch, of_place: float, taken: str
-) -> None:
-    def teller(name: str, auroc: float) -> Any:
-        return SimpleNamespace(auroc=auroc, take=lambda _: ([(name, 0)], 1.0))
-
-    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
-    pool = {key: Sample(key=key, frames=(frame,)) for key in ("place", "whole")}
-    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
-    monkeypatch.setattr(learned, "_teller", lambda *_: teller("place", of_place))
-    monkeypatch.setattr(learned, "is_held", lambda *_: True)
-    monkeypatch.setattr(learned, "_without_it", lambda *_: [])
-    study: Any = SimpleNamespace(lasts=lambda _: False)
-    cue: Any = None
-    whole = teller("whole", 0.95)
-    mask = np.ones((4, 4), bool)
-    located = learned._at_one_place(study, cue, pool, whole, whole, mask)
-    assert located is not None
-    assert list(located.places) == [taken]
 
 
 @pytest.mark.parametrize(
@@ -371,8 +343,6 @@ def test_of_equals_the_place_tells_which_frames_show_a_cue(
         # the model would be asked about all of the pool, which is told well enough
         (0.9, 0.99, "patches", "whole"),
         (0.8, 0.99, "patches", "patches"),
-        # sixteen times
-        (0.8, 0.99, "crops", "whole"),
     ],
 )
 def test_patches_that_tell_better_decide_which_frames_show_a_cue(
@@ -398,51 +368,14 @@ def test_patches_that_tell_better_decide_which_frames_show_a_cue(
     monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
     monkeypatch.setattr(learned, "by_pictures", lambda *_: whole)
     monkeypatch.setattr(learned, "_teller", lambda *_: whole)
-    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
     best = region, Cells(by, read)
-    monkeypatch.setattr(learned, "_best_region", lambda *_, **__: best)
-    study: Any = SimpleNamespace(lasts=lambda _: False)
+    audit: Any = SimpleNamespace(once=lambda *_: best)
+    study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
     located = learned.locate_learned(study, cue, pool, controls=True)
     assert list(located.places) == [taken]
     # half is taken and half shows the cue, of which nine tenths are caught
     assert located.purity == (1.0 if taken == "whole" else pytest.approx(0.9))
-
-
-def test_a_place_that_all_folds_tell_is_judged_by_the_pictures_of_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Few samples have more in common than the cue, which pictures tell without its place."""
-    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
-    pool = {"a": Sample(key="a", frames=(frame,))}
-    studies: Any = [SimpleNamespace(lasts=lambda _: False) for _ in range(2)]
-    tellers = {
-        id(study): SimpleNamespace(auroc=0.95, take=lambda _: ([("a", 0)], 1.0))
-        for study in studies
-    }
-    region: Any = SimpleNamespace(
-        auroc=0.9, area=0.1, is_everywhere=False, mask=lambda _: np.ones((2, 2), bool)
-    )
-    asked: list[Any] = []
-
-    cells = Cells("pixels", lambda _, frames: list(frames))
-
-    def is_held(judge: Any, *_: Any) -> bool:
-        asked.append(judge)
-        return True
-
-    of_fold, of_all = studies
-    cue: Any = None
-    listed = learned.Listed(of_all, cue)
-    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
-    monkeypatch.setattr(learned, "by_pictures", lambda study, _: tellers[id(study)])
-    monkeypatch.setattr(learned, "_where_it_stands", lambda *_: None)
-    monkeypatch.setattr(learned, "_best_region", lambda *_, **__: (None, cells))
-    monkeypatch.setattr(learned.Listed, "region", lambda _: (region, cells))
-    monkeypatch.setattr(learned, "is_held", is_held)
-    located = learned.locate_learned(of_fold, cue, pool, controls=False, in_all=listed)
-    assert located.places["a"].masks
-    assert asked == [tellers[id(of_all)]]
 
 
 def test_before_each_call_it_is_said_what_follows_at_most(
@@ -458,14 +391,3 @@ def test_before_each_call_it_is_said_what_follows_at_most(
     likely += [0.3 * 30 + 0.5 * ADMITTED, 0.5 * ADMITTED]
     assert [said for said, _ in court.later] == most
     assert [said for _, said in court.later] == pytest.approx(likely)
-
-
-@pytest.mark.parametrize(
-    ("area", "auroc", "has_place"),
-    [(0.1, 0.8, True), (0.4, 0.8, False), (0.4, 0.88, True)],
-)
-def test_a_large_part_of_what_all_of_the_frame_tells_better_is_no_place(
-    area: float, auroc: float, *, has_place: bool
-) -> None:
-    region: Any = SimpleNamespace(area=area, auroc=auroc, is_everywhere=False)
-    assert (learned.why_nowhere(region, 0.9) is None) is has_place
