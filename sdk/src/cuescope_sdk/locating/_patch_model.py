@@ -146,7 +146,8 @@ def _ratios(words: Words, weights: Scores, shows: Bool[np.ndarray, " frame"]) ->
     total = weights.sum() / patches / 2
     sides = [side * (total / max(side.sum() / patches, 1e-9)) for side in sides]
     means = [side.mean(axis=(0, 1)) for side in sides]
-    usual = (means[0] + means[1]) / (means[0] + means[1]).sum()
+    # a kind that nothing was counted of says nothing
+    usual = np.maximum((means[0] + means[1]) / (means[0] + means[1]).sum(), 1e-12)
     anywhere = (means[0] + PRIOR * usual) / (means[1] + PRIOR * usual)
     priors = anywhere / (1 + anywhere), 1 / (1 + anywhere)
     shown, others = (
@@ -154,11 +155,7 @@ def _ratios(words: Words, weights: Scores, shows: Bool[np.ndarray, " frame"]) ->
         + 2 * PRIOR * usual * prior
         for side, prior in zip(sides, priors, strict=True)
     )
-    # a kind that nothing was counted of says nothing
-    is_known = usual > 0
-    ratios = np.zeros(shown.shape)
-    ratios[..., is_known] = np.log(shown[..., is_known] / others[..., is_known])
-    return ratios
+    return np.asarray(np.log(shown / others))
 
 
 def _counts(words: Words, weights: Scores, count: int) -> Ratios:
