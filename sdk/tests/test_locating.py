@@ -1,9 +1,9 @@
 """Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from PIL import Image
 from scipy import ndimage
 
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
-from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial
+from cuescope_sdk import Audit, Context, Frame, Sample
 from cuescope_sdk.locating import (
     Fitting,
     Linear,
@@ -22,26 +22,20 @@ from cuescope_sdk.locating import (
     Sides,
     Sight,
     Training,
-    _cells,
     _location,
-    _parts,
-    _regions,
     _whitening,
     attach_portraits,
     shared_look,
     stretch,
 )
-from cuescope_sdk.locating._changes import _colours_of, change_at
+from cuescope_sdk.locating._changes import change_of
 from cuescope_sdk.locating._colours import names_of
-from cuescope_sdk.locating._patch_models import likest_part
+from cuescope_sdk.locating._figures import Figures, whole_picture
 from cuescope_sdk.locating._pictures import opponents
-from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
+from cuescope_sdk.locating._vocabulary import Vocabulary
 from cuescope_sdk.locating._whitening import Whitening
-from cuescope_sdk.locating._whole_changes import change_of_whole
-from cuescope_sdk.locating._whole_pictures import Whole
 from cuescope_sdk.locating._words import part_of
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import Answers
 
 SIDE = 48
 LABELS = ("cow", "horse")
@@ -73,12 +67,6 @@ def small(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return _mask(np.s_[top : top + 10, left : left + 10])
 
 
-def flakes(pixels: np.ndarray, rng: np.random.Generator) -> None:
-    for _ in range(40):
-        top, left = rng.integers(0, SIDE - 2, 2).tolist()
-        pixels[top : top + 2, left : left + 2] = 255
-
-
 def cast(pixels: np.ndarray, rng: np.random.Generator) -> None:
     pixels[:] = np.uint8(pixels * (1.0, 0.85, 0.6))
 
@@ -107,16 +95,6 @@ def audit_of(samples: Sequence[Sample], seed: int = 0) -> Audit:
     )
 
 
-def answers_of(samples: Sequence[Sample], errs_at: Container[str]) -> Answers:
-    outcomes = []
-    for sample in samples:
-        is_right = sample.key not in errs_at
-        logits = np.array([is_right == (sample.label == label) for label in LABELS])
-        outcomes.append(Outcome(Trial(sample=sample), Response(logits=logits)))
-    nothing = np.empty((0, 0))
-    return Answers(outcomes, (), {}, nothing, nothing)
-
-
 def describe(
     draw: Draw,
     seed: int = 0,
@@ -126,12 +104,11 @@ def describe(
     count: int = LISTED,
     wrong: int = WRONG,
     beside: Draw | None = None,
-    is_asked: bool = False,
 ) -> tuple[Portrait | None, dict[str, np.ndarray]]:
     """What the report says of the finding, and where it was drawn in which sample.
 
     What is `beside` it is in frames without it. Of a ranking the method says which samples show it;
-    its own first ones are those without. A model that `is_asked` errs where the cue is.
+    its own first ones are those without.
     """
     rng = np.random.default_rng(seed)
     samples = []
@@ -171,8 +148,7 @@ def describe(
         feature="cluster-00", label="cow", metric="m", value=1.0, finding=True
     )
     audit = audit_of(samples, seed)
-    answers = answers_of(samples, errs_at=places) if is_asked else None
-    attach_portraits(audit, [feature], [score], sides, sights=sights, answers=answers)
+    attach_portraits(audit, [feature], [score], sides, sights=sights)
     assert not audit.failures
     portraits = [item for item in audit.attachments if isinstance(item, Portrait)]
     return (portraits[0] if portraits else None), places
@@ -227,28 +203,6 @@ def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> No
     assert portrait.what == "brighter, as it was seen before"
     assert portrait.feature == "cluster-00"
     assert (portrait.outlines[0].mask == outline.mask).all()
-    # what is seen now is hardly clearer
-    kept, _ = describe(corner, sights={"cluster-00": sight})
-    assert kept is not None
-    assert kept.what == "brighter, as it was seen before"
-    # what is seen now is clearer
-    blurred = Sight(unlike, location, is_told=False)
-    assert describe(corner, sights={"cluster-00": blurred})[0] == before
-
-
-def test_errors_show_a_cue_that_half_of_a_list_has() -> None:
-    """Among all that are listed it is next to nothing; those without it are answered right."""
-    of_list, _ = describe(corner, wrong=16)
-    of_errors, places = describe(corner, wrong=16, is_asked=True)
-    assert of_list is None
-    assert of_errors is not None
-    assert of_errors.where == "top right"
-    assert overlap(of_errors, places) >= 0.5
-
-
-def test_a_look_at_errors_that_is_no_clearer_is_not_taken() -> None:
-    portrait, _ = describe(corner)
-    assert describe(corner, is_asked=True)[0] == portrait
 
 
 def test_of_a_ranking_the_method_says_who_shows_it() -> None:
@@ -279,24 +233,6 @@ def faint(pixels: np.ndarray) -> np.ndarray:
     return pixels / 3 + 80
 
 
-def from_the_left(pixels: np.ndarray) -> np.ndarray:
-    return pixels * np.linspace(1.6, 0.4, SIDE)[:, None]
-
-
-def from_below(pixels: np.ndarray) -> np.ndarray:
-    return pixels * np.linspace(0.4, 1.6, SIDE)[:, None, None]
-
-
-def shaded_corners(pixels: np.ndarray) -> np.ndarray:
-    distance = np.hypot(*np.ogrid[-1 : 1 : SIDE * 1j, -1 : 1 : SIDE * 1j])
-    return pixels * (1 - 0.6 * np.clip(distance - 0.5, 0, 1))[..., None]
-
-
-def lit_in_the_middle(pixels: np.ndarray) -> np.ndarray:
-    distance = np.hypot(*np.ogrid[-1 : 1 : SIDE * 1j, -1 : 1 : SIDE * 1j])
-    return pixels + 80 * np.clip(0.8 - distance, 0, 1)[..., None]
-
-
 def under_confetti(pixels: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(int(pixels.sum()))
     pieces = rng.integers(0, 256, (SIDE // 3, SIDE // 3, 3)).repeat(3, 0).repeat(3, 1)
@@ -304,17 +240,8 @@ def under_confetti(pixels: np.ndarray) -> np.ndarray:
     return np.where(is_covered[..., None], pieces, pixels)
 
 
-def in_blocks(pixels: np.ndarray) -> np.ndarray:
-    small = pixels.reshape(SIDE // 8, 8, SIDE // 8, 8, 3).mean(axis=(1, 3))
-    return small.repeat(8, axis=0).repeat(8, axis=1)
-
-
 def grainy(pixels: np.ndarray) -> np.ndarray:
     return pixels + np.random.default_rng(0).normal(0, 40, pixels.shape)
-
-
-def moved(pixels: np.ndarray) -> np.ndarray:
-    return ndimage.uniform_filter(pixels, (1, 9, 1))
 
 
 def scratched(pixels: np.ndarray) -> np.ndarray:
@@ -328,27 +255,14 @@ def rained_on(pixels: np.ndarray) -> np.ndarray:
     return np.where(falls[..., None] & (rows % 17 < 11)[..., None], 200, pixels)
 
 
-def fenced(pixels: np.ndarray) -> np.ndarray:
-    rows, cols = np.ogrid[:SIDE, :SIDE]
-    wire = ((rows + cols) % 12 < 2) | ((rows - cols) % 12 < 2)
-    return np.where(wire[..., None], 60, pixels)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (blurred, "blurred"),
-        (moved, "blurred in one direction"),
         (scratched, "more upright lines"),
         (rained_on, "more lines that rise"),
-        (fenced, "a regular pattern"),
         (faint, "less contrast"),
         (grainy, "more fine detail"),
-        (in_blocks, "blocky"),
-        (from_the_left, "brighter at the left"),
-        (from_below, "brighter at the bottom"),
-        (shaded_corners, "darker corners"),
-        (lit_in_the_middle, "brighter in the middle"),
         (under_confetti, "many colours"),
         (lambda pixels: pixels * (1.2, 1.0, 0.6), "more orange"),
         (lambda pixels: pixels * 0.6, "darker"),
@@ -367,23 +281,23 @@ def test_what_changes_of_a_whole_picture_has_a_word(
         )
         changed = change(pixels) if is_shown else pixels
         frame = Frame.from_array(np.uint8(changed.clip(0, 255)))
-        wholes.append(Whole.of(frame))
+        wholes.append(whole_picture(frame)[0])
     data = Training(shows, np.array(["cow"] * 60), Groups.single(60))
-    assert words in change_of_whole(wholes, data).words[:2]
+    assert words in change_of(wholes, data).words[:2]
 
 
 def test_of_pictures_that_were_chosen_by_lot_hardly_anything_is_said() -> None:
     rng = np.random.default_rng(0)
     data = Training(np.arange(64) < 14, np.array(["cow"] * 64), Groups.single(64))
-    figures = rng.normal(0.5, 0.3, (50, 64, len(fields(Whole))))
-    draws = [[Whole(*row) for row in draw] for draw in figures.tolist()]
-    told = [change_of_whole(wholes, data).is_told for wholes in draws]
+    figures = rng.normal(0.5, 0.3, (50, 64, len(fields(Figures))))
+    draws = [[Figures(*row) for row in draw] for draw in figures.tolist()]
+    told = [change_of(of_frames, data).is_told for of_frames in draws]
     assert np.mean(told) <= 0.2
 
 
 def test_a_picture_of_one_pixel_has_figures_too() -> None:
-    whole = Whole.of(Frame.from_array(np.zeros((1, 300, 3), np.uint8)))
-    assert np.isfinite(astuple(whole)).all()
+    figures, detail = whole_picture(Frame.from_array(np.zeros((1, 300, 3), np.uint8)))
+    assert np.isfinite([*astuple(figures), *detail]).all()
 
 
 def test_what_loses_its_colours_is_not_called_bluer() -> None:
@@ -414,7 +328,6 @@ def test_a_mark_has_the_colour_that_people_name(
     assert portrait is not None
     assert portrait.name is not None
     assert portrait.name.startswith(f"{name} ")
-    assert f"the same {name}" in portrait.what
 
 
 @pytest.mark.parametrize(
@@ -567,18 +480,6 @@ def test_the_place_of_a_cue_is_more_than_its_one_steady_part() -> None:
     assert overlap(portrait, places) >= 0.5
 
 
-def test_what_is_too_thin_for_a_cell_has_the_place_of_its_patches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(
-        _location, "clear_cells", lambda cells, *_: np.zeros(cells.shape[1:3], bool)
-    )
-    portrait, places = describe(corner, count=12, wrong=0)
-    assert portrait is not None
-    assert portrait.where == "top right"
-    assert overlap(portrait, places) > 0.4
-
-
 def patchwork(rng: np.random.Generator) -> np.ndarray:
     """Rectangles of any colours: no kind of patch is in many frames."""
     pixels = np.full((SIDE, SIDE, 3), rng.integers(0, 256, 3), np.uint8)
@@ -590,10 +491,8 @@ def patchwork(rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_small_thing_that_moves_is_placed_by_a_few_samples(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    """Twelve list it, one of them wrongly; words, which are kinds of patches, do not tell it."""
+def test_a_small_thing_that_moves_is_placed_by_a_few_samples(seed: int) -> None:
+    """Twelve list it, one of them wrongly."""
     rng = np.random.default_rng(seed)
     shows = np.arange(52) < 12
     pictures = [patchwork(rng) for _ in shows]
@@ -606,35 +505,16 @@ def test_a_small_thing_that_moves_is_placed_by_a_few_samples(
     assert not region.is_everywhere
     shares = []
     for grid, place in zip(grids[1:12], places, strict=True):
-        mask = stretch(region.outline(grid), place.shape)
+        mask = stretch(region.mask(grid), place.shape)
         shares.append((mask & place).sum() / (mask | place).sum())
     assert np.mean(shares) > 0.3
-    monkeypatch.setattr(_regions.Region, "is_clear", lambda region: True)
-    by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
-    assert by_words is not None
-    assert by_words.auroc < region.auroc - 0.1
-
-
-def test_what_is_in_many_places_has_no_place_of_its_own() -> None:
-    rng = np.random.default_rng(0)
-    shows = np.arange(52) < 12
-    pictures = [patchwork(rng) for _ in shows]
-    for pixels in pictures[:12]:
-        flakes(pixels, rng)
-    grids = PixelPatches.FINE.of(list(map(Frame.from_array, pictures)))
-    data = Training(shows, np.array(["cow"] * 52), Groups.single(52))
-    learned = _parts.learn_parts(grids, data, rng, PixelPatches.FINE.overlap)
-    assert learned is not None
-    assert learned.auroc > 0.8
-    assert _regions._region_of(learned, rng).is_everywhere
 
 
 @pytest.mark.parametrize(("width", "begins"), [(11, "blurred"), (1, None)])
-def test_what_no_cell_tells_may_be_told_by_figures_of_the_whole(
+def test_what_no_patch_tells_may_be_told_by_figures_of_the_whole(
     monkeypatch: pytest.MonkeyPatch, width: int, begins: str | None
 ) -> None:
-    unknown = _location.Location("unknown", 0.5)
-    monkeypatch.setattr(_location.Pictures, "locate", lambda *given: unknown)
+    monkeypatch.setattr(_location.Region, "learn", lambda *given: None)
     rng = np.random.default_rng(1)
     samples = []
     for number in range(40):
@@ -662,147 +542,6 @@ def test_what_some_samples_share_has_a_word() -> None:
     assert shared.endswith("top right")
     assert shared_look(audit, samples[10:18]) is None
     assert shared_look(audit, samples[:3]) is None
-
-
-class Cut(NamedTuple):
-    """What two localisers say of frames, in place of what they learn."""
-
-    auroc: float
-    area: float
-    is_everywhere: bool
-    of_likest: bool = False
-    common: np.ndarray | None = None
-
-    def common_place(self, shown: Sequence[np.ndarray]) -> np.ndarray | None:
-        return self.common
-
-    def mask(self, grid: np.ndarray) -> np.ndarray:
-        rows = round(self.area * len(grid))
-        return np.arange(len(grid))[:, None] < np.full(grid.shape[1], rows)
-
-    outline = mask
-
-
-@pytest.mark.parametrize(
-    ("region", "rest", "spread"),
-    [
-        (Cut(0.9, 0.1, False), 0.6, "changing places"),
-        (Cut(0.9, 0.1, True), 0.6, "changing places"),
-        (Cut(0.9, 0.3, False), 0.6, "changing places"),
-        # words tell frames without it, and it is larger than a fifth
-        (Cut(0.9, 0.3, True), 0.6, "everywhere"),
-        # the likest patches are one place where a cue has one, on plain surroundings too
-        (Cut(0.9, 0.1, True, of_likest=True), 0.6, "everywhere"),
-        (Cut(0.9, 0.1, False), 0.87, "everywhere"),
-        (Cut(0.9, 0.8, False), 0.6, "everywhere"),
-        # of a cue at one place: seven tenths of what tells it are elsewhere
-        (None, 0.7, "one place"),
-        (None, 0.84, "everywhere"),
-    ],
-)
-def test_what_the_rest_of_the_frames_tells_as_well_is_everywhere(
-    monkeypatch: pytest.MonkeyPatch, region: Cut | None, rest: float, spread: str
-) -> None:
-    frames = [Frame.from_array(np.zeros((8, 8, 3), np.uint8))] * 80
-    shows = np.arange(80) < 40
-    data = Training(shows, np.array(["cow"] * 80), Groups.single(80))
-    mask = np.zeros((_cells.GRID, _cells.GRID), bool)
-    mask[:2, :2] = True
-
-    def auroc_of_rest(*given: Any) -> float:
-        return rest if len(given) > 3 else 0.6
-
-    for name, value in {
-        "chance_bound": lambda *given: 1.0,
-        "clear_cells": lambda *given: mask,
-        "auroc_of_rest": auroc_of_rest,
-        "auroc_of_place": lambda *given: 0.6 if region else 0.97,
-    }.items():
-        monkeypatch.setattr(_location, name, value)
-    monkeypatch.setattr(_location.Region, "learn", lambda *given: region)
-    found = _location.Pictures(frames).locate(data, np.random.default_rng(0))
-    assert found.spread == spread
-
-
-@pytest.mark.parametrize(
-    # of the frame, where most frames have the patches that tell the cue
-    ("area", "spread"),
-    [(0.6, "everywhere"), (0.1, "one place")],
-)
-def test_what_stands_all_over_the_frame_needs_no_cell_that_tells_it(
-    monkeypatch: pytest.MonkeyPatch, area: float, spread: str
-) -> None:
-    frames = [Frame.from_array(np.zeros((8, 8, 3), np.uint8))] * 80
-    shows = np.arange(80) < 40
-    data = Training(shows, np.array(["cow"] * 80), Groups.single(80))
-    no_cell = np.zeros((_cells.GRID, _cells.GRID), bool)
-    common = Cut(0.9, area, False).mask(np.zeros((20, 20)))
-    for name, value in {
-        "chance_bound": lambda *given: 1.0,
-        "clear_cells": lambda *given: no_cell,
-        "auroc_of_rest": lambda *given: 0.6,
-    }.items():
-        monkeypatch.setattr(_location, name, value)
-    learned = Cut(0.9, area, False, common=common)
-    monkeypatch.setattr(_location.Region, "learn", lambda *given: learned)
-    found = _location.Pictures(frames).locate(data, np.random.default_rng(0))
-    assert (found.spread, found.auroc) == (spread, 0.9)
-
-
-@pytest.mark.parametrize(
-    # whether words tell all of the picture, and parts, the AUROC of these, and their place
-    ("words", "parts", "auroc", "rows", "is_placed"),
-    [
-        # stripes of a band have another phase in each frame: no kind of patch, and one place
-        (True, False, 0.87, np.s_[15:18], True),
-        (True, False, 0.80, np.s_[15:18], False),
-        (True, False, 0.87, np.s_[5:18], False),
-        (True, False, 0.87, None, False),
-        (False, False, 0.87, np.s_[15:18], False),
-        # a drawn frame is told by any of its sides
-        (True, True, 0.93, np.s_[15:18], True),
-        (True, True, 0.93, None, False),
-    ],
-)
-def test_parts_that_stand_in_one_place_tell_one_that_words_do_not(
-    monkeypatch: pytest.MonkeyPatch,
-    words: bool,
-    parts: bool,
-    auroc: float,
-    rows: slice | None,
-    is_placed: bool,
-) -> None:
-    drawn = np.random.default_rng(1)
-
-    def mask(self: Region, grid: np.ndarray) -> np.ndarray:
-        first = int(drawn.integers(17))
-        place = np.zeros((20, 20), bool)
-        place[rows or slice(first, first + 3)] = True
-        return place
-
-    model: Any = None
-    by_words = Region(model, 0.0, 0.5, 0.92, 0.25, words)
-    by_parts = Region(model, 0.0, 0.5, auroc, 0.15, parts, of_likest=True)
-    monkeypatch.setattr(Region, "mask", mask)
-    monkeypatch.setattr(_regions, "_by_words", lambda *given: by_words)
-    monkeypatch.setattr(_regions, "learn_parts", lambda *given: by_parts)
-    monkeypatch.setattr(_regions, "_region_of", lambda learned, rng: learned)
-    grids = [np.zeros((20, 20, 3))] * 80
-    data = Training(np.arange(80) < 40, np.array(["cow"] * 80), Groups.single(80))
-    learned = Region.learn(grids, data, np.random.default_rng(0))
-    assert learned is not None
-    assert (learned.of_likest and not learned.is_everywhere) == is_placed
-
-
-def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:
-    """Where every patch speaks against it: what says least against it."""
-    grid = np.zeros((4, 4, 2))
-    grid[1, 1:3] = 1.0
-    model = Linear(np.zeros(WORDS), np.array([-2.0, -1.0] + [0.0] * (WORDS - 2)))
-    plain = Whitening(np.zeros(2), np.eye(2))
-    words = Vocabulary(plain, np.array([[0.0, 0.0], [1.0, 1.0]]))
-    region = Region(WordModel(words, model, 1), -3.0, 0.5, 0.9, 0.1, False)
-    assert region.outline(grid).any()
 
 
 def test_nothing_is_said_where_nothing_is_different() -> None:
@@ -855,11 +594,6 @@ def test_a_frame_of_cells_lies_along_all_edges() -> None:
     mask = np.ones((9, 9), bool)
     mask[1:-1, 1:-1] = False
     assert part_of(mask) == "along all edges"
-
-
-def test_the_likest_part_of_a_picture_is_as_large_as_asked_for() -> None:
-    scores = np.array([[0.0, 3.0], [2.0, 1.0]])
-    assert likest_part(scores, 0.5).tolist() == [[False, True], [True, False]]
 
 
 def test_a_patch_is_a_part_of_the_words_that_are_nearer_than_most() -> None:
@@ -945,32 +679,6 @@ def test_equal_pictures_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert (twice[:9] == twice[9:]).all()
     assert (look.read(frames[4:]) == twice[4:9]).all()
     assert [frame.key for frame in seen] == [frame.key for frame in frames]
-
-
-@pytest.mark.parametrize(("blue", "colours"), [(4, ()), (6, ("blue",))])
-def test_a_colour_is_that_of_most_pictures(blue: int, colours: tuple[str, ...]) -> None:
-    """What four of ten have all over is common on average, and not in most."""
-    shades = [(20, 40, 220)] * blue + [(240, 230, 30)] * 2
-    shades += [(120, 120, 120)] * (20 - len(shades))
-    frames = [Frame.from_array(np.full((8, 8, 3), shade, np.uint8)) for shade in shades]
-    samples = [Sample(key=str(row), frames=(), label="cow") for row in range(20)]
-    data = Training(np.arange(20) < 10, np.full(20, "cow"), Groups.of(samples))
-    assert _colours_of(frames, [np.ones((1, 1), bool)] * 20, data) == colours
-
-
-@pytest.mark.parametrize(("bright", "words"), [(6, ()), (9, ("brighter",))])
-def test_what_changes_is_of_most_pictures(bright: int, words: tuple[str, ...]) -> None:
-    """What six of ten have much more of is more on average, and not in most."""
-    rng = np.random.default_rng(0)
-    grey = rng.integers(100, 120, 20)
-    grey[:bright] = 240
-    grey[bright:10] = 90
-    frames = [Frame.from_array(np.full((8, 8, 3), shade, np.uint8)) for shade in grey]
-    samples = [Sample(key=str(row), frames=(), label="cow") for row in range(20)]
-    data = Training(np.arange(20) < 10, np.full(20, "cow"), Groups.of(samples))
-    cells = _cells.cells_of(_cells.pixels_of(frames))
-    everywhere = [np.ones((1, 1), bool)] * 20
-    assert change_at(cells, frames, everywhere, data).words == words
 
 
 def test_a_list_that_misses_some_makes_no_model_look_impure() -> None:

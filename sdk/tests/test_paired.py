@@ -11,7 +11,6 @@ from cuescope_sdk.statistics import (
     change_p_value,
     paired_flips,
 )
-from cuescope_sdk.statistics._paired import shared_direction_p_value
 
 BEFORE = np.array([0, 0, 1, 0, 1, 0, 1, 0])
 AFTER = np.array([1, 1, 1, 1, 0, 0, 1, 1])
@@ -135,24 +134,3 @@ def test_a_group_is_one_proof() -> None:
     assert alone.p_value < 1e-4
     assert together.p_value > 0.1
     assert together.high - together.low > alone.high - alone.low
-
-
-def test_changes_that_agree_in_direction_are_told_from_those_beside_them() -> None:
-    """Exact: of six pairs the least p-value is 1 / 64."""
-    noise = rng().normal(0, 0.2, (6, 20))
-    beside = rng().normal(0, 1, (6, 20))
-    sizes = np.array([1, 2, 5, 1, 3, 9])[:, None]
-    one_thing = sizes * (np.eye(20)[0] + noise)
-    assert shared_direction_p_value(one_thing, beside) == 1 / 64
-    assert shared_direction_p_value(beside, one_thing) == 1.0
-    assert shared_direction_p_value(one_thing, one_thing) == 1.0
-
-
-def test_changes_without_a_direction_seldom_seem_to_share_one() -> None:
-    draws = rng()
-    found = [
-        shared_direction_p_value(*draws.normal(0.3, 1, (2, 7, 12))) <= 0.05
-        for _ in range(200)
-    ]
-    # 20 of 200 are beyond 5% once in a thousand times
-    assert sum(found) <= 20

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import ClassVar, Self
 
 import numpy as np
 from jaxtyping import Float
-from PIL import Image
 
 from cuescope.auditing import Audit
 from cuescope.conclusions import Feature, Occurrence
@@ -15,13 +13,11 @@ from cuescope.types import Outcome, Output, Sample, Trial
 
 __all__ = [
     "Answers",
-    "CROPS",
     "FrameId",
 ]
 
 RANKED = 0.4  # of all frames: a feature that lists more ranks them
 LEAST = 24  # of these: from fewer nothing can be learned
-CROPS = 4  # along a frame's side
 CROP = 0.34  # of the side, that each crop shows: a cell and what stands around it
 FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
 
@@ -40,12 +36,6 @@ class Answers:
     row: Mapping[FrameId, int]
     embedding: np.ndarray
     static_logits: np.ndarray
-
-    @classmethod
-    def can_ask_about_changes(cls, audit: Audit) -> bool:
-        """Whether pictures that the data do not hold are answered so: a log has not seen them."""
-        has = audit.capabilities
-        return has.outputs >= cls.outputs and "recorded" not in has.exposes
 
     @classmethod
     def ask(cls, audit: Audit) -> Self:
@@ -75,31 +65,6 @@ class Answers:
             row=row,
             embedding=cls.stack_embeddings(stills),
             static_logits=cls.stack_logits(stills, audit.labels),
-        )
-
-    @classmethod
-    def embed_crops(
-        cls, audit: Audit, frames: Sequence[tuple[Sample, int]]
-    ) -> Float[np.ndarray, "frame row col dim"]:
-        """Embeddings of `CROPS` ** 2 parts of each frame, each shown alone; dim as of stills.
-
-        Parts overlap, and are shown as large as the frame is and as long as the sequence.
-        """
-        trials = [
-            Trial(sample=crop, condition="crop", outputs=cls.outputs)
-            for sample, number in frames
-            for crop in _crops_of(sample, number)
-        ]
-        rows = cls.stack_embeddings(audit.respond(trials)).astype(np.float64)
-        return rows.reshape(len(frames), CROPS, CROPS, -1)
-
-    @cached_property
-    def wrong(self) -> frozenset[str]:
-        """The keys of sequences that are answered wrongly."""
-        return frozenset(
-            outcome.trial.sample.key
-            for outcome in self.outcomes
-            if not outcome.correct()
         )
 
     @staticmethod
@@ -147,26 +112,3 @@ def typical_occurrences(feature: Feature, frames: int) -> tuple[Occurrence, ...]
     if len(listed) <= RANKED * frames or len(strengths) < 2:
         return listed
     return listed[: max(len(listed) // 10, LEAST)]
-
-
-def _crops_of(sample: Sample, number: int) -> Iterator[Sample]:
-    """A frame's parts, row by row."""
-    frame = sample.frames[number]
-    for row, col in np.ndindex(CROPS, CROPS):
-        name = f"crop {row} {col} of {CROPS}"
-        crop = frame.derive(name, partial(_crop, row=row, col=col))
-        yield sample.with_frames((crop,) * len(sample.frames), f"{name} {number}")
-
-
-def _crop(image: Image.Image, row: int, col: int) -> Image.Image:
-    width, height = image.size
-    left, right = _span(col)
-    top, bottom = _span(row)
-    box = (left * width, top * height, right * width, bottom * height)
-    return image.resize(image.size, Image.Resampling.BICUBIC, box=box)
-
-
-def _span(cell: int) -> tuple[float, float]:
-    """Where a crop begins and ends, of the side: around the middle of its cell."""
-    middle = (cell + 0.5) / CROPS
-    return max(middle - CROP / 2, 0.0), min(middle + CROP / 2, 1.0)

@@ -10,7 +10,7 @@ from cuescope_confirm.locating import learned
 from cuescope_confirm.locating.moments import ClipLook, Moment, moments_of
 from cuescope_confirm.study import Study
 from cuescope_sdk import Feature, Frame, Occurrence, Sample
-from cuescope_sdk.locating import Fitting, Linear, Training, _regions
+from cuescope_sdk.locating import Fitting, Linear, Training
 from cuescope_sdk.statistics import Groups
 
 SIDE = 32
@@ -87,7 +87,6 @@ def study_of(samples: dict[str, Sample]) -> Any:
     study = SimpleNamespace(seen=samples, rng=lambda *names: RNG(len(names)))
     study.frames_of = lambda cue: Study.frames_of(study, cue)
     study.lasts = lambda cue: Study.lasts(study, cue)
-    study.options = SimpleNamespace(crops=True)
     study.audit = SimpleNamespace(
         once=lambda make, *given, **named: make(*given, **named),
         capabilities=SimpleNamespace(exposes=(), outputs=frozenset()),
@@ -154,48 +153,7 @@ def cue_of(samples: dict[str, Sample], count: int) -> Any:
     return cue_in([Occurrence(sample=key, frame=0) for key in list(samples)[:count]])
 
 
-# sees the cue without its place, too
-WHOLE: Any = SimpleNamespace(
-    auroc=0.85,
-    lasts=False,
-    middle=lambda _, frames: float(frames[0][0] < "p05"),
-    take=lambda _: ([], 1.0),
-)
-
-
-def test_a_place_that_tells_better_than_all_of_the_picture_says_what_shows_it() -> None:
-    """Of eight pictures with a mark whole ones tell little, and lose little by a place."""
-    rng = RNG(3)
-    seen = pictures("s", 48, marked=8, rng=rng)
-    pool = pictures("p", 40, marked=5, rng=rng)
-    cue = cue_of(seen, 8)
-    located = learned._where_it_stands(study_of(seen), cue, pool, WHOLE, WHOLE)
-    assert located is not None
-    assert set(located.places) == set(list(pool)[:5])
-    [mask] = located.places["p00"].masks
-    assert mask[38:42, 36:44].all()
-
-
-def test_a_fold_with_few_samples_has_the_place_that_all_folds_show() -> None:
-    rng = RNG(3)
-    seen = pictures("s", 48, marked=4, rng=rng, clear=0.2)
-    others = pictures("t", 48, marked=8, rng=rng, clear=0.2)
-    pool = pictures("p", 40, marked=5, rng=rng, clear=0.2)
-    fold, cue = study_of(seen), cue_of(seen, 4)
-    assert learned._where_it_stands(fold, cue, pool, WHOLE, WHOLE) is None
-    both = {**seen, **others}
-    listed = cue_of({**dict(list(seen.items())[:4]), **others}, 12)
-    in_all = learned.Listed(study_of(both), listed)
-    located = learned._where_it_stands(fold, cue, pool, WHOLE, WHOLE, in_all)
-    assert located is not None
-    assert set(located.places) == set(list(pool)[:5])
-
-
-def test_a_fold_with_few_samples_has_the_patches_that_all_folds_show(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # by these the fold tells it alone
-    monkeypatch.setattr(_regions, "learn_parts", lambda *given: None)
+def test_a_fold_with_few_samples_has_the_patches_that_all_folds_show() -> None:
     rng = RNG(0)
     seen, others, pool = (
         pictures(prefix, count, marked=marked, rng=rng, clear=0.45, stands=False)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._linear import Grid, Rows
-from cuescope_sdk.locating._visual_words import Vocabulary, learn_vocabulary
+from cuescope_sdk.locating._vocabulary import Vocabulary, learn_vocabulary
 from cuescope_sdk.maths import on_one_thread
 
 SIDE = 64  # pixels, to which a picture is brought

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cuescope_sdk.locating._changes import COLOURFUL, Change
+from cuescope_sdk.locating._changes import Change
 from cuescope_sdk.locating._location import Location
 from cuescope_sdk.locating._masks import EDGES, Mask, edges_of, pieces_of
 from cuescope_sdk.locating._written import Written
 
 THIRDS = (1 / 3, 2 / 3)
-# of the frames: so many have the cue in one part, or it has none in common
-MOSTLY = 0.6
-MARK = 0.12  # of the frame: what is smaller is a mark
+MOSTLY = 0.5  # of the frames: more than half have the cue in one part
+MARK = 1 / 9  # of the frame, one ninth of its thirds: what is no larger is a mark
 CORNERS = {"top left", "top right", "bottom left", "bottom right"}
 PAIR = 2
 
@@ -61,10 +60,10 @@ def words_for_place(location: Location, masks: Sequence[Mask]) -> str:
     if location.mask is not None:
         return part_of(location.mask)
     if not location.has_place:
-        return "everywhere" if location.spread == "everywhere" else "unknown"
+        return "everywhere"
     parts = Counter(map(part_of, masks))
     [(part, count)] = parts.most_common(1)
-    if count >= MOSTLY * len(masks):
+    if count > MOSTLY * len(masks):
         return f"at changing places, mostly {part}"
     return "at changing places"
 
@@ -90,16 +89,11 @@ def name_for(
         thing = "mark" if area is not None and area <= MARK else "area"
         if " and " in where or where.startswith("in "):
             thing += "s"
-    if change.colour == "grey" and change.hue is not None:
-        # what others have less of tells more than that there is little of it
-        thing = f"{thing} with more {change.hue}"
-    elif change.colour is not None:
-        thing = f"{change.colour} {thing}"
-    elif change.words:
-        # the clearest one; "more edges" and "more blue" cannot stand before a noun
+    if change.colour is not None:
+        return f"{change.colour} {thing}, {where}"
+    if change.words:
+        # the clearest one; "more blue" cannot stand before a noun
         clearest = change.words[0]
-        if clearest == COLOURFUL:
-            return f"{thing} of many colours, {where}"
-        is_noun = clearest.endswith("edges") or clearest == f"more {change.hue}"
+        is_noun = clearest.startswith(("more ", "less ", "many "))
         thing = f"{thing} with {clearest}" if is_noun else f"{clearest} {thing}"
     return f"{thing}, {where}"

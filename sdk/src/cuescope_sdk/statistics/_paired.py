@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._intervals import change_interval, change_limits
@@ -72,34 +70,6 @@ def change_p_value(
         return 1.0
     limits = change_limits(change if mean > 0 else -change, groups)
     return inverted_p_value(lambda confidence: limits(confidence)[0])
-
-
-def shared_direction_p_value(
-    changes: Float[np.ndarray, "pair dim"], beside: Float[np.ndarray, "pair dim"]
-) -> float:
-    """One-sided p-value that changes agree in direction no more than those beside them.
-
-    Agreement is the mean cosine of two of them. In each pair, two changes of one thing, both may
-    change places (exact randomisation test, Fisher, 1935): of n pairs the least is 1 / 2 ** n.
-    """
-    rows = np.concatenate([changes, beside])
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(min=1e-12)
-    cosines = rows @ rows.T
-
-    def agree(chosen: IntPerSample) -> float:
-        among = cosines[np.ix_(chosen, chosen)]
-        return float(among.sum() - np.trace(among))
-
-    places = np.arange(len(rows))
-    test = stats.permutation_test(
-        (places[: len(changes)], places[len(changes) :]),
-        lambda one, other: agree(one) - agree(other),
-        permutation_type="samples",
-        n_resamples=np.inf,
-        alternative="greater",
-        vectorized=False,
-    )
-    return float(test.pvalue)
 
 
 def paired_flips(

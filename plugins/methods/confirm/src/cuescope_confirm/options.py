@@ -55,11 +55,6 @@ class ConfirmOptions(Options):
         description="model calls that test cues, at most; with fewer than are planned, each "
         "intervention changes fewer samples",
     )
-    crops: bool = Field(
-        True,
-        description="where neither pictures nor patches of a model tell a finding's place, the "
-        "model is shown parts of frames, each alone: 16 questions a sample, of 160 samples at most",
-    )
     confidence: float = Field(
         0.95,
         gt=0,

@@ -69,7 +69,6 @@ class TRoVe(Plugin):
         """Cues that draw an answer, or in the paper's way groups of still clips that look alike."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_sdk.data import require_data
-        from cuescope_sdk.locating import most_hidden
         from cuescope_sdk.stills import Answers
         from cuescope_trove.analysis import analyse
         from cuescope_trove.naming import candidate_guesses
@@ -82,8 +81,6 @@ class TRoVe(Plugin):
         # before anything is asked: a plan has no answers to plant a cue in
         if audit.context.planning:
             note_plan(audit, self.options)
-        # for a finding that pictures give no place; most have one
-        audit.expect_more(most_hidden(audit) if self.options.hide else 0, likely=0)
         answers = audit.once(Answers.ask, audit)
         analysis = audit.once(analyse, audit, self.options)
         note_candidates(audit, analysis)
@@ -125,12 +122,10 @@ class TRoVe(Plugin):
         """Annotated cues, a detector's pseudo-labels, and the null."""
         from cuescope_sdk.data import independent_samples
         from cuescope_sdk.locating import attach_portraits
-        from cuescope_sdk.stills import Answers
         from cuescope_trove.verify import evidence
 
         # else another method's audit, which says so itself
         if audit.options is self.options:
             yield from independent_samples(audit, place_is_held=True)
-            answers = audit.once(Answers.ask, audit) if self.options.hide else None
-            attach_portraits(audit, features, scores, answers=answers)
+            attach_portraits(audit, features, scores)
         yield from evidence(audit, self.options, features, scores)

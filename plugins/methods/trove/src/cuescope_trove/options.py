@@ -19,11 +19,6 @@ class TRoVeOptions(Options):
         description="the paper's candidates and ranking: clusters, their number chosen by "
         "silhouette, each measured as it was counted, and frames ranked by their clusters",
     )
-    hide: bool = Field(
-        True,
-        description="where pictures do not tell where a finding's cue is, parts of them are hidden "
-        "to see which mends the model's answers; of three findings at most",
-    )
     # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
     k_min: PositiveInt = Field(
         2, le=MOST_CLUSTERS, description="fewest clusters tried, times the labels"

@@ -11,15 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import is_of_label
-from cuescope_confirm.locating.moments import ClipLook, Moment, mean_of_clips
-from cuescope_confirm.locating.patches import (
-    CONTROLS,
-    FRAMES,
-    PIXEL_PATCHES,
-    Cells,
-    seen_crops,
-    seen_patches,
-)
+from cuescope_confirm.locating.moments import ClipLook, Moment
+from cuescope_confirm.locating.patches import FRAMES, PIXEL_PATCHES, Cells, seen_patches
 from cuescope_confirm.locating.places import (
     GOOD_AUROC,
     LocatedCue,
@@ -27,7 +20,6 @@ from cuescope_confirm.locating.places import (
     box_mask,
     size_of,
 )
-from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Frame, Occurrence, Sample, Trial
 from cuescope_sdk.interventions import Place
@@ -49,12 +41,7 @@ MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewher
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
-FILLED = 60  # frames whose places are filled, to see that these hold the cue
-HELD = 0.25  # of the way from frames with the cue to those without, that a place takes at least
-WORTH = 0.15  # of AUROC, that a place may cost
-LARGE = 0.25  # share of the frame: a place as large may cost less
-WORTH_OF_LARGE = 0.05
-TIE = 0.01  # of AUROC: between equals the smaller region is taken
+CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 BY = "frames like those of the run"
 Rows = Float[np.ndarray, "frame dim"]
 Reader = Callable[[Samples, Frames], Rows]
@@ -69,24 +56,10 @@ class Listed(NamedTuple):
     study: Study
     cue: Cue
 
-    def standing_place(self) -> Mask | None:
-        """The small place that it has in all frames that show it, looked for once."""
-        return self.study.audit.once(_standing_place, *self)
-
     def region(self) -> tuple[Region, Cells] | None:
         """The patches that tell it, learned once; None where they give no place."""
-        region, cells = self.study.audit.once(
-            _best_region, *self, CLEAR_AUROC, by_crops=True
-        )
-        if region is None or region.is_everywhere or region.auroc < GOOD_AUROC:
-            return None
-        return region, cells
-
-
-def _standing_place(study: Study, cue: Cue) -> Mask | None:
-    frames, data = training_frames(study, cue)
-    shown = [_frame(study.seen, frame) for frame in frames]
-    return standing_place(shown, data, study.rng("standing", cue.id))
+        region, cells = self.study.audit.once(best_region, *self)
+        return (region, cells) if region is not None and _is_place(region) else None
 
 
 def locate_learned(
@@ -97,60 +70,50 @@ def locate_learned(
     controls: bool,
     in_all: Listed | None = None,
 ) -> LocatedCue:
-    """The frames that are like those of the run that show the cue, and the region that tells them.
+    """The frames that are like those of the run that show the cue, and the patches that tell them.
 
-    Which frames show it is told from the picture or from the embedding of each frame held still,
-    where it is from small patches of the picture, or from those of the model where it has some.
-    Each model is linear, regularised, and judged on groups of the run that it has not learned from.
-    With `controls`, where the cue would be seen in samples without it. Of a fold, the place that
-    the cue has `in_all` of them is tried before the one that this fold's run shows.
+    Which frames show it is told from the look of each frame, from the model's embedding of it held
+    still, or from its patches, by what tells the run's frames best; and where it is, by the patches
+    of the picture, or of the model or eye where these tell frames better. Each model is judged on
+    groups of the run that it has not learned from. With `controls`, where the cue would be seen in
+    samples without it. Of a fold, the place that the cue has `in_all` of them is taken.
     """
     by_picture = by_pictures(study, cue)
     # of what is only held against a finding pictures need not tell as much
     enough = CLEAR_AUROC if controls else GOOD_AUROC
     whole = _tell_frames(study, cue, by_picture, enough)
-    stands = _where_it_stands(study, cue, pool, whole, by_picture, in_all)
-    if stands is not None:
-        return stands
-    # of folds crops are asked about once, for all of them
-    by_crops = controls and in_all is None
-    own = _best_region(study, cue, whole.auroc, by_crops=by_crops)
-    taken = _take(whole, own, pool)
-    region, cells = own
-    are_seen = cells.by == "pixels" and _tells(region)
-    is_seen = by_picture.auroc >= GOOD_AUROC or are_seen
+    region, cells = study.audit.once(best_region, study, cue)
+    taken = _take(whole, region, cells, pool)
+    tells = region is not None and region.auroc >= GOOD_AUROC
+    is_seen = by_picture.auroc >= GOOD_AUROC or (cells.by == "pixels" and tells)
     in_frames = partial(_cue_in_frames, pool, purity=taken.purity, is_seen=is_seen)
     of_all = None if in_all is None else in_all.region()
-    judge = by_picture
-    if in_all is not None and of_all is not None:
+    if of_all is not None:
         region, cells = of_all
-        # a fold's few samples may have more in common than the cue
-        judge = by_pictures(*in_all)
-    elif region is None or not _tells(region):
-        by = BY
-        if region is not None:
-            by += f"; no patches tell them (AUROC {region.auroc:.2f})"
-        return in_frames(taken.frames, {}, by, whole.auroc)
+    if region is None or not _is_place(region):
+        why = "" if region is None else f"; {_why_nowhere(region)}, so it has no place"
+        return in_frames(taken.frames, {}, f"{BY}{why}", taken.auroc)
     masks = {}
-    if not region.is_everywhere:
-        marked = _to_mark(study, cue, pool, taken.frames, cells)
-        for frame, grid in _read(cells, pool, marked):
-            masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
-    nowhere = why_nowhere(region, whole.auroc)
-    if masks and not (
-        nowhere or is_held(judge, region.auroc, pool, masks, taken.frames)
-    ):
-        nowhere = "it is seen as well without the most telling patches"
-    if nowhere is not None:
-        by = f"{BY}; {nowhere}, so it has no place"
-        return in_frames(taken.frames, {}, by, max(whole.auroc, region.auroc))
-    by = f"{BY}, and the {cells.words} that tell them"
+    for frame, grid in _read(cells, pool, taken.frames):
+        masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
+    by = f"{BY}, and the patches that tell them"
     # where both must say yes, the weaker one tells how sure a place is
     located = in_frames(taken.frames, masks, by, min(taken.auroc, region.auroc))
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
+
+
+def _is_place(region: Region) -> bool:
+    """True if patches tell the run's frames, and covering their place takes the cue away."""
+    return not region.is_everywhere and region.auroc >= GOOD_AUROC
+
+
+def _why_nowhere(region: Region) -> str:
+    if region.auroc < GOOD_AUROC:
+        return f"no patches tell them (AUROC {region.auroc:.2f})"
+    return "covering the most telling patches does not take the cue away"
 
 
 class Taken(NamedTuple):
@@ -173,112 +136,22 @@ def _tell_frames(
     frames, data = training_frames(study, cue)
     read = partial(clip_embeddings if study.lasts(cue) else embeddings, study)
     by_embedding = _teller(study, cue, frames, data, read)
-    return by_embedding if by_embedding.auroc > by_picture.auroc + TIE else by_picture
+    return max(by_picture, by_embedding, key=lambda teller: teller.auroc)
 
 
-def _take(whole: "Teller", own: tuple[Region | None, Cells], pool: Samples) -> Taken:
+def _take(whole: "Teller", region: Region | None, cells: Cells, pool: Samples) -> Taken:
     """What tells the run's frames better decides which frames show the cue.
 
-    Where all of a frame tells it well enough the model is not asked about the patches of all of the
-    pool.
+    Where all of a frame tells it clearly nobody is asked about the patches of all of the pool.
     """
-    region, cells = own
-    is_clear = whole.auroc >= CLEAR_AUROC
-    are_read = cells.by == "pixels" or (cells.by == "patches" and not is_clear)
-    is_better = region is not None and region.auroc > whole.auroc + TIE
-    if region is None or not (_tells(region) and are_read and is_better):
+    are_read = cells.by == "pixels" or whole.auroc < CLEAR_AUROC
+    is_better = region is not None and region.auroc > max(whole.auroc, GOOD_AUROC)
+    if region is None or not (are_read and is_better):
         return Taken(*whole.take(pool), whole.auroc)
     frames = frames_in(pool)
     grids = _read(cells, pool, frames)
     taken = [frame for frame, grid in grids if region.shows(grid)]
     return Taken(taken, region.rates.purity(len(taken), len(frames)), region.auroc)
-
-
-def _tells(region: Region | None) -> bool:
-    """Whether patches tell the run's frames."""
-    return region is not None and region.auroc >= GOOD_AUROC
-
-
-def why_nowhere(region: Region, whole: float) -> str | None:
-    """Why patches that tell frames give no place, where all of the frame tells them `whole`."""
-    if region.is_everywhere:
-        return "it is told from everywhere in the frame"
-    # the likest part of what is all over the frame
-    if region.area > LARGE and region.auroc < whole - WORTH_OF_LARGE:
-        return "the whole frame tells it better than the most telling patches"
-    return None
-
-
-def _where_it_stands(
-    study: Study,
-    cue: Cue,
-    pool: Samples,
-    whole: "Teller",
-    by_picture: "Teller",
-    in_all: Listed | None = None,
-) -> LocatedCue | None:
-    """A cue that has one place in all frames; None where no place tells it."""
-    for listed in filter(None, (in_all, Listed(study, cue))):
-        mask = listed.standing_place()
-        if mask is not None:
-            located = _at_one_place(study, cue, pool, whole, by_picture, mask)
-            if located is not None:
-                return located
-    return None
-
-
-def _at_one_place(
-    study: Study,
-    cue: Cue,
-    pool: Samples,
-    whole: "Teller",
-    by_picture: "Teller",
-    mask: Mask,
-) -> LocatedCue | None:
-    """A cue that has this place in all frames; where it would be in samples without it as well.
-
-    None where the run's frames are not told there, or pictures show it as well without the place.
-
-    Frames show it where the place alone does, or the `whole` of them where that tells the run's
-    frames better: of a few samples a small place is learned where a whole picture is not.
-    """
-    frames, data = training_frames(study, cue)
-    read = partial(_look_at, mask, lasts=study.lasts(cue))
-    at_place = _teller(study, cue, frames, data, read, Fitting.MANY)
-    if at_place.auroc < GOOD_AUROC:
-        return None
-    # of equals the smaller one: it has less to take for the cue
-    teller = at_place if at_place.auroc > whole.auroc - TIE else whole
-    taken, purity = teller.take(pool)
-    masks = {frame: stretch(mask, size_of(_frame(pool, frame))) for frame in taken}
-    if not masks or not is_held(by_picture, at_place.auroc, pool, masks, taken):
-        return None
-    by = f"{BY}, at one place of the frame"
-    sure = min(at_place.auroc, teller.auroc)
-    located = _cue_in_frames(pool, taken, masks, by, sure, purity)
-    likest = {}
-    for key in _without_it(study, cue, pool, located)[:CONTROLS]:
-        sizes = map(size_of, pool[key].frames)
-        likest[key] = Place(masks=tuple(stretch(mask, size) for size in sizes))
-    return replace(located, likest=likest)
-
-
-def _look_at(mask: Mask, samples: Samples, frames: Frames, *, lasts: bool) -> Rows:
-    """Colours and contrast in the cells of a place; of a cue that lasts, on average of a clip."""
-
-    def read(moments: Sequence[Moment]) -> Rows:
-        rows = []
-        for moment in moments:
-            pixels = square_pixels(moment.frame, 2 * len(mask))
-            # a row of four pixels for each cell
-            cells = pixels.reshape(len(mask), 2, len(mask), 2, 3).swapaxes(1, 2)[mask]
-            figures = [cells.mean(axis=(1, 2)), cells.std(axis=(1, 2))]
-            rows.append(np.concatenate(figures, axis=1).ravel())
-        return np.stack(rows)
-
-    if lasts:
-        return mean_of_clips([samples[key].frames for key, _ in frames], read)
-    return read([_moment(samples, frame) for frame in frames])
 
 
 def _without_it(
@@ -293,41 +166,26 @@ def _without_it(
     return keys
 
 
-def _best_region(
-    study: Study, cue: Cue, enough: float, *, by_crops: bool
-) -> tuple[Region | None, Cells]:
-    """By patches of the picture or of the model, whichever gives a place or tells frames better.
+def best_region(study: Study, cue: Cue) -> tuple[Region | None, Cells]:
+    """By patches of the picture, or of the model or an outside eye where these tell frames better.
 
-    Of an outside eye where the model has none, or `by_crops` of the frame, where pictures do not
-    tell it all over. Nobody is asked where pictures give a place by which frames are told as well
-    as by all of them: `enough` is that AUROC.
+    Nobody is asked where pictures give a place by which frames are told clearly.
     """
     frames, data = training_frames(study, cue)
-    grids = PIXEL_PATCHES(study.seen, frames)
     rng = study.rng("region", cue.id)
-    by_words = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
-    least = max(enough, GOOD_AUROC) - TIE
-    is_told = (
-        by_words is not None and not by_words.is_everywhere and by_words.auroc > least
-    )
-    if is_told:
-        return by_words, PIXEL_PATCHES
+    grids = PIXEL_PATCHES(study.seen, frames)
+    by_pixels = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
+    is_clear = by_pixels is not None and _is_place(by_pixels)
     asked = seen_patches(study.audit)
-    # what pictures tell all over the frame has no part that is worth so many questions
-    is_all_over = by_words is not None and by_words.is_everywhere and _tells(by_words)
-    if asked is None and by_crops and study.options.crops and not is_all_over:
-        asked = seen_crops(study.audit)
-    if asked is None:
-        return by_words, PIXEL_PATCHES
-    # crops are those of one frame of each sample
-    rows = _one_of_each_clip(frames) if asked.by == "crops" else range(len(frames))
-    kept = _first_of_sides(rows, data.shows, asked.most)
+    if asked is None or (is_clear and by_pixels and by_pixels.auroc >= CLEAR_AUROC):
+        return by_pixels, PIXEL_PATCHES
+    kept = _first_of_sides(range(len(frames)), data.shows, asked.most)
     some = [frames[row] for row in kept]
     rng = study.rng("region", cue.id)
     region = Region.learn(asked(study.seen, some), data.take(np.array(kept)), rng)
-    if region is not None and (by_words is None or _is_better(region, by_words)):
-        return region, asked
-    return by_words, PIXEL_PATCHES
+    if region is None or (by_pixels is not None and region.auroc <= by_pixels.auroc):
+        return by_pixels, PIXEL_PATCHES
+    return region, asked
 
 
 def _first_of_sides(
@@ -337,17 +195,6 @@ def _first_of_sides(
     with_it = [row for row in rows if shows[row]]
     others = [row for row in rows if not shows[row]]
     return [*with_it[:most], *others[:most]]
-
-
-def _is_better(region: Region, other: Region) -> bool:
-    # patches of a deep layer have looked at one another, and half of a frame tells the cue
-    if region.is_everywhere != other.is_everywhere:
-        spread, placed = (region, other) if region.is_everywhere else (other, region)
-        return (region is placed) == (placed.auroc > spread.auroc - WORTH)
-    if region.auroc > other.auroc + TIE:
-        return True
-    # a smaller region changes less that is not the cue
-    return region.auroc > other.auroc - TIE and region.area < other.area
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,10 +228,6 @@ class Teller:
         scores = self.scores(pool, frames)
         taken = list(compress(frames, scores >= self.model.threshold))
         return taken, self.model.rates.purity(len(taken), len(frames))
-
-    def middle(self, samples: Samples, frames: Frames) -> float:
-        """The score of the middle frame: a few that are taken wrongly do not move it."""
-        return float(np.median(self.scores(samples, frames)))
 
 
 def _one_of_each_clip(frames: Frames) -> list[int]:
@@ -441,53 +284,6 @@ def _teller(
     return Teller(Linear.learn(rows, data, rng, fitting), read, lasts)
 
 
-def is_held(
-    by_picture: Teller,
-    told: float,
-    pool: Samples,
-    masks: Mapping[FrameId, Mask],
-    showing: Frames,
-) -> bool:
-    """Whether pictures lose the cue where its places are filled: a place may be the wrong one.
-
-    True where pictures do not tell the cue well, or worse than it is `told` by its places (AUROC):
-    they do not say where it is not. Of the frames that are `showing` it some have no mask.
-    """
-    if by_picture.auroc < max(GOOD_AUROC, told - TIE):
-        return True
-    keys = {key for key, _ in showing}
-    others = [frame for frame in frames_in(pool) if frame[0] not in keys]
-    if not others:
-        return True
-    placed = _some(by_picture, list(masks))
-    filled = {}
-    for key in {key for key, _ in placed}:
-        frames = [
-            fill(frame, masks[key, number]) if (key, number) in masks else frame
-            for number, frame in enumerate(pool[key].frames)
-        ]
-        filled[key] = pool[key].with_frames(tuple(frames), "filled")
-    shown = by_picture.middle(pool, placed)
-    apart = shown - by_picture.middle(pool, _some(by_picture, others))
-    lost = shown - by_picture.middle(filled, placed)
-    return apart <= 0 or lost >= HELD * apart
-
-
-def _some(by_picture: Teller, frames: Frames) -> list[FrameId]:
-    """The first of these frames; one of each clip where clips are told."""
-    if by_picture.lasts:
-        frames = [frames[row] for row in _one_of_each_clip(frames)]
-    return list(frames[:FILLED])
-
-
-def fill(frame: Frame, mask: Mask) -> Frame:
-    """A frame with a place in the colour that the rest of it has on average."""
-    pixels = np.array(frame.load())
-    if not mask.all():
-        pixels[mask] = np.median(pixels[~mask], axis=0)
-    return Frame.from_array(pixels)
-
-
 def _read(
     cells: Cells,
     samples: Samples,
@@ -497,19 +293,6 @@ def _read(
     for start in range(0, len(frames), AT_ONCE):
         batch = frames[start : start + AT_ONCE]
         yield from zip(batch, cells(samples, batch), strict=True)
-
-
-def _to_mark(
-    study: Study, cue: Cue, pool: Samples, showing: Frames, cells: Cells
-) -> list[FrameId]:
-    """The frames that show a cue in which its place is looked for: of its label first."""
-    keys = list(dict.fromkeys(key for key, _ in showing))
-    if len(keys) <= cells.marked:
-        return list(showing)
-    keys = shuffle(keys, study.rng("mark", cue.id))
-    keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
-    chosen = set(keys[: cells.marked])
-    return [frame for frame in showing if frame[0] in chosen]
 
 
 def _likest_places(
@@ -525,7 +308,7 @@ def _likest_places(
     Patches are taken for the cue because of what they show. To change such patches may move the
     answers even where there is no cue, and this measures by how much.
     """
-    keys = _without_it(study, cue, pool, located)[: cells.controls]
+    keys = _without_it(study, cue, pool, located)[:CONTROLS]
     samples = pick(pool, keys)
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):

@@ -1,6 +1,5 @@
 """What stands where in a frame: its patches, of the picture or as a model sees them."""
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,33 +13,22 @@ from cuescope_confirm.locating.places import size_of
 from cuescope_confirm.study import Frames, Samples
 from cuescope_sdk import Audit, Frame, Readout, Trial
 from cuescope_sdk.locating import PixelPatches
-from cuescope_sdk.stills import Answers
 
 FRAMES = 400  # of the run on each side, that a linear model learns from
-CONTROLS = 100  # samples without the cue in which the region that is likest is sought
-ALL = sys.maxsize  # samples: as many as there are
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 Grids = list[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What each cell of a frame is by pixels, by patches of who is asked, or by crops of the frame.
+    """What each cell of a frame is, by pixels or by patches of who is asked.
 
-    `most` frames with a cue are looked at to learn it, and as many others. Its place is `marked` in
-    so many samples that show it, and sought in so many `controls`: what the model is asked costs.
+    `most` frames with a cue are looked at to learn it, and as many others.
     """
 
-    by: Literal["pixels", "patches", "crops"]
+    by: Literal["pixels", "patches"]
     read: Callable[[Samples, Frames], Grids]
     most: int = FRAMES
-    marked: int = ALL
-    controls: int = CONTROLS
-
-    @property
-    def words(self) -> str:
-        """What a cell of a frame is."""
-        return "parts, shown alone," if self.by == "crops" else "patches"
 
     def __call__(self, samples: Samples, frames: Frames) -> Grids:
         """The grid of each frame, (row, col, dim)."""
@@ -100,26 +88,6 @@ def seen_patches(audit: Audit) -> Cells | None:
         return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
 
     return Cells("patches", patches, most=100)
-
-
-def seen_crops(audit: Audit) -> Cells | None:
-    """What the model makes of parts of frames, each shown alone; None where it tells nothing.
-
-    Of a model that shows no patches. It is asked about parts of one frame of each sample, so all
-    frames of a clip are told alike. Who repeats answers has seen no parts.
-    """
-    if not Answers.can_ask_about_changes(audit):
-        return None
-
-    def crops(samples: Samples, frames: Frames) -> Grids:
-        asked = list(dict(frames).items())
-        rows = Answers.embed_crops(
-            audit, [(samples[key], number) for key, number in asked]
-        )
-        grids = {key: grid for (key, _), grid in zip(asked, rows, strict=True)}
-        return [grids[key] for key, _ in frames]
-
-    return Cells("crops", crops, most=20, marked=100, controls=20)
 
 
 def _square(frame: Frame) -> Frame:
