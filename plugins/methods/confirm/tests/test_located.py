@@ -10,6 +10,7 @@ from cuescope_confirm.locating import learned
 from cuescope_confirm.locating.patches import Cells
 from cuescope_confirm.study import Frames, Samples
 from cuescope_sdk import Frame, Sample
+from cuescope_sdk.locating import Rates
 
 
 @pytest.mark.parametrize(
