@@ -284,11 +284,9 @@ def failures(report: Report) -> dict[str, str]:
     return {str(row["part"]): str(row["why"]) for table in tables for row in table.rows}
 
 
-def witness(report: Report, name: str) -> list[dict[str, Any]]:
+def arm(report: Report, name: str) -> list[dict[str, Any]]:
     [table] = [
-        table
-        for table in report.tables
-        if table.title.startswith("Each witness beside")
+        table for table in report.tables if table.title.startswith("Interventions (")
     ]
     return [dict(row) for row in table.rows if row["intervention"] == name]
 
@@ -305,13 +303,11 @@ BARS = (
 # of confirm: where the step is called, and what its failure is told under
 LAST_STEPS = {
     "cuescope_confirm.trials.merge_cues": "merging of findings that are one cue",
-    "cuescope_confirm.testimony.manipulation.look_of": (
-        f"recognising {NAME} in changed pictures"
-    ),
+    "cuescope_confirm.doses.look_of": (f"recognising {NAME} in changed pictures"),
     "cuescope_confirm.reasoning.say_do_gap": "say-do gap",
     "cuescope_confirm.merging.sources.sources": "tables of what found the cues",
     "cuescope_confirm.figures.contrasts": "pictures of what was changed",
-    "cuescope_confirm.verify._check": f"checks of the witnesses of {NAME}",
+    "cuescope_confirm.effects.gap_as_they_are": f"what else goes with {NAME}",
     "cuescope_confirm.verify.planted_check": f"check of where {NAME} is",
 }
 # of a remedy
@@ -342,7 +338,7 @@ def break_all(monkeypatch: pytest.MonkeyPatch, places: Iterable[str]) -> None:
 def test_an_intervention_or_a_last_step_that_fails_costs_itself(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At each of its moments: all in one dossier, in which what is sound measures as it would."""
+    """At each of its moments: all in one test, in which what is sound measures as it would."""
     report = confirm(runner)
     names = dict(failing_interventions())
     reasons = failures(report)
@@ -356,8 +352,8 @@ def test_an_intervention_or_a_last_step_that_fails_costs_itself(
     break_all(monkeypatch, LAST_STEPS)
     short = confirm(runner, interventions=("blank",))
     assert set(failures(short)) == set(LAST_STEPS.values())
-    [alone], [beside] = witness(short, "blank"), witness(report, "blank")
-    assert alone | {"cue taken out": None} == beside | {"cue taken out": None}
+    [alone], [beside] = arm(short, "blank"), arm(report, "blank")
+    assert alone | {"dose": None} == beside | {"dose": None}
     made = makers(cuescope_confirm.report)
     break_all(monkeypatch, made)
     bare = confirm(runner, interventions=("blank",))

@@ -135,3 +135,13 @@ def shown_frames(place: Place) -> Sequence[int]:
     """The frames with a region, else those that are known to show the cue."""
     frames = np.flatnonzero(list(map(np.any, place.masks))).tolist()
     return frames or place.frames
+
+
+def part_of(spec: str) -> str:
+    """What a failure of an intervention is told under."""
+    return f"intervention {spec}"
+
+
+def failed(study: Study, arm: Arm) -> Arm:
+    """The arm with the reason of its failure."""
+    return arm.unasked(f"it failed: {study.audit.failures[part_of(arm.spec)]}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cuescope_confirm.arms import Arm
+from cuescope_confirm.arms import Arm, failed, part_of
 from cuescope_confirm.doses import Dose, dose_of
 from cuescope_confirm.effects import known_doses
 from cuescope_confirm.study import Study
@@ -26,19 +26,24 @@ def choose(study: Study, arms: Sequence[Arm]) -> list[Arm]:
     One after the other the arm is taken by which the error of the effect falls most: it takes much
     of the cue, and what it does beside the cue is unlike what those before it do.
     """
-    able = [arm for arm in arms if arm.answers.pairs]
     doses: dict[Arm, Dose | None] = {}
-    for arm in able:
-        with study.audit.spare(f"dose of {arm.spec}"):
-            doses[arm] = first_dose(study, arm)
+    broken = []
+    for arm in arms:
+        if arm.answers.pairs:
+            broken.append(arm)
+            # pictures are changed as they are opened
+            with study.audit.spare(part_of(arm.spec)):
+                doses[arm] = first_dose(study, arm)
+                broken.remove(arm)
     known = known_doses(doses)
-    reasons = dict.fromkeys([arm for arm in able if arm not in known], NO_DOSE)
+    reasons = dict.fromkeys([arm for arm in doses if arm not in known], NO_DOSE)
     chosen: list[Arm] = []
     while len(chosen) < min(MOST, len(known)):
         others = [arm for arm in known if arm not in chosen]
         chosen.append(min(others, key=lambda arm: error_of([*chosen, arm], known)))
     reasons |= dict.fromkeys([arm for arm in known if arm not in chosen], LEFT_OUT)
-    return [arm.unasked(reasons[arm]) if arm in reasons else arm for arm in arms]
+    able = [failed(study, arm) if arm in broken else arm for arm in arms]
+    return [arm.unasked(reasons[arm]) if arm in reasons else arm for arm in able]
 
 
 def first_dose(study: Study, arm: Arm) -> Dose | None:

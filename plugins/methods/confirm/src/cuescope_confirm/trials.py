@@ -7,7 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from cuescope_confirm.arms import AS_IS, Answers, Arm, Experiment, shown_frames
+from cuescope_confirm.arms import (
+    AS_IS,
+    Answers,
+    Arm,
+    Experiment,
+    failed,
+    part_of,
+    shown_frames,
+)
 from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.cases.inside import pairs_inside
@@ -267,18 +275,7 @@ def _ready_or_not(
 ) -> Arm:
     with study.audit.spare(part_of(arm.spec)):
         return _ready(study, arm, of_sort)
-    return _without_answers(study, arm)
-
-
-def part_of(spec: str) -> str:
-    """What a failure of an intervention is told under."""
-    return f"intervention {spec}"
-
-
-def _without_answers(study: Study, arm: Arm) -> Arm:
-    """The arm with the reason of its failure."""
-    reason = study.audit.failures[part_of(arm.spec)]
-    return arm.unasked(f"it failed: {reason}")
+    return failed(study, arm)
 
 
 def _ready(
@@ -418,7 +415,7 @@ def _ask_alone(study: Study, arm: Arm) -> Arm:
         # what was answered before is read from the cache
         audit.respond(filter(None, chain.from_iterable(trials)))
         return arm
-    return _without_answers(study, arm)
+    return failed(study, arm)
 
 
 def slots(experiment: Experiment) -> Iterator[tuple[Arm, int, int, Trial]]:
