@@ -197,14 +197,10 @@ def test_sound_rows_of_each_kind_are_taken(tmp_path: Path) -> None:
 )
 def test_a_row_that_is_no_pace_tells_no_time(value: bytes) -> None:
     cache = ResponseCache(None)
-    cache.write({"pace m inputs": value, "numbers m": value})
+    cache.write({"pace m inputs": value})
     assert cache.pace("m") is None
     cache.add_pace("m", 2, 1.0)
     assert cache.pace("m") == 0.5
-    cache.add_number("m", 3.0)
-    numbers = cache.numbers("m")
-    assert numbers[-1] == 3.0
-    assert all(abs(number) < 9 for number in numbers)
     cache.close()
 
 

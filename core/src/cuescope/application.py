@@ -34,7 +34,6 @@ from cuescope.cli.held_out import (
     apart,
     complement,
     find_then_test,
-    follow_test,
     in_folds,
     require_whole,
 )
@@ -72,14 +71,12 @@ from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.said_once import say_once
 from cuescope.cli.terminal import stdout
-from cuescope.cli.whole import Step, following, plan_each
 from cuescope.context import cache_folder
 from cuescope.counted import duration
-from cuescope.course import Stage
 from cuescope.errors import reason_of, with_article
 from cuescope.given_names import give_names, read_names, renamed
 from cuescope.parts import share_of_part
-from cuescope.planning import Plan, count_questions, pixels_of
+from cuescope.planning import Plan
 from cuescope.printable import whole_text
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
@@ -145,8 +142,6 @@ __all__ = [
     "Runner",
     "SeenKeys",
     "Spec",
-    "Stage",
-    "Step",
     "ToolOptions",
     "Tools",
     "TypedData",
@@ -168,7 +163,6 @@ __all__ = [
     "cache_folder",
     "command_words",
     "complement",
-    "count_questions",
     "draw_occurrence",
     "duration",
     "echo",
@@ -178,8 +172,6 @@ __all__ = [
     "fault",
     "figure",
     "find_then_test",
-    "follow_test",
-    "following",
     "give_names",
     "foretell",
     "find_installed",
@@ -196,8 +188,6 @@ __all__ = [
     "page_file",
     "pairs",
     "picture_key",
-    "pixels_of",
-    "plan_each",
     "prints",
     "prints_lines",
     "program",

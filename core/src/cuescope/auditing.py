@@ -64,7 +64,6 @@ class Audit:
     # what may be at fault beside a part that fails: what a cache gave
     doubt: Callable[[], str | None] = field(default=lambda: None, kw_only=True)
     more_trials: int | None = None
-    likely_trials: float | None = field(default=None, kw_only=True)
     attachments: list[Attachment] = field(default_factory=list)
     figures: list[tuple[Sample, str, str, float, str | None]] = field(
         default_factory=list
@@ -137,10 +136,9 @@ class Audit:
     def expect_more(self, trials: int, likely: float | None = None) -> None:
         """For a plan: after those that are asked next, the method asks at most so many trials.
 
-        `likely` so many of them, for the time left; without it, as large a share as before.
+        Nothing reads `likely` any more; plugins of 0.1 pass it.
         """
         self.more_trials = trials
-        self.likely_trials = likely
 
     def record(
         self,

@@ -95,13 +95,6 @@ class Plan:
         most = f", at most {known + self.more:,}" if self.more else ""
         return f"at least {known:,}{most}"
 
-    @property
-    def pace(self) -> float | None:
-        """Seconds of an input here; None where the model has never been timed, or is not asked."""
-        if self.seconds is None or not self.model_inputs:
-            return None
-        return self.seconds / self.model_inputs
-
 
 def plan(
     request: Request,

@@ -30,7 +30,6 @@ VERSION = 1  # of the table below; SQLite keeps it as `user_version`
 CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 32_000  # 256 MB; each checkpoint waits for the disk, and writes a page once
 PAGE_CACHE_KIB = 2**16  # the index of a million answers
-NUMBERS = 50  # the last ones that are kept of a name
 LARGEST = 1e15  # of seconds and inputs that are kept
 DURABLE_WAL_PAGES = 100  # a flipped bit in the log hides all that came after it
 # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
@@ -376,15 +375,6 @@ class ResponseCache(CacheFile):
                     return seconds / inputs
         return None
 
-    def add_number(self, name: str, number: float) -> None:
-        """Keep a number beside the last ones of this name."""
-        numbers = [*self.numbers(name), number][-NUMBERS:]
-        self.write({_numbers_key(name): json.dumps(numbers).encode()})
-
-    def numbers(self, name: str) -> list[float]:
-        """The last numbers of this name, the newest at the end."""
-        return self._numbers(_numbers_key(name))[-NUMBERS:]
-
     def _pace(self, model: str) -> tuple[float, float]:
         match self._numbers(_pace_key(model)):
             case [inputs, seconds] if inputs >= 0 and seconds >= 0:
@@ -403,10 +393,6 @@ class ResponseCache(CacheFile):
 def _pace_key(model: str) -> str:
     # "pace MODEL" alone has the seconds of trials, from before inputs were counted
     return f"pace {model} inputs"
-
-
-def _numbers_key(name: str) -> str:
-    return f"numbers {name}"
 
 
 def _pack(response: Response) -> bytes:

@@ -65,7 +65,7 @@ class Answers:
                     Trial(sample=still, condition="static", outputs=cls.outputs)
                 )
         # the pairs are all that is asked from here on, where the method doesn't say more
-        audit.expect_more(audit.more_trials or 0, audit.likely_trials)
+        audit.expect_more(audit.more_trials or 0)
         # In one go: the batches are full, and a plan, which ends at its first question, counts all.
         outcomes = audit.respond(trials)
         stills = outcomes[len(samples) :]

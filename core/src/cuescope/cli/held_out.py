@@ -1,7 +1,6 @@
 """Cues are tested on samples that they were not found in: runs made again, then a test."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,9 +14,7 @@ from cuescope.counted import count_of
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.cli.whole import Step
     from cuescope.conclusions import Report
-    from cuescope.course import Stage
     from cuescope.registry import Registry
     from cuescope.request import Request
     from cuescope.runner import Runner
@@ -63,14 +60,15 @@ class HeldOut:
         """Whether all runs have been made."""
         return all((path / "report.json").exists() for path in self.found)
 
-    def make(self, runner: "Runner", step: "Step") -> "list[Report]":
-        """Make the runs that are to be made, each as a step."""
+    def make(self, runner: "Runner") -> "list[Report]":
+        """Make the runs that are to be made."""
         reports = []
         runner = say_once(runner)
-        for path, request in self.again.items():
-            # resume: the test may be run again, and finding costs an audit
-            with step(_name_again(path, request)):
+        with runner.context.progress("runs made again", len(self.again)) as advance:
+            for path, request in self.again.items():
+                # resume: the test may be run again, and finding costs an audit
                 reports.append(replace(runner, out=path).run(request, resume=True))
+                advance(1)
         return reports
 
 
@@ -162,7 +160,6 @@ def find_then_test(
     trial: "Request",
     asked: AskedAgain,
     output: Output,
-    step: "Step",
     *,
     share: str,
     why: str,
@@ -173,7 +170,7 @@ def find_then_test(
 ) -> "Report | None":
     """Make the runs that find the cues, then run the `trial` and show it, or their plans.
 
-    Each is a `step`. `share` and `why` say on how much of the data the run is made anew, and what
+    `share` and `why` say on how much of the data the run is made anew, and what
     for, and `foretold` what may be hoped for. Where it has no finding, or with `any_feature` no
     feature, this is an error, which advises the `remedy`; one fold may find nothing. `adapt` makes
     of the trial one of what the run made anew found. Its report, or None for a plan.
@@ -197,7 +194,7 @@ def find_then_test(
             announce(line)
         announce(_why_again(held, share, why))
         if not asked.plan:
-            made = held.make(runner, step)
+            made = held.make(runner)
             if not held.by_folds:
                 _require_cue(made[0], any_feature=any_feature, remedy=remedy)
         # what the test would cost depends on the cues that it is about
@@ -216,8 +213,7 @@ def find_then_test(
     if asked.plan:
         show_plan(trial_runner, trial, as_json=output.as_json)
         return None
-    with step(trial.method):
-        report = trial_runner.run(trial)
+    report = trial_runner.run(trial)
     show_report(trial_runner, trial, report, as_json=output.as_json)
     return report
 
@@ -247,48 +243,6 @@ def _require_cue(made: "Report", *, any_feature: bool, remedy: str) -> None:
         got=got.removesuffix("."),
         remedy=remedy,
     )
-
-
-def _name_again(folder: Path, request: "Request") -> str:
-    """A run that is made again in a folder, as a step of what is done."""
-    return f"{request.method} ({folder.name})"
-
-
-def follow_test(
-    runner: "Runner",
-    held: Sequence[HeldOut],
-    method: str,
-    foresee: "Callable[[Runner], Stage]",
-    asked: AskedAgain,
-) -> "AbstractContextManager[Step]":
-    """One bar over the runs that are made again, and the test by a method.
-
-    `foresee` gives the stage of the test. A plan has no bar.
-    """
-    from cuescope.cli.whole import following, no_step
-    from cuescope.course import Stage
-    from cuescope.runs import load_report
-
-    if asked.plan:
-        return nullcontext(no_step)
-
-    again = {
-        _name_again(path, request): (part.run, path, request)
-        for part in held
-        for path, request in part.again.items()
-    }
-
-    def stages(silenced: "Runner") -> "list[Stage]":
-        found = []
-        for name, (run, path, request) in again.items():
-            stage = Stage(name, 0.0, 0.0)
-            if not (path / "report.json").exists():
-                report = load_report(run)
-                stage = Stage.of_run(name, report, runner.cache, request)
-            found.append(stage)
-        return [*found, foresee(silenced)]
-
-    return following(runner, [*again, method], stages)
 
 
 def complement(part: str) -> str:

@@ -199,9 +199,7 @@ class PluginSearch(JsonOutput):
 class Progress(Value):
     """How far a piece of work is; pace and time left are missing before a batch is done.
 
-    Of several audits, `step` names the one at work, and `all_seconds_left` is the time of all,
-    where it is known within a third. It lies `all_seconds_left_between` the shortest and the
-    longest 8 times of 10; both are missing where the longest is ten times the shortest.
+    Of several audits, `step` says how many are done, and how long the others take.
     """
 
     work: str
@@ -211,8 +209,6 @@ class Progress(Value):
     per_second: float | None
     seconds_left: float | None
     step: str | None = None
-    all_seconds_left: float | None = None
-    all_seconds_left_between: tuple[float, float] | None = None
 
 
 class LogLine(JsonOutput):

@@ -17,7 +17,6 @@ from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
 from cuescope.planning import Plan
 from cuescope.python.holding import hold_data, hold_model
-from cuescope.python.progress import NotebookBars, in_notebook
 from cuescope.python.remembered import remembered
 from cuescope.python.request import PythonRequest
 from cuescope.python.stored import StoredReport
@@ -322,10 +321,7 @@ def _require_fit(request: Request, model: Held, registry: Registry) -> None:
 
 
 def make_bars() -> Any:
-    """Bars for a notebook, or for a terminal; they observe the audit too."""
-    if in_notebook():
-        return NotebookBars()
-    # here: it needs rich, which a notebook does without
+    """Bars, which observe the audit too."""
     from cuescope.cli.progress import Bars
 
     return Bars()

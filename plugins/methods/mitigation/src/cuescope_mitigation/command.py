@@ -1,7 +1,6 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,22 +12,17 @@ from cuescope.application import (
     Output,
     Pairs,
     Run,
-    Runner,
     Spec,
-    Stage,
     apart,
     ask_again,
     beside,
     find_then_test,
-    follow_test,
     foretell,
     in_folds,
-    load_report,
     open_runner,
     pairs,
     require_same_data,
     require_whole,
-    share_of_part,
     shown_cues,
     spread,
 )
@@ -145,20 +139,17 @@ def mitigate(
         trial = _trial(held.rest, method_options, eye)
         stored = StoredRun(run, runner.context)
         foretold = _prospects(stored, top, folds) if held.again else ()
-        stage = partial(_stage, stored, held.rest)
-        with follow_test(runner, [held], METHOD, stage, asked) as step:
-            tried = find_then_test(
-                runner,
-                held,
-                trial,
-                asked,
-                output,
-                step,
-                share="a third",
-                why="nothing is learned or measured where the cues were found",
-                foretold=foretold,
-                remedy=FEW,
-            )
+        tried = find_then_test(
+            runner,
+            held,
+            trial,
+            asked,
+            output,
+            share="a third",
+            why="nothing is learned or measured where the cues were found",
+            foretold=foretold,
+            remedy=FEW,
+        )
     if tried is not None and NOT_TRIED in tried.notes:
         # the page tells the cues all the same
         raise UserError(f"{mitigator} failed: {tried.notes[NOT_TRIED]}")
@@ -217,17 +208,3 @@ def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
         level=level,
         least=least,
     )
-
-
-def _stage(run: StoredRun, rest: Request, runner: Runner) -> Stage:
-    """The remedy and its measure: answers of the run are known, others are asked for."""
-    test = rest.model_copy(update={"method": METHOD})
-    made = runner.folder(test)
-    if made.report_file.exists():
-        return Stage.of_run(METHOD, load_report(made.path), runner.cache, test)
-    origin = run.report.provenance
-    count = share_of_part(rest.part) * len(run.data)
-    size = count * (len(run.data[0].frames) or 1)
-    is_known = (origin.model.spec, origin.data.spec) == (rest.model, rest.data)
-    default = 0.0 if is_known and origin.part is None else 1.0
-    return Stage.of_test(METHOD, size, runner.cache, test, share=default)

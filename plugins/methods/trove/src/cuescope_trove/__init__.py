@@ -83,7 +83,7 @@ class TRoVe(Plugin):
         if audit.context.planning:
             note_plan(audit, self.options)
         # for a finding that pictures give no place; most have one
-        audit.expect_more(most_hidden(audit) if self.options.hide else 0, likely=0)
+        audit.expect_more(most_hidden(audit) if self.options.hide else 0)
         answers = audit.once(Answers.ask, audit)
         analysis = audit.once(analyse, audit, self.options)
         note_candidates(audit, analysis)

@@ -18,14 +18,12 @@ from cuescope.application import (
     Pairs,
     Run,
     Runner,
-    Step,
     ToolOptions,
     apart,
     ask_again,
     beside,
     by_role,
     find_then_test,
-    follow_test,
     foretell,
     in_folds,
     open_runner,
@@ -37,7 +35,6 @@ from cuescope.application import (
 from cuescope_confirm import Confirm
 from cuescope_confirm.cases.own_pairs import read_scenes
 from cuescope_confirm.command import METHOD, PARTS
-from cuescope_confirm.command.foresight import stage_after_run
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import NOTHING_TO_CONFIRM, no_feature
@@ -154,35 +151,27 @@ def confirm(
         changed = _changed_options(interventions, features, own_pairs, top)
         update = {"method": METHOD, "tools": tools, "tool_options": settings}
         rest = held.rest.model_copy(update=update)
-        # as it would be of the run itself, which is like those that are made again
-        like = {"run": str(run)} | changed | typed_options
-        count = len(features) if features else None
-        like_rest = rest.model_copy(update={"method_options": like})
-        stage = partial(stage_after_run, stored, like_rest, count)
         found_others = folder / "found-others"
         more = _find_others(runner, others or (), request, asked, found_others)
         more_held = [other for _, other in more]
         given = {"run": str(held.found[0])} | changed | _more_found(held, more_held)
         # -O comes last, so what is typed wins
         trial = rest.model_copy(update={"method_options": given | typed_options})
-        all_held = [held, *more_held]
-        with follow_test(runner, all_held, METHOD, stage, asked) as step:
-            if not asked.plan:
-                _make_others(more, step)
-            find_then_test(
-                runner,
-                held,
-                trial,
-                asked,
-                output,
-                step,
-                share="half",
-                why="no cue is tested where it was found",
-                foretold=foretold,
-                any_feature=bool(features or others),
-                remedy=FEW,
-                adapt=partial(_name_anew, run, held.found[0]) if features else None,
-            )
+        if not asked.plan:
+            _make_others(more)
+        find_then_test(
+            runner,
+            held,
+            trial,
+            asked,
+            output,
+            share="half",
+            why="no cue is tested where it was found",
+            foretold=foretold,
+            any_feature=bool(features or others),
+            remedy=FEW,
+            adapt=partial(_name_anew, run, held.found[0]) if features else None,
+        )
 
 
 def _require_answers(run: Path, stored: StoredRun) -> None:
@@ -369,14 +358,14 @@ def _find_others(
     return parts
 
 
-def _make_others(others: Sequence[tuple[Runner, HeldOut]], step: Step) -> None:
+def _make_others(others: Sequence[tuple[Runner, HeldOut]]) -> None:
     """Make those anew that looked at all of their data."""
     for runner, held in others:
         for path in held.again:
             runner.context.announce(
                 f"{held.run} is made again on the same part of the data ({path})"
             )
-        held.make(runner, step)
+        held.make(runner)
 
 
 def _require_same(

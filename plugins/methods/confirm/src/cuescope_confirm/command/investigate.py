@@ -1,10 +1,9 @@
 """`cuescope investigate`: all methods that fit, their cues merged and tested, one dossier."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -19,12 +18,9 @@ from cuescope.application import (
     Pairs,
     Registry,
     Runner,
-    Step,
     apart,
     by_role,
-    duration,
     echo,
-    following,
     in_folds,
     open_registry,
     pairs,
@@ -38,14 +34,7 @@ from cuescope.application import (
     stdout,
 )
 from cuescope_confirm.command import METHOD, PARTS
-from cuescope_confirm.command.foresight import (
-    WEAK,
-    Foresight,
-    cues_of,
-    foresee,
-    most_of_test,
-    stages_of,
-)
+from cuescope_confirm.command.cost import WEAK, most_of_test, plans_of, seconds_of
 from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
 from cuescope_confirm.command.outputs import InvestigationPlan
 from cuescope_confirm.command.untested import OPEN, failure_reason, untested
@@ -53,6 +42,8 @@ from cuescope_confirm.study import LISTED, LeftOut
 from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
 from cuescope_sdk.choosing import Fit, Question
 from cuescope_sdk.report import count_of
+
+Advance = Callable[[int], None]
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -126,15 +117,13 @@ def investigate(
         work.require_sound()
         for line in choice.lines:
             runner.context.announce(line)
-        names_of_steps = [*work.requests, METHOD]
-        stages = partial(stages_of, work, again=again)
-        with following(runner, names_of_steps, stages) as step:
-            work.find(step, again=again)
+        steps = len(work.requests) + 1
+        with runner.context.progress("steps of the investigation", steps) as advance:
+            work.find(advance, again=again)
             failure = None
             if testing is not None:
                 try:
-                    with step(METHOD, cues=work.cues):
-                        report = runner.run(work.test)
+                    report = runner.run(work.test)
                 except Exception as error:
                     failure = error
         if testing is None:
@@ -311,7 +300,6 @@ class Investigation:
         self.choice = choice
         self.folds = folds
         self.is_tested = True
-        self.features = 0  # with findings, as far as methods have run
         self.found = folder / "found"
         registry = runner.context.registry
         if folds is None:
@@ -363,18 +351,6 @@ class Investigation:
         return work
 
     @property
-    def cues(self) -> int:
-        """How many the test is about."""
-        top, _, _ = most_of_test(self.runner, self.test)
-        return min(top, self.features)
-
-    def on_runner(self, runner: Runner) -> Self:
-        """The same, by another runner."""
-        work = copy(self)
-        work.runner = runner
-        return work
-
-    @property
     def candidates(self) -> Runner:
         """What keeps the report of cues that nothing has tested."""
         return replace(self.runner, out=self.found.parent / "candidates")
@@ -402,26 +378,24 @@ class Investigation:
         for request in (next(iter(self.requests.values())), self.test):
             require_openable(request, self.runner.context)
 
-    def find(self, step: Step, *, again: bool = False) -> None:
+    def find(self, advance: Advance, *, again: bool = False) -> None:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
         announce = self.runner.context.announce
         count = len(self.requests) + 1
         done: list[str] = []
         faults: dict[str, str] = {}
-        features = 0
         for number, (name, request) in enumerate(self.requests.items(), 1):
             title = f"[{number}/{count}] {name}"
             announce(title)
             try:
-                with step(name):
-                    report = self.of_method(name).run(request, resume=not again)
+                report = self.of_method(name).run(request, resume=not again)
             except Exception as error:  # one that fails must not cost the others
                 faults[name] = f"it failed: {reason_of(error)}"
                 announce(f"{title} failed and is left out: {reason_of(error)}")
                 continue
+            finally:
+                advance(1)
             done.append(name)
-            features += len(cues_of(report))
-            self.features = -(-features // len(self.lists))
             findings = len(report.findings)
             announce(f"{title}: {findings} finding{'s' * (findings != 1)}")
         if not done:
@@ -459,15 +433,14 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     from rich.text import Text
 
     choice = work.choice
-    foresight = foresee(work)
-    plans = foresight.plans
+    plans = plans_of(work)
     done = [name for name in work.requests if name not in plans]
     if as_json:
         planned = InvestigationPlan(
             done=tuple(done),
             plans=dict(plans),
             left_out=dict(choice.left_out),
-            seconds=foresight.seconds,
+            seconds=seconds_of(plans),
         )
         planned.show()
         return
@@ -519,7 +492,6 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
             f"interventions in {count_of(samples, 'samples')}, each beside its placebo"
         )
     echo("What several methods ask is asked once, and counted where it is asked first.")
-    echo(_time_words(foresight))
     weak = [name for name, plan in plans.items() if WEAK in plan.notes]
     if weak and work.folds is None:
         echo(
@@ -544,19 +516,3 @@ def calls_of_whole(
     for name, of_method in whole.requests.items():
         calls[name] = runner.plan(of_method).model_calls
     return calls, work.choice.run
-
-
-def _time_words(foresight: Foresight) -> str:
-    """How long it takes in all, and what part of that is the test."""
-    seconds = foresight.seconds
-    if seconds is None:
-        return "The time is known once this model has answered here."
-    words = f"time: about {duration(seconds)} in all on this computer"
-    test = foresight.stages[-1]
-    if test.name == METHOD and METHOD not in foresight.plans:
-        of_test = test.seconds + test.inputs * (foresight.pace or 0.0)
-        words += (
-            f", {duration(of_test)} of it for the test, which is a guess until the cues "
-            "are known"
-        )
-    return f"{words}."
