@@ -12,7 +12,6 @@ from PIL import Image
 from pydantic import ValidationError
 from rich.console import Console
 
-from cuescope.cli.asked_again import beside
 from cuescope.conclusions import Portrait, Report, Table
 from cuescope.context import cache_folder
 from cuescope.errors import BadDataError, UserError
@@ -23,6 +22,7 @@ from cuescope.python.notebook import fragment
 from cuescope.report.html import render
 from cuescope.report.pictures import MOST_PIXELS, stored_picture
 from cuescope.report.terminal import show
+from cuescope.rerun import beside
 from cuescope.runs import RunFolder, load_report
 from cuescope.sealed import LARGEST_WORDS, write_sealed
 from cuescope.stored_run import StoredRun

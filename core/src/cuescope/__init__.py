@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         blind as blind,
         compare as compare,
         confirm as confirm,
+        gate as gate,
         investigate as investigate,
         mitigate as mitigate,
     )
@@ -34,6 +35,7 @@ _DOOR = {
     "mitigate": "cuescope.python.commands",
     "blind": "cuescope.python.commands",
     "compare": "cuescope.python.commands",
+    "gate": "cuescope.python.commands",
     "Classifier": "cuescope.python.functions",
     "TextModel": "cuescope.python.functions",
     "Images": "cuescope.python.images",

@@ -15,28 +15,18 @@ from cuescope.building import (
     require_openable,
 )
 from cuescope.capabilities import ROLES
-from cuescope.cli.asked_again import (
+from cuescope.cli.audit import audit_and_show, show_report, show_result
+from cuescope.cli.bundles import (
+    Asked,
     AskedAgain,
-    Run,
-    ask_again,
-    beside,
-    require_same_data,
+    Asking,
+    Folds as FoldsOption,
+    Output,
+    RunFolder as Run,
+    spread,
 )
-from cuescope.cli.audit import audit_and_show, show_report
-from cuescope.cli.bundles import Asked, Asking, Output, spread
-from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json, echo_lines
 from cuescope.cli.fitting import known_roles
-from cuescope.cli.foretelling import ShownCue, foretell, shown_cues
-from cuescope.cli.held_out import (
-    Folds,
-    HeldOut,
-    apart,
-    complement,
-    find_then_test,
-    in_folds,
-    require_whole,
-)
 from cuescope.cli.options import (
     DATA,
     MODEL,
@@ -65,19 +55,35 @@ from cuescope.cli.options import (
     open_runner,
 )
 from cuescope.cli.outputs import JsonOutput
-from cuescope.cli.paths import OutputFile, output_file, output_folder, page_file
-from cuescope.cli.planning import show_plan
-from cuescope.cli.printing import prints, prints_lines
+from cuescope.cli.paths import (
+    OutputFile,
+    OutputFolder,
+    output_file,
+    output_folder,
+    page_file,
+)
+from cuescope.cli.planning import print_plan, show_plan
+from cuescope.cli.printing import calls, prints, prints_lines
 from cuescope.cli.program import program
-from cuescope.cli.said_once import say_once
 from cuescope.cli.terminal import stdout
 from cuescope.context import cache_folder
 from cuescope.counted import duration
 from cuescope.errors import reason_of, with_article
+from cuescope.expected_samples import ShownCue, expected_samples, shown_cues
 from cuescope.given_names import give_names, read_names, renamed
+from cuescope.held_out import (
+    Folds,
+    HeldOut,
+    apart,
+    complement,
+    find_then_test,
+    in_folds,
+    require_whole,
+)
 from cuescope.parts import share_of_part
 from cuescope.planning import Plan
 from cuescope.printable import whole_text
+from cuescope.python.stored import StoredReport, UnfinishedError
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
 from cuescope.report.bars import figure, with_ends
@@ -90,6 +96,8 @@ from cuescope.report.pictures import draw_occurrence, stored_picture
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.report.words import Words
+from cuescope.request import Draft, make_draft
+from cuescope.rerun import Rerun, ask_again, beside, require_same_data
 from cuescope.runner import Runner
 from cuescope.runs import (
     RunFolder,
@@ -103,9 +111,22 @@ from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.typed import command_words
 from cuescope.types import Value
+from cuescope.warn_once import warn_once
 from cuescope.whole_files import locked, read_whole, write_atomically
 
 __all__ = [
+    "Draft",
+    "FoldsOption",
+    "OutputFolder",
+    "Rerun",
+    "StoredReport",
+    "UnfinishedError",
+    "calls",
+    "expected_samples",
+    "make_draft",
+    "print_plan",
+    "show_result",
+    "warn_once",
     "DATA",
     "MODEL",
     "ROLES",
@@ -152,7 +173,6 @@ __all__ = [
     "apart",
     "in_folds",
     "HeldOut",
-    "as_asked",
     "ask_again",
     "audit_and_show",
     "bench_page",
@@ -173,7 +193,6 @@ __all__ = [
     "figure",
     "find_then_test",
     "give_names",
-    "foretell",
     "find_installed",
     "is_made_here",
     "known_roles",
@@ -181,7 +200,6 @@ __all__ = [
     "load_report",
     "locked",
     "next_steps",
-    "open_registry",
     "open_runner",
     "output_file",
     "output_folder",
@@ -204,7 +222,6 @@ __all__ = [
     "require_whole",
     "root",
     "safe_text",
-    "say_once",
     "share_of_part",
     "show_plan",
     "show_report",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from cuescope.digest import digest
+from cuescope.errors import UserError
 from cuescope.spec import Spec, fault
 from cuescope.types import Value
 
@@ -61,6 +62,23 @@ class Settings(Value):
         default=1,
         description="times that each question is asked, where answers are drawn by chance",
     )
+
+
+class Draft(Settings):
+    """Model, data and settings, before a method is chosen; both may be left open."""
+
+    model: str | None = None
+    data: str | None = None
+    model_options: Given = {}
+    data_options: Given = {}
+
+    def request(self, method: str, options: Given, **more: Any) -> "Request":
+        """The request of a method; raises UserError for values that do not fit."""
+        for name in ("model", "data"):
+            if getattr(self, name) is None:
+                raise UserError(f"--{name} is missing", remedy=f"Add --{name} SPEC")
+        fields = {name: getattr(self, name) for name in Draft.model_fields}
+        return make_request(method=method, method_options=options, **fields | more)
 
 
 class Request(Settings):
@@ -128,6 +146,14 @@ def make_request(**fields: Any) -> Request:
         return Request(**fields)
     except ValidationError as error:
         raise fault("audit", error, Request.model_fields) from error
+
+
+def make_draft(**fields: Any) -> Draft:
+    """A draft; raises UserError for values that do not fit."""
+    try:
+        return Draft(**fields)
+    except ValidationError as error:
+        raise fault("audit", error, Draft.model_fields) from error
 
 
 def option_text(value: Any) -> str:

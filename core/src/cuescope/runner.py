@@ -1,10 +1,11 @@
 """Where audits are run: one context, one response cache, one folder of runs."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cuescope.answers import AnswersFile
 from cuescope.asked_from import keep_place
@@ -14,6 +15,7 @@ from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import UserError
 from cuescope.planning import Plan, plan
+from cuescope.python.request import PythonRequest
 from cuescope.report import html
 from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
 from cuescope.report.kept import ModelNames
@@ -30,13 +32,17 @@ from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Sample
 from cuescope.whole_files import require_folder
 
+if TYPE_CHECKING:
+    from cuescope.python.stored import StoredReport
+
 
 @dataclass(frozen=True)
 class Runner:
     """Runs requests and keeps what they give: `runs/SLUG/report.json`, `report.html`, pictures.
 
     With `cache_responses` False the model's answers are forgotten at the end. `detail` is how much
-    of a report is shown: see `report.terminal.show`.
+    of a report is shown: see `report.terminal.show`. `objects` are the fingerprints of the caller's
+    objects, by the names that stand for them in a request.
     """
 
     context: Context
@@ -45,6 +51,7 @@ class Runner:
     cache_responses: bool = True
     out: Path | None = field(default=None, kw_only=True)
     detail: int = field(default=0, kw_only=True)
+    objects: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     # of all that it has run, and those made of it by `replace`
     total: TotalCost = field(default_factory=TotalCost, kw_only=True)
 
@@ -64,6 +71,26 @@ class Runner:
     def folder(self, request: Request) -> RunFolder:
         """Where a request's report is kept."""
         return RunFolder(self.out or self.runs / request.slug)
+
+    def on_objects(self, request: Request) -> Request:
+        """The request under the fingerprints of the caller's objects, where there are any."""
+        if not self.objects:
+            return request
+        if request.executor is not None:
+            raise UserError(
+                "executor with an object in memory",
+                expected="SPECs for model and data",
+                remedy="Leave executor out: an object answers in this process",
+            )
+        # fields as they are: validation would ask for what the caller may leave out
+        fields = {name: getattr(request, name) for name in Request.model_fields}
+        return PythonRequest(**fields, objects=self.objects)
+
+    def audit(self, request: Request) -> "StoredReport":
+        """Run a request; the report knows its folder."""
+        from cuescope.python.stored import StoredReport
+
+        return StoredReport.of(self.run(request), self.folder(request).path)
 
     def session(self, request: Request, *observers: object) -> Session:
         """The request with everything built, for whoever asks the model itself."""

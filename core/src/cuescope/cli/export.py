@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.cli.asked_again import Run
+from cuescope.cli.bundles import RunFolder as Run
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
 from cuescope.cli.options import (
@@ -271,8 +271,8 @@ def _next_audit(
 
 def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:
     """Where the model trained on the audited data: to train on these again, and not on others."""
-    from cuescope.cli.asked_again import options_of
     from cuescope.request import option_text
+    from cuescope.rerun import options_of
     from cuescope.spec import Spec
 
     name = Spec.parse(origin.model.spec).name

@@ -1,6 +1,6 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli import completion
-from cuescope.cli.calling import current_call, open_registry
 from cuescope.cli.log_lines import LOG
 from cuescope.errors import UserError
 
@@ -146,15 +145,6 @@ def open_runner(
 
     `source` is where requests come from that nobody typed, `allow` what a stored run may ask for.
     """
-    if (call := current_call()) is not None:
-        yield call.runner(
-            runs=runs,
-            out=out,
-            observe=observe,
-            cache_responses=cache_responses,
-            allow=allow,
-        )
-        return
     # here, and below: `--help` does not wait for rich and pydantic
     from cuescope.cli.progress import Bars, HeldWarnings
     from cuescope.context import Context, ignore
@@ -182,11 +172,7 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
     from cuescope.spec import pairs
     from cuescope.trust.paths import require_own_cache
 
-    context = Context(
-        registry=open_registry(),
-        announce=announce,
-        allowed=frozenset(allow or ()),
-    )
+    context = Context(announce=announce, allowed=frozenset(allow or ()))
     require_own_cache(context.cache)
     given = pairs("-D", options or ())
     if data is None:
@@ -196,7 +182,7 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
     return context.for_dataset(context.build("dataset", data, given))
 
 
-def is_made_here(run: Path) -> bool:
+def is_made_here(run: Path, announce: Callable[[str], None] = announce) -> bool:
     """Whether this user made a run; says so where it was made elsewhere: somebody's word."""
     from cuescope.context import cache_folder
     from cuescope.runs import source_of

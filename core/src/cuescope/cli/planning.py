@@ -180,13 +180,18 @@ def show_plan(
     measure: bool = False,
 ) -> None:
     """Print what a request would cost."""
+    plan = measure_plan(runner, request) if measure else runner.plan(request)
+    print_plan(plan, as_json=as_json, measured=measure)
+
+
+def print_plan(plan: Plan, *, as_json: bool = False, measured: bool = False) -> None:
+    """Print a plan."""
     from cuescope.cli.outputs import AuditPlan
 
-    plan = measure_plan(runner, request) if measure else runner.plan(request)
     if as_json:
         AuditPlan.of(plan).show()
         return
     for line in str(plan).splitlines():
         echo(line)
-    if not measure and (plan.seconds is None or not plan.is_whole):
+    if not measured and (plan.seconds is None or not plan.is_whole):
         echo(MEASURE)

@@ -30,6 +30,19 @@ def prints(*models: str) -> Callable[[Command], Command]:
     return decorate
 
 
+def calls(target: str) -> Callable[[Command], Command]:
+    """Name the function that a command prints the result of, as "module:function".
+
+    `cuescope.NAME()` of Python calls it; its first parameter is a runner.
+    """
+
+    def decorate(function: Command) -> Command:
+        function.function = target  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
 def prints_lines(function: Command) -> Command:
     """A command that does something: with `--json` its lines are printed as one object."""
 

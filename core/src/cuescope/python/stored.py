@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 SHOWN = 12  # findings of a printed report
 
 
+class UnfinishedError(Exception):
+    """An `error` that ended the work when a `report` of what had been found was stored."""
+
+    def __init__(self, report: "StoredReport", error: Exception) -> None:
+        super().__init__(str(error))
+        self.report = report
+        self.error = error
+
+
 @dataclass(frozen=True)
 class Objects:
     """Model and data of a caller: SPECs, objects, or None. A loaded report equals the first one."""
@@ -39,18 +48,16 @@ class StoredReport(Report):
     _objects: Objects = PrivateAttr(default_factory=Objects)
 
     @classmethod
-    def of(
-        cls,
-        report: Report,
-        folder: Path,
-        *,
-        model: Any = None,
-        data: Any = None,
-    ) -> Self:
-        """The same report, of the run in `folder`; `model` and `data` are the caller's objects."""
+    def of(cls, report: Report, folder: Path) -> Self:
+        """The same report, of the run in `folder`."""
         # copied field by field: what is checked once is not checked again in another way
         stored = cls(**{name: getattr(report, name) for name in Report.model_fields})
         stored._folder = folder
+        return stored
+
+    def with_objects(self, model: Any, data: Any) -> Self:
+        """The same report, with the model and data that the caller gave."""
+        stored = self.of(self, self.folder)
         stored._objects = Objects(model, data)
         return stored
 

@@ -14,3 +14,5 @@ class InvestigationPlan(JsonOutput):
     plans: dict[str, Plan]
     left_out: dict[str, str]
     seconds: float | None = None
+    # what a person reads below the table
+    lines: tuple[str, ...] = ()

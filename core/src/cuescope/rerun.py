@@ -1,25 +1,12 @@
-"""A stored run asked for again: what it was, and what a person types anew."""
+"""A stored run asked for again: its request, and what a person gives anew."""
 
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from pydantic import Field
 
-from cuescope.cli.calling import as_asked
-from cuescope.cli.options import (
-    Allow,
-    BatchSize,
-    DataOptions,
-    Device,
-    Executor,
-    ModelOptions,
-    Planned,
-    TypedData,
-    TypedModel,
-)
-from cuescope.cli.paths import output_folder
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,46 +15,33 @@ if TYPE_CHECKING:
     from cuescope.request import Request
     from cuescope.runner import Runner
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-
 
 @dataclass(frozen=True)
-class AskedAgain:
-    """What a person types of a stored run: model and data anew, what it may ask for, the way."""
+class Rerun:
+    """Words about a stored run that is asked again: its model and data anew, and the way.
 
-    on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPLIT",
-            help="Test on this split of the data. [default: the run is made again on a part of its "
-            "data, and the rest is for testing]",
-        ),
-    ] = None
-    model: TypedModel = None
-    model_option: ModelOptions = None
-    data: TypedData = None
-    data_option: DataOptions = None
-    allow: Allow = None
-    executor: Executor = None
-    device: Device = "auto"
-    batch_size: BatchSize = 64
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Of parts and draws; without it, that of the run."),
-    ] = None
-    plan: Planned = False
-    out: Annotated[Path | None, output_folder("[default: beside RUN]")] = None
+    `on` is the split of the data to test on, in the place of what the run left. Options of a model
+    or data set belong to one that is named here. `allow` is what a run of somebody else may ask
+    for. Without a `seed` it is that of the run.
+    """
+
+    on: str | None = None
+    model: str | None = None
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    data: str | None = None
+    data_options: Mapping[str, Any] = field(default_factory=dict)
+    allow: Sequence[str] = ()
+    executor: str | None = None
+    device: str = "auto"
+    batch_size: Annotated[int, Field(ge=1)] = 64
+    seed: Annotated[int, Field(ge=0)] | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
         """The fields of the run's request that it sets; raises UserError for options of nothing."""
-        from cuescope.spec import pairs
-
-        model_options = pairs("-M", self.model_option or ())
-        data_options = pairs("-D", self.data_option or ())
-        if model_options and self.model is None:
+        if self.model_options and self.model is None:
             raise UserError("-M without --model", remedy="Add --model SPEC")
-        if data_options and self.data is None:
+        if self.data_options and self.data is None:
             raise UserError("-D without --data", remedy="Add --data SPEC")
         # where it runs is about this computer, whatever the run had
         way = ("executor", "device", "batch_size")
@@ -76,9 +50,9 @@ class AskedAgain:
             changes["seed"] = self.seed
         if self.model is not None:
             # both: options of the run's model may be none of this one's
-            changes |= {"model": self.model, "model_options": model_options}
+            changes |= {"model": self.model, "model_options": self.model_options}
         if self.data is not None:
-            changes |= {"data": self.data, "data_options": data_options}
+            changes |= {"data": self.data, "data_options": self.data_options}
         return changes
 
     @property
@@ -95,7 +69,7 @@ class AskedAgain:
 def ask_again(
     runner: "Runner",
     run: Path,
-    asked: AskedAgain,
+    asked: Rerun,
 ) -> "tuple[Runner, Request]":
     """What asked for a stored run, and a runner that lets it ask for no more than it may.
 
@@ -107,7 +81,7 @@ def ask_again(
 
     context = runner.context
     changes = asked.changes
-    allowed = frozenset(asked.allow or ())
+    allowed = frozenset(asked.allow)
     source = source_of(run, context.cache, allowed)
     if not source.typed_before:
         # a mailed run would else choose which code runs and which host gets a key (docs/adr/0021)
@@ -131,7 +105,7 @@ def ask_again(
     # of a stranger's run no path is followed elsewhere
     if place is not None and source.typed_before:
         stored = from_place(stored, place, context.registry)
-    request = as_asked(stored.model_copy(update=changes))
+    request = runner.on_objects(stored.model_copy(update=changes))
     # what was typed now is the person's word, all else is the run's
     held = replace(context, source=source, typed=asked.kinds, allowed=allowed)
     return replace(runner, context=held), request

@@ -1,4 +1,4 @@
-"""How many samples will show each cue where it is tested, told before the work."""
+"""Number of samples that will show each cue where it is tested, told before the work."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
         yield ShownCue(about, samples, found, feature.key, finding.label)
 
 
-def foretell(
+def expected_samples(
     run: "StoredRun", top: int, *, parts: int, folds: int | None, least: int
 ) -> Iterator[str]:
     """How many samples will show each cue where it is tested, a line each.

@@ -1,4 +1,4 @@
-"""Audits of nearly the same data: what is to be said of all of them is said once."""
+"""Warnings of audits of nearly the same data, each given once."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"\d[\d,.]*")
 
 
-class SaidOnce:
+class WarnOnce:
     """Says a line, of warnings that differ in numbers alone the first one."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -36,7 +36,7 @@ class SaidOnce:
         self._say(line)
 
 
-def say_once(runner: "Runner") -> "Runner":
+def warn_once(runner: "Runner") -> "Runner":
     """The same runner for audits of nearly the same data, as folds are."""
-    announce = SaidOnce(runner.context.announce).announce
+    announce = WarnOnce(runner.context.announce).announce
     return replace(runner, context=replace(runner.context, announce=announce))

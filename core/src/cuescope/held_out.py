@@ -5,32 +5,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from pydantic import Field
 
-from cuescope.cli.asked_again import AskedAgain
-from cuescope.cli.bundles import Output
-from cuescope.cli.said_once import say_once
 from cuescope.counted import count_of
 from cuescope.errors import UserError
+from cuescope.rerun import Rerun
+from cuescope.warn_once import warn_once
 
 if TYPE_CHECKING:
     from cuescope.conclusions import Report
+    from cuescope.planning import Plan
+    from cuescope.python.stored import StoredReport
     from cuescope.registry import Registry
     from cuescope.request import Request
     from cuescope.runner import Runner
 
 MORE = "Take more samples, or name another split with --on"
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--folds",
-        min=3,
-        max=20,
-        metavar="N",
-        help="For few samples: make the run N times, each without one part of its data, and "
-        "test each part by what was found in the others.",
-    ),
-]
+# parts of the data, each tested by what the others found
+Folds = Annotated[int, Field(ge=3, le=20)] | None
 
 
 @dataclass(frozen=True)
@@ -63,7 +55,7 @@ class HeldOut:
     def make(self, runner: "Runner") -> "list[Report]":
         """Make the runs that are to be made."""
         reports = []
-        runner = say_once(runner)
+        runner = warn_once(runner)
         with runner.context.progress("runs made again", len(self.again)) as advance:
             for path, request in self.again.items():
                 # resume: the test may be run again, and finding costs an audit
@@ -111,7 +103,7 @@ def in_folds(run: Path, request: "Request", count: int, found: Path) -> HeldOut:
 
 
 def require_whole(
-    run: Path, request: "Request", asked: AskedAgain, beside: str | None = None
+    run: Path, request: "Request", asked: Rerun, beside: str | None = None
 ) -> None:
     """Raise UserError where the run has no parts to leave out, or `beside` is asked for as well."""
     if asked.on is not None:
@@ -158,26 +150,23 @@ def find_then_test(
     runner: "Runner",
     held: HeldOut,
     trial: "Request",
-    asked: AskedAgain,
-    output: Output,
     *,
     share: str,
     why: str,
-    foretold: Iterable[str] = (),
+    plan: bool = False,
+    expected: Iterable[str] = (),
     any_feature: bool = False,
     remedy: str = MORE,
     adapt: "Callable[[Request], Request] | None" = None,
-) -> "Report | None":
-    """Make the runs that find the cues, then run the `trial` and show it, or their plans.
+) -> "StoredReport | Plan":
+    """Make the runs that find the cues, then run the `trial`; with `plan` tell what it costs.
 
-    `share` and `why` say on how much of the data the run is made anew, and what
-    for, and `foretold` what may be hoped for. Where it has no finding, or with `any_feature` no
-    feature, this is an error, which advises the `remedy`; one fold may find nothing. `adapt` makes
-    of the trial one of what the run made anew found. Its report, or None for a plan.
+    `share` and `why` say on how much of the data the run is made anew, and what for, and `expected`
+    how many samples show each cue. Where it has no finding, or with `any_feature` no feature, this
+    is an error, which advises the `remedy`; one fold may find nothing. `adapt` makes of the trial
+    one of what the run made anew found.
     """
     from cuescope.building import choose
-    from cuescope.cli.audit import show_report
-    from cuescope.cli.planning import show_plan
     from cuescope.report.folders import refuse_another_audit
 
     announce = runner.context.announce
@@ -190,10 +179,10 @@ def find_then_test(
         choose(trial, typed)
         if adapt is None:
             refuse_another_audit(trial_runner.folder(trial).path, trial)
-        for line in foretold:
+        for line in expected:
             announce(line)
         announce(_why_again(held, share, why))
-        if not asked.plan:
+        if not plan:
             made = held.make(runner)
             if not held.by_folds:
                 _require_cue(made[0], any_feature=any_feature, remedy=remedy)
@@ -206,16 +195,12 @@ def find_then_test(
                 f"the plan of {which}; the rest can be planned once {all_are} made"
             )
             path, request = next(iter(held.again.items()))
-            show_plan(replace(runner, out=path), request, as_json=output.as_json)
-            return None
+            return replace(runner, out=path).plan(request)
         if adapt is not None:
             trial = adapt(trial)
-    if asked.plan:
-        show_plan(trial_runner, trial, as_json=output.as_json)
-        return None
-    report = trial_runner.run(trial)
-    show_report(trial_runner, trial, report, as_json=output.as_json)
-    return report
+    if plan:
+        return trial_runner.plan(trial)
+    return trial_runner.audit(trial)
 
 
 def _why_again(held: HeldOut, share: str, why: str) -> str:
