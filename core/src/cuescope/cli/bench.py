@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -23,11 +23,6 @@ from cuescope.cli.printing import prints
 from cuescope.errors import UserError
 
 # a bench's own options are known once it is imported: typer lets them through
-FREE_OPTIONS: dict[str, Any] = {
-    "allow_extra_args": True,
-    "ignore_unknown_options": True,
-    "help_option_names": ["-h", "--help"],
-}
 
 
 @prints("cuescope.cli.outputs:BenchResult")

@@ -20,7 +20,7 @@ HELP = """Look after the answers that are kept on this computer.
 They lie in the folder that the environment variable CUESCOPE_CACHE names, and without it in the
 user's cache folder; `cuescope cache` shows which one that is."""
 
-app = typer.Typer(help=HELP)
+app = typer.Typer(help=HELP, rich_markup_mode=None)
 ANSWERS = "responses.sqlite"
 Model = Annotated[
     str | None,

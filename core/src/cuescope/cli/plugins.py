@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from cuescope.cli.outputs import PluginDescription
 
 app = typer.Typer(
-    cls=PluginsCommands, help="List, describe, check and install plugins."
+    rich_markup_mode=None,
+    cls=PluginsCommands,
+    help="List, describe, check and install plugins.",
 )
 Check = Annotated[
     bool, typer.Option("--check", help="Import each plugin, and say what is broken.")

@@ -1,35 +1,48 @@
 """Where in pictures a cue is: what tells frames with it from others, and their place."""
 
-from cuescope_sdk.locating._linear import Fitting, Linear, Rates, Training
-from cuescope_sdk.locating._location import Pictures
-from cuescope_sdk.locating._masks import edges_of, stretch
-from cuescope_sdk.locating._pictures import Look, PixelPatches, square_pixels
-from cuescope_sdk.locating._portraits import (
-    Sides,
-    Sight,
-    attach_portraits,
-    look_at_features,
-    most_hidden,
-    shared_look,
-)
-from cuescope_sdk.locating._regions import Region
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Fitting",
-    "Linear",
-    "Look",
-    "Pictures",
-    "PixelPatches",
-    "Rates",
-    "Region",
-    "Sides",
-    "Sight",
-    "Training",
-    "attach_portraits",
-    "edges_of",
-    "look_at_features",
-    "most_hidden",
-    "shared_look",
-    "square_pixels",
-    "stretch",
-]
+from cuescope.lazy import attach
+
+if TYPE_CHECKING:
+    from cuescope_sdk.locating._linear import (
+        Fitting as Fitting,
+        Linear as Linear,
+        Rates as Rates,
+        Training as Training,
+    )
+    from cuescope_sdk.locating._location import Pictures as Pictures
+    from cuescope_sdk.locating._masks import edges_of as edges_of, stretch as stretch
+    from cuescope_sdk.locating._pictures import (
+        Look as Look,
+        PixelPatches as PixelPatches,
+        square_pixels as square_pixels,
+    )
+    from cuescope_sdk.locating._portraits import (
+        Sides as Sides,
+        Sight as Sight,
+        attach_portraits as attach_portraits,
+        look_at_features as look_at_features,
+        most_hidden as most_hidden,
+        shared_look as shared_look,
+    )
+    from cuescope_sdk.locating._regions import Region as Region
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "._linear": ["Fitting", "Linear", "Rates", "Training"],
+        "._location": ["Pictures"],
+        "._masks": ["edges_of", "stretch"],
+        "._pictures": ["Look", "PixelPatches", "square_pixels"],
+        "._portraits": [
+            "Sides",
+            "Sight",
+            "attach_portraits",
+            "look_at_features",
+            "most_hidden",
+            "shared_look",
+        ],
+        "._regions": ["Region"],
+    },
+)
