@@ -24,10 +24,10 @@ from typer import TyperException
 
 from cuescope.cli import DEBUG, LOG_JSON, app, main
 from cuescope.cli.bench import free_options
-from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
-from cuescope.registry import GROUPS, Registry
-from cuescope.spec import MITIGATED, Spec, pairs
+from cuescope_core.errors import UserError
+from cuescope_core.registry import GROUPS, Registry
+from cuescope_core.spec import MITIGATED, Spec, pairs
 from cuescope_sdk.testing import Contract
 from cuescope_sdk.testing._contract import HEAVY
 

@@ -20,7 +20,6 @@ from packaging.requirements import Requirement
 
 from cuescope import installing
 from cuescope.cli import main
-from cuescope.errors import UserError
 from cuescope.installing import (
     Source,
     how_to_install,
@@ -36,6 +35,7 @@ from cuescope.installing import (
     with_needs,
 )
 from cuescope.plugin_index import shipped_index
+from cuescope_core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [

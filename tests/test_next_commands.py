@@ -9,8 +9,8 @@ from command_line import run, written_plugins
 from next_commands import Copier, printed_calls, printed_commands, runs_below
 
 import cuescope
-from cuescope.registry import Registry
-from cuescope.runs import load_report
+from cuescope_core.registry import Registry
+from cuescope_core.runs import load_report
 from cuescope_sdk import Context
 from cuescope_sdk.testing import FakeDataset, FakeModel
 

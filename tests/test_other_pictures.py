@@ -8,12 +8,12 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from cuescope.application import Rerun, Runner, ask_again, require_same_data
-from cuescope.asked_from import FOLDER
 from cuescope.cli import main
-from cuescope.context import Context, cache_folder
-from cuescope.errors import UserError
-from cuescope.runs import load_report
-from cuescope.stored_run import ChangedDataError, StoredRun
+from cuescope_core.context import Context, cache_folder
+from cuescope_core.errors import UserError
+from cuescope_core.run_location import FOLDER
+from cuescope_core.runs import load_report
+from cuescope_core.stored_run import ChangedDataError, StoredRun
 from cuescope_view.runs import RunsFolder
 from cuescope_view.server import make_app
 

@@ -7,7 +7,7 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.cli.plugins import Kind
-from cuescope.registry import KINDS, Registry
+from cuescope_core.registry import KINDS, Registry
 
 from .broken import SIX, write_six
 from .conftest import Shell

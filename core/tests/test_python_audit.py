@@ -16,7 +16,7 @@ from PIL import Image
 
 import cuescope
 from cuescope import UserError
-from cuescope.types import Frame, HideTokens, Sample, Trial
+from cuescope_core.types import Frame, HideTokens, Sample, Trial
 
 from .conftest import Line
 from .stubs import environment

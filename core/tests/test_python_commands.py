@@ -15,7 +15,7 @@ from cuescope import Plan, StoredReport, UserError
 from cuescope.application import Draft, OutputFolder, Rerun, Runner, ask_again
 from cuescope.python.request import PythonRequest
 from cuescope.python.words import values_of
-from cuescope.typed import typed
+from cuescope_core.next_commands import typed
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -156,7 +156,7 @@ def test_a_command_that_no_package_brings_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr("cuescope.registry.Registry.of_kind", lambda *_: ())
+    monkeypatch.setattr("cuescope_core.registry.Registry.of_kind", lambda *_: ())
     with pytest.raises(UserError, match="cuescope-confirm"):
         cuescope.investigate(model="colour", data="clips")
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.digest import digest
-from cuescope.errors import UserError
 from cuescope.report import exported
 from cuescope.report.exported import read_export
-from cuescope.salvage import read_records
-from cuescope.store import TABLE, ResponseCache, fits
-from cuescope.types import Response
+from cuescope_core.cache_recovery import read_records
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.store import TABLE, ResponseCache, fits
+from cuescope_core.types import Response
 
 from .conftest import Line
 from .test_cli import AUDIT

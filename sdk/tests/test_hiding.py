@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.conclusions import Feature, Occurrence, Score
+from cuescope_core.conclusions import Feature, Occurrence, Score
 from cuescope_sdk import (
     Audit,
     Capabilities,

@@ -5,16 +5,6 @@ An entry point of the group `cuescope.commands` names a `typer.Typer`, one of `c
 door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
-from cuescope.affected import root
-from cuescope.building import (
-    Built,
-    Choices,
-    build,
-    build_tool,
-    find_installed,
-    require_openable,
-)
-from cuescope.capabilities import ROLES
 from cuescope.cli.audit import audit_and_show, show_report, show_result
 from cuescope.cli.bundles import (
     Asked,
@@ -66,11 +56,8 @@ from cuescope.cli.planning import print_plan, show_plan
 from cuescope.cli.printing import calls, prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.terminal import stdout
-from cuescope.context import cache_folder
-from cuescope.counted import duration
-from cuescope.errors import reason_of, with_article
+from cuescope.cue_names import give_names, read_names, renamed
 from cuescope.expected_samples import ShownCue, expected_samples, shown_cues
-from cuescope.given_names import give_names, read_names, renamed
 from cuescope.held_out import (
     Folds,
     HeldOut,
@@ -80,11 +67,7 @@ from cuescope.held_out import (
     in_folds,
     require_whole,
 )
-from cuescope.parts import share_of_part
-from cuescope.planning import Plan
-from cuescope.printable import whole_text
 from cuescope.python.stored import StoredReport, UnfinishedError
-from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
 from cuescope.report.bars import figure, with_ends
 from cuescope.report.csv_files import write_csv
@@ -96,10 +79,31 @@ from cuescope.report.pictures import draw_occurrence, stored_picture
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.report.words import Words
-from cuescope.request import Draft, make_draft
 from cuescope.rerun import Rerun, ask_again, beside, require_same_data
 from cuescope.runner import Runner
-from cuescope.runs import (
+from cuescope.warn_once import warn_once
+from cuescope_core.affected import root
+from cuescope_core.amounts import duration
+from cuescope_core.atomic_files import locked, read_whole, write_atomically
+from cuescope_core.building import (
+    Built,
+    Choices,
+    build,
+    build_tool,
+    find_installed,
+    require_openable,
+)
+from cuescope_core.capabilities import ROLES
+from cuescope_core.context import cache_folder
+from cuescope_core.data_parts import share_of_part
+from cuescope_core.errors import reason_of, with_article
+from cuescope_core.key_set import SeenKeys
+from cuescope_core.next_commands import command_words
+from cuescope_core.planning import Plan
+from cuescope_core.printable import whole_text
+from cuescope_core.registry import Entry, Registry
+from cuescope_core.request import Draft, make_draft
+from cuescope_core.runs import (
     RunFolder,
     exhibit_key,
     load_report,
@@ -107,12 +111,8 @@ from cuescope.runs import (
     require_undamaged,
     source_of,
 )
-from cuescope.seen_keys import SeenKeys
-from cuescope.spec import Spec, fault, pairs, validate
-from cuescope.typed import command_words
-from cuescope.types import Value
-from cuescope.warn_once import warn_once
-from cuescope.whole_files import locked, read_whole, write_atomically
+from cuescope_core.spec import Spec, fault, pairs, validate
+from cuescope_core.types import Value
 
 __all__ = [
     "Draft",

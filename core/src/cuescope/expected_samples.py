@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 
 if TYPE_CHECKING:
-    from cuescope.stored_run import StoredRun
+    from cuescope_core.stored_run import StoredRun
 
 MOST = 0.4  # of the samples of a run: a feature in more of them ranks them all
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from cuescope.counted import count_of
-from cuescope.errors import UserError
 from cuescope.rerun import Rerun
 from cuescope.warn_once import warn_once
+from cuescope_core.amounts import count_of
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.conclusions import Report
-    from cuescope.planning import Plan
     from cuescope.python.stored import StoredReport
-    from cuescope.registry import Registry
-    from cuescope.request import Request
     from cuescope.runner import Runner
+    from cuescope_core.conclusions import Report
+    from cuescope_core.planning import Plan
+    from cuescope_core.registry import Registry
+    from cuescope_core.request import Request
 
 MORE = "Take more samples, or name another split with --on"
 # parts of the data, each tested by what the others found
@@ -124,7 +124,7 @@ def require_whole(
 
 def _on_split(request: "Request", split: str, registry: "Registry") -> dict[str, Any]:
     """The options of the data with another split."""
-    from cuescope.spec import Spec
+    from cuescope_core.spec import Spec
 
     name = Spec.parse(request.data).name
     fields = registry.load(registry.find("dataset", name)).Options.model_fields
@@ -166,8 +166,8 @@ def find_then_test(
     is an error, which advises the `remedy`; one fold may find nothing. `adapt` makes of the trial
     one of what the run made anew found.
     """
-    from cuescope.building import choose
     from cuescope.report.folders import refuse_another_audit
+    from cuescope_core.building import choose
 
     announce = runner.context.announce
     # the command names the trial's method: nobody else's word

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from cuescope.errors import UserError
+from cuescope.plugin_index import dists_of as dists_of
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 NEWEST = "https://raw.githubusercontent.com/cuescope/cuescope/main/core/src/cuescope/plugins.csv"
 COLUMNS = ["kind", "name", "dist", "finds"]

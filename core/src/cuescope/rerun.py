@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.conclusions import PluginStamp, Report
-    from cuescope.registry import Registry
-    from cuescope.request import Request
     from cuescope.runner import Runner
+    from cuescope_core.conclusions import PluginStamp, Report
+    from cuescope_core.registry import Registry
+    from cuescope_core.request import Request
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ def ask_again(
 
     Raises UserError where the run was made elsewhere and the person has not typed what it is about.
     """
-    from cuescope.asked_from import from_place, place_of
-    from cuescope.runs import load_report, require_undamaged, source_of
-    from cuescope.trust.source import ELSEWHERE
+    from cuescope_core.run_location import from_place, place_of
+    from cuescope_core.runs import load_report, require_undamaged, source_of
+    from cuescope_core.trust.source import ELSEWHERE
 
     context = runner.context
     changes = asked.changes
@@ -124,12 +124,12 @@ def request_of(
     Kinds of plugins that are named `anew` are left open. Of a run that is not `is_ours` no path is
     followed, and no command is advised.
     """
-    from cuescope.building import kind_of_tool
-    from cuescope.objects import IN_MEMORY
-    from cuescope.request import make_request
-    from cuescope.spec import Spec
-    from cuescope.tested import Tested
-    from cuescope.typed import typed
+    from cuescope_core.building import kind_of_tool
+    from cuescope_core.in_memory import IN_MEMORY
+    from cuescope_core.next_commands import typed
+    from cuescope_core.request import make_request
+    from cuescope_core.run_under_test import Tested
+    from cuescope_core.spec import Spec
 
     origin = report.provenance
     name = Spec.parse(origin.method.spec).name
@@ -195,7 +195,7 @@ def request_of(
 
 def require_same_data(report: "Report", runner: "Runner", request: "Request") -> None:
     """Raise UserError where the data of a report cannot be opened, or has changed since."""
-    from cuescope.building import build
+    from cuescope_core.building import build
 
     stamp = report.provenance.data
     try:
@@ -219,7 +219,7 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
 
 def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
     """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
-    from cuescope.spec import Spec
+    from cuescope_core.spec import Spec
 
     spec = Spec.parse(stamp.spec)
     kept: dict[str, Any] = {}
@@ -245,7 +245,7 @@ def beside(run: Path, ending: str) -> Path:
     Raises UserError where it is a link, or has one that leads out of it: it may have come with the
     run.
     """
-    from cuescope.trust.paths import require_own_place
+    from cuescope_core.trust.paths import require_own_place
 
     # `.` has no name that an ending could follow
     home = (run if run.is_dir() else run.parent).resolve()

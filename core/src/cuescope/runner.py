@@ -7,30 +7,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cuescope.answers import AnswersFile
-from cuescope.asked_from import keep_place
-from cuescope.building import Built, choose, context_for
-from cuescope.conclusions import Report
-from cuescope.context import Context
-from cuescope.engine import Session
-from cuescope.errors import UserError
-from cuescope.planning import Plan, plan
 from cuescope.python.request import PythonRequest
 from cuescope.report import html
 from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
-from cuescope.report.kept import ModelNames
+from cuescope.report.model_names import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
-from cuescope.request import Request
-from cuescope.runs import RunFolder, load_report, require_undamaged, source_of
-from cuescope.seen_keys import SeenKeys
-from cuescope.store import ResponseCache
 from cuescope.total_cost import TotalCost
-from cuescope.trust.maker import require_key
-from cuescope.trust.paths import require_own_cache
-from cuescope.trust.source import ELSEWHERE
-from cuescope.types import Sample
-from cuescope.whole_files import require_folder
+from cuescope_core.answers import AnswersFile
+from cuescope_core.atomic_files import require_folder
+from cuescope_core.building import Built, choose, context_for
+from cuescope_core.conclusions import Report
+from cuescope_core.context import Context
+from cuescope_core.engine import Session
+from cuescope_core.errors import UserError
+from cuescope_core.key_set import SeenKeys
+from cuescope_core.planning import Plan, plan
+from cuescope_core.request import Request
+from cuescope_core.run_location import keep_place
+from cuescope_core.runs import RunFolder, load_report, require_undamaged, source_of
+from cuescope_core.store import ResponseCache
+from cuescope_core.trust.maker import require_key
+from cuescope_core.trust.paths import require_own_cache
+from cuescope_core.trust.source import ELSEWHERE
+from cuescope_core.types import Sample
 
 if TYPE_CHECKING:
     from cuescope.python.stored import StoredReport

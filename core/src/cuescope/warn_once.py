@@ -7,7 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from cuescope.context import ignore
+from cuescope_core.context import ignore
 
 if TYPE_CHECKING:
     from cuescope.runner import Runner

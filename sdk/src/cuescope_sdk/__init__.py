@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from cuescope.lazy import attach
+from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
-    from cuescope.auditing import Audit as Audit
-    from cuescope.capabilities import (
+    from cuescope_core.auditing import Audit as Audit
+    from cuescope_core.capabilities import (
         Capabilities as Capabilities,
         Dataset as Dataset,
         Detection as Detection,
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
         TextGenerator as TextGenerator,
         ToolRole as ToolRole,
     )
-    from cuescope.conclusions import (
+    from cuescope_core.checksummed_files import (
+        DamagedFileError as DamagedFileError,
+        read_sealed as read_sealed,
+        write_sealed as write_sealed,
+    )
+    from cuescope_core.conclusions import (
         Accuracy as Accuracy,
         Cell as Cell,
         Contrast as Contrast,
@@ -48,33 +53,28 @@ if TYPE_CHECKING:
         Table as Table,
         Verdict as Verdict,
     )
-    from cuescope.context import Context as Context
-    from cuescope.digest import digest as digest
-    from cuescope.errors import (
+    from cuescope_core.context import Context as Context
+    from cuescope_core.digest import digest as digest
+    from cuescope_core.errors import (
         BadDataError as BadDataError,
         PlanStopped as PlanStopped,
         PluginError as PluginError,
         UserError as UserError,
         nearest as nearest,
     )
-    from cuescope.hookspecs import hookimpl as hookimpl
-    from cuescope.installing import how_to_install as how_to_install
-    from cuescope.ledger import Ledger as Ledger
-    from cuescope.plugin import Plugin as Plugin
-    from cuescope.printable import printable as printable
-    from cuescope.request import Request as Request
-    from cuescope.sealed import (
-        DamagedFileError as DamagedFileError,
-        read_sealed as read_sealed,
-        write_sealed as write_sealed,
-    )
-    from cuescope.seeds import derive as derive, generator as generator
-    from cuescope.store import CacheFile as CacheFile
-    from cuescope.stored_run import StoredRun as StoredRun
-    from cuescope.tested import Tested as Tested
-    from cuescope.trust.addresses import Address as Address
-    from cuescope.trust.paths import inside as inside
-    from cuescope.trust.risks import (
+    from cuescope_core.hookspecs import hookimpl as hookimpl
+    from cuescope_core.ledger import Ledger as Ledger
+    from cuescope_core.plugin import Plugin as Plugin
+    from cuescope_core.printable import printable as printable
+    from cuescope_core.remedies import how_to_install as how_to_install
+    from cuescope_core.request import Request as Request
+    from cuescope_core.run_under_test import Tested as Tested
+    from cuescope_core.seeds import derive as derive, generator as generator
+    from cuescope_core.store import CacheFile as CacheFile
+    from cuescope_core.stored_run import StoredRun as StoredRun
+    from cuescope_core.trust.addresses import Address as Address
+    from cuescope_core.trust.paths import inside as inside
+    from cuescope_core.trust.risks import (
         Names as Names,
         NeedsAllow as NeedsAllow,
         OpensGuard as OpensGuard,
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
         RunsCode as RunsCode,
         Words as Words,
     )
-    from cuescope.types import (
+    from cuescope_core.types import (
         Edit as Edit,
         Frame as Frame,
         HideTokens as HideTokens,
@@ -104,8 +104,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "cuescope.auditing": ["Audit"],
-        "cuescope.capabilities": [
+        "cuescope_core.auditing": ["Audit"],
+        "cuescope_core.capabilities": [
             "Capabilities",
             "Dataset",
             "Detection",
@@ -126,7 +126,7 @@ __getattr__, __dir__, __all__ = attach(
             "TextGenerator",
             "ToolRole",
         ],
-        "cuescope.conclusions": [
+        "cuescope_core.conclusions": [
             "Accuracy",
             "Cell",
             "Contrast",
@@ -147,29 +147,33 @@ __getattr__, __dir__, __all__ = attach(
             "Table",
             "Verdict",
         ],
-        "cuescope.context": ["Context"],
-        "cuescope.digest": ["digest"],
-        "cuescope.errors": [
+        "cuescope_core.context": ["Context"],
+        "cuescope_core.digest": ["digest"],
+        "cuescope_core.errors": [
             "BadDataError",
             "PlanStopped",
             "PluginError",
             "UserError",
             "nearest",
         ],
-        "cuescope.hookspecs": ["hookimpl"],
-        "cuescope.installing": ["how_to_install"],
-        "cuescope.ledger": ["Ledger"],
-        "cuescope.plugin": ["Plugin"],
-        "cuescope.printable": ["printable"],
-        "cuescope.request": ["Request"],
-        "cuescope.sealed": ["DamagedFileError", "read_sealed", "write_sealed"],
-        "cuescope.seeds": ["derive", "generator"],
-        "cuescope.store": ["CacheFile"],
-        "cuescope.stored_run": ["StoredRun"],
-        "cuescope.tested": ["Tested"],
-        "cuescope.trust.addresses": ["Address"],
-        "cuescope.trust.paths": ["inside"],
-        "cuescope.trust.risks": [
+        "cuescope_core.hookspecs": ["hookimpl"],
+        "cuescope_core.remedies": ["how_to_install"],
+        "cuescope_core.ledger": ["Ledger"],
+        "cuescope_core.plugin": ["Plugin"],
+        "cuescope_core.printable": ["printable"],
+        "cuescope_core.request": ["Request"],
+        "cuescope_core.checksummed_files": [
+            "DamagedFileError",
+            "read_sealed",
+            "write_sealed",
+        ],
+        "cuescope_core.seeds": ["derive", "generator"],
+        "cuescope_core.store": ["CacheFile"],
+        "cuescope_core.stored_run": ["StoredRun"],
+        "cuescope_core.run_under_test": ["Tested"],
+        "cuescope_core.trust.addresses": ["Address"],
+        "cuescope_core.trust.paths": ["inside"],
+        "cuescope_core.trust.risks": [
             "Names",
             "NeedsAllow",
             "OpensGuard",
@@ -177,7 +181,7 @@ __getattr__, __dir__, __all__ = attach(
             "RunsCode",
             "Words",
         ],
-        "cuescope.types": [
+        "cuescope_core.types": [
             "Edit",
             "Frame",
             "HideTokens",

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from cuescope.types import Value
+from cuescope_core.types import Value
 
 
 class AnnotationNeed(Value):

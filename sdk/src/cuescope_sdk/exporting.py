@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cuescope.stored_run import ChangedDataError
+from cuescope_core.stored_run import ChangedDataError
 from cuescope_sdk import Plugin, Sample, StoredRun, UserError
 
 PLAIN = "baseline"  # the condition of samples as they are

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Feature, Occurrence
-from cuescope.types import Outcome, Output, Sample, Trial
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import Feature, Occurrence
+from cuescope_core.types import Outcome, Output, Sample, Trial
 
 __all__ = [
     "Answers",

@@ -16,8 +16,8 @@ from cuescope.cli.echo import echo
 from cuescope.cli.external import FREE_OPTIONS, AuditCommand, PluginCommands, parser_of
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
-from cuescope.errors import UserError
-from cuescope.whole_files import NO_ROOM
+from cuescope_core.atomic_files import NO_ROOM
+from cuescope_core.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
 DEBUG = "--debug"
@@ -195,7 +195,7 @@ def _print_error(error: Exception, *, debug: bool) -> int:
 def _blamed(error: Exception) -> UserError | None:
     """The line that names somebody else's plugin; what fails in ours is an error of cuescope."""
     from cuescope.installing import is_own
-    from cuescope.registry import Registry, blame
+    from cuescope_core.registry import Registry, blame
 
     entry = Registry().owner_of(error)
     return None if entry is None or is_own(entry.dist) else blame(entry, error)

@@ -10,15 +10,15 @@ from cuescope.cli.bundles import Asked, Output, spread
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import Observers, Pairs, open_runner
 from cuescope.cli.program import program
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.conclusions import Report
-    from cuescope.planning import Plan
     from cuescope.python.stored import StoredReport
-    from cuescope.request import Request
     from cuescope.rerun import Rerun
     from cuescope.runner import Runner
+    from cuescope_core.conclusions import Report
+    from cuescope_core.planning import Plan
+    from cuescope_core.request import Request
 
 CUE = "cue"  # the method that measures given cues
 PLAN_OF_CONFIRM = (
@@ -91,7 +91,7 @@ def audit(
 ) -> None:
     """Audit one model with one method on one data set."""
     from cuescope.python.words import load_function
-    from cuescope.spec import pairs
+    from cuescope_core.spec import pairs
 
     options: dict[str, Any] = dict(pairs("-O", method_option or ()))
     if cue:
@@ -179,7 +179,7 @@ def show_report(
 def show_result(result: "StoredReport | Plan", output: Output) -> None:
     """Print what a function of the application returned: a report, or what it would cost."""
     from cuescope.cli.planning import print_plan
-    from cuescope.planning import Plan
+    from cuescope_core.planning import Plan
 
     if isinstance(result, Plan):
         print_plan(result, as_json=output.as_json)

@@ -20,7 +20,7 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import page_file
 from cuescope.cli.printing import prints
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 # a bench's own options are known once it is imported: typer lets them through
 
@@ -54,12 +54,12 @@ def bench(
     from cuescope.cli.outputs import BenchResult
     from cuescope.cli.progress import Bars
     from cuescope.cli.terminal import stdout
-    from cuescope.conclusions import Table
-    from cuescope.context import Context, ignore
     from cuescope.report import bench_page
     from cuescope.report.own_pages import write_page
     from cuescope.report.tables import render_table
     from cuescope.report.words import Words
+    from cuescope_core.conclusions import Table
+    from cuescope_core.context import Context, ignore
 
     context = Context(
         seed=seed,

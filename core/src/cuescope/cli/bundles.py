@@ -38,9 +38,9 @@ from cuescope.cli.options import (
 from cuescope.cli.paths import output_folder
 
 if TYPE_CHECKING:
-    from cuescope.request import Draft, Request
     from cuescope.rerun import Rerun
     from cuescope.runner import Runner
+    from cuescope_core.request import Draft, Request
 
 
 def spread(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,9 +116,9 @@ class Asking:
     def draft(self) -> "Draft":
         """The same for the functions of the application; raises UserError for bad values."""
         from cuescope.cli.hints import refuse_bare_arguments
-        from cuescope.registry import Registry
-        from cuescope.request import make_draft
-        from cuescope.spec import pairs
+        from cuescope_core.registry import Registry
+        from cuescope_core.request import make_draft
+        from cuescope_core.spec import pairs
 
         # first: else a hub id is reported as a plugin that is not installed
         given = {"model": self.model, "dataset": self.data}
@@ -201,7 +201,7 @@ class AskedAgain:
     def rerun(self) -> "Rerun":
         """The same for the functions of the application."""
         from cuescope.rerun import Rerun
-        from cuescope.spec import pairs
+        from cuescope_core.spec import pairs
 
         return Rerun(
             on=self.on,

@@ -7,7 +7,7 @@ import typer
 
 from cuescope.cli.external import installed
 from cuescope.cli.source import first_line, option_names
-from cuescope.registry import Entry
+from cuescope_core.registry import Entry
 
 Completions = list[tuple[str, str]]
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 import typer
 
 from cuescope.cli.log_lines import LOG, PREFIX
-from cuescope.printable import printable, printable_json
+from cuescope_core.printable import printable, printable_json
 
 _held: ContextVar[list[str] | None] = ContextVar("cuescope_held_lines", default=None)
 

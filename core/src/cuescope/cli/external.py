@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from cuescope.cli.own_commands import HELP
 from cuescope.cli.paths import refuse_empty_paths
-from cuescope.registry import Entry, Registry
+from cuescope_core.registry import Entry, Registry
 
 FREE_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from cuescope.cli.option_words import default_in_words
 from cuescope.cli.own_commands import HELP
-from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
-from cuescope.registry import Registry
-from cuescope.spec import Spec
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.registry import Registry
+from cuescope_core.spec import Spec
 
 # What takes a hub id or a path as its ARG; those that are not installed are not suggested.
 TAKERS = {"model": ("transformers", "open-clip"), "dataset": ("folder",)}

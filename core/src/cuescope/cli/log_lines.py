@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from cuescope.printable import printable, printable_json
+from cuescope_core.printable import printable, printable_json
 
 PREFIX = "cuescope: "
 WARNING = "warning: "

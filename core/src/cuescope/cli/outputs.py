@@ -3,9 +3,9 @@
 from typing import Any, Literal
 
 from cuescope.cli.echo import echo_json
-from cuescope.conclusions import Picture, Table
-from cuescope.planning import Plan
-from cuescope.types import Value
+from cuescope_core.conclusions import Picture, Table
+from cuescope_core.planning import Plan
+from cuescope_core.types import Value
 
 
 class JsonOutput(Value):

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cuescope.cli.echo import echo
-from cuescope.engine import Session
-from cuescope.errors import PlanStopped
-from cuescope.planning import Plan
-from cuescope.respond import inputs_of, trial_key
-from cuescope.types import Outcome, Response, Trial
+from cuescope_core.engine import Session
+from cuescope_core.errors import PlanStopped
+from cuescope_core.planning import Plan
+from cuescope_core.respond import inputs_of, trial_key
+from cuescope_core.types import Outcome, Response, Trial
 
 if TYPE_CHECKING:
-    from cuescope.request import Request
     from cuescope.runner import Runner
+    from cuescope_core.request import Request
 
 ModelCall = tuple[object, ...]
 SURPRISE = "what the method makes of real answers"

@@ -12,7 +12,7 @@ from cuescope.cli.echo import holding_lines
 from cuescope.cli.options import PrintsJson
 
 Command = Callable[..., Any]
-REPORT = "cuescope.conclusions:Report"
+REPORT = "cuescope_core.conclusions:Report"
 PLAN = "cuescope.cli.outputs:AuditPlan"
 LINES = "cuescope.cli.outputs:Lines"
 

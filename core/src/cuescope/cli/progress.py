@@ -22,14 +22,14 @@ from rich.progress import (
 
 from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
-from cuescope.context import Advance, ignore, silent
-from cuescope.counted import count_of, duration
-from cuescope.hookspecs import hookimpl
-from cuescope.printable import printable
+from cuescope_core.amounts import count_of, duration
+from cuescope_core.context import Advance, ignore, silent
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.printable import printable
 
 if TYPE_CHECKING:
-    from cuescope.auditing import Audit
-    from cuescope.conclusions import Report
+    from cuescope_core.auditing import Audit
+    from cuescope_core.conclusions import Report
 
 Clock = Callable[[], float]
 FIRST_SECONDS = 10.0  # until the first line,

@@ -19,13 +19,13 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import output_folder
 from cuescope.cli.printing import prints
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cuescope.cli.outputs import MatrixResult
-    from cuescope.conclusions import Report
+    from cuescope_core.conclusions import Report
 
 LEVEL = 0.05  # of false findings, over all audits of a file
 
@@ -45,10 +45,10 @@ def run(
     verbose: Verbose = 0,
 ) -> None:
     """Run the audits of a YAML file; goes on where it stopped."""
-    from cuescope.building import Choices, require_openable_data
     from cuescope.cli.outputs import MatrixResult, MatrixRow
     from cuescope.matrix import read_matrix
-    from cuescope.trust.source import Source
+    from cuescope_core.building import Choices, require_openable_data
+    from cuescope_core.trust.source import Source
 
     requests = list(read_matrix(file).requests())
     folder = file.parent.resolve()

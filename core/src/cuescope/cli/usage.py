@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from cuescope.errors import nearest
+from cuescope_core.errors import nearest
 
 _INVALID = re.compile(
     r"Invalid value for '(?P<name>.*?)'(?: / .*?)?: (?P<why>.*)", re.DOTALL

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuescope.errors import UserError, with_article
-from cuescope.planning import Plan
 from cuescope.python.opening import open_python
 from cuescope.python.stored import StoredReport, UnfinishedError, require_pandas
 from cuescope.python.words import load_function, values_of
-from cuescope.registry import Registry
-from cuescope.whole_files import at_home, require_path
+from cuescope_core.atomic_files import at_home, require_path
+from cuescope_core.errors import UserError, with_article
+from cuescope_core.planning import Plan
+from cuescope_core.registry import Registry
 
 Words = Mapping[str, Any]
 RunOf = str | Path | StoredReport

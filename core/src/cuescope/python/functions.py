@@ -9,14 +9,14 @@ from uuid import uuid4
 import numpy as np
 from PIL import Image
 
-from cuescope.capabilities import Capabilities
-from cuescope.counted import count_of
-from cuescope.digest import digest
-from cuescope.errors import UserError, nearest, with_article
-from cuescope.objects import name_of
 from cuescope.python.texts import require_text
-from cuescope.respond import out_of_memory
-from cuescope.types import Frame, Options, Response, Sample, Trial
+from cuescope_core.amounts import count_of
+from cuescope_core.capabilities import Capabilities
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, nearest, with_article
+from cuescope_core.in_memory import name_of
+from cuescope_core.respond import out_of_memory
+from cuescope_core.types import Frame, Options, Response, Sample, Trial
 
 T = TypeVar("T")
 Pictures = list[Image.Image]

@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cuescope.building import context_for
 from cuescope.cli.hints import refuse_bare_arguments
-from cuescope.context import Context, silent
-from cuescope.errors import UserError
-from cuescope.objects import Held, HeldRegistry
-from cuescope.python.holding import hold_data, hold_model
-from cuescope.python.remembered import remembered
-from cuescope.registry import Registry
-from cuescope.request import Request
+from cuescope.python.answer_reuse import remembered
+from cuescope.python.objects import hold_data, hold_model
 from cuescope.runner import Runner
-from cuescope.whole_files import at_home, require_path
+from cuescope_core.atomic_files import at_home, require_path
+from cuescope_core.building import context_for
+from cuescope_core.context import Context, silent
+from cuescope_core.errors import UserError
+from cuescope_core.in_memory import Held, HeldRegistry
+from cuescope_core.registry import Registry
+from cuescope_core.request import Request
 
 Given = Mapping[str, Any]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.digest import digest
-from cuescope.errors import BadDataError, UserError, with_article
-from cuescope.pixels import to_rgb
-from cuescope.types import Frame
+from cuescope_core.digest import digest
+from cuescope_core.errors import BadDataError, UserError, with_article
+from cuescope_core.pixels import to_rgb
+from cuescope_core.types import Frame
 
 _ONE_AT_A_TIME = Lock()  # a caller's data set need not bear the threads that load ahead
 KINDS = "a PIL image, uint8 pixels (row, col, 3), or the path of an image file"

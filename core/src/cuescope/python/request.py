@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from cuescope.request import Request, Settings
+from cuescope_core.request import Request, Settings
 
 
 class PythonRequest(Request):

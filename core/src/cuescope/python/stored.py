@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 
-from cuescope.conclusions import Report, Score
-from cuescope.errors import UserError
 from cuescope.installing import how_to_install
-from cuescope.printable import one_line, printable
 from cuescope.report.own_pages import require_own_page
-from cuescope.runs import RunFolder, load_report
+from cuescope_core.conclusions import Report, Score
+from cuescope_core.errors import UserError
+from cuescope_core.printable import one_line, printable
+from cuescope_core.runs import RunFolder, load_report
 
 if TYPE_CHECKING:
     import pandas
@@ -84,7 +84,7 @@ class StoredReport(Report):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The scores, a row each, ranked; raises UserError where pandas is not installed."""
-        from cuescope.findings import SCORES, score_rows
+        from cuescope_core.findings import SCORES, score_rows
 
         pandas = require_pandas()
         # Int64 of pandas: `n` may be missing, which numpy's whole numbers cannot be
@@ -100,7 +100,7 @@ class StoredReport(Report):
 
     def answers(self) -> "pandas.DataFrame":
         """What the model answered, a row a trial; raises UserError where the folder has none."""
-        from cuescope.answers import read_answers
+        from cuescope_core.answers import read_answers
 
         require_pandas()
         answers = read_answers(self._folder)

@@ -11,12 +11,12 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from cuescope.cli.paths import NamedPath
-from cuescope.errors import UserError, nearest
-from cuescope.registry import Registry
-from cuescope.request import Draft, make_draft
 from cuescope.rerun import Rerun
-from cuescope.spec import in_words
-from cuescope.whole_files import at_home, require_path
+from cuescope_core.atomic_files import at_home, require_path
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.registry import Registry
+from cuescope_core.request import Draft, make_draft
+from cuescope_core.spec import in_words
 
 Function = Callable[..., Any]
 # parameters that are made of several words

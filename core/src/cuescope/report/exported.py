@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.errors import UserError
-from cuescope.store import DAMAGE, TABLE, UNREADABLE, fits, unpack
+from cuescope_core.errors import UserError
+from cuescope_core.store import DAMAGE, TABLE, UNREADABLE, fits, unpack
 
 # bytes; an answer has kilobytes, and what is read inside a model some megabytes
 MAX_VALUE = 2**26

@@ -9,18 +9,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cuescope.conclusions import (
-    Contrast,
-    Exhibit,
-    Finding,
-    Occurrence,
-    Portrait,
-    Report,
-    Row,
-    Score,
-)
-from cuescope.errors import BadDataError
-from cuescope.printable import printable
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.outlines import path_around
 from cuescope.report.pictures import stored_picture
@@ -34,8 +22,20 @@ from cuescope.report.screen import (
 )
 from cuescope.report.steps import next_commands, next_steps
 from cuescope.report.tables import table_cells
-from cuescope.runs import exhibit_key, picture_key
-from cuescope.typed import typed
+from cuescope_core.conclusions import (
+    Contrast,
+    Exhibit,
+    Finding,
+    Occurrence,
+    Portrait,
+    Report,
+    Row,
+    Score,
+)
+from cuescope_core.errors import BadDataError
+from cuescope_core.next_commands import typed
+from cuescope_core.printable import printable
+from cuescope_core.runs import exhibit_key, picture_key
 
 MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
 # of them with frames and bars inside: a page stays below some megabytes

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from cuescope.context import cache_folder
-from cuescope.errors import UserError, reason_of
-from cuescope.printable import whole_text
-from cuescope.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
-from cuescope.trust.maker import is_signed
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.context import cache_folder
+from cuescope_core.errors import UserError, reason_of
+from cuescope_core.printable import whole_text
+from cuescope_core.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
+from cuescope_core.trust.maker import is_signed
 
 DEPTH = 3  # folders below the one that is looked at
 UNKNOWN = "-"

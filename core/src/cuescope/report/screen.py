@@ -10,12 +10,12 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from cuescope.conclusions import Evidence, Finding, Report, Row, Score, cues_of
-from cuescope.counted import count_of
-from cuescope.printable import one_line
 from cuescope.report.bars import short_p_value
 from cuescope.report.steps import copyable, next_commands, tests_a_run
-from cuescope.signs import with_sign
+from cuescope_core.amounts import count_of
+from cuescope_core.conclusions import Evidence, Finding, Report, Row, Score, cues_of
+from cuescope_core.printable import one_line
+from cuescope_core.signs import with_sign
 
 LINES = 30
 WIDTH = 80

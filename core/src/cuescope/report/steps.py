@@ -3,9 +3,15 @@
 import re
 import shlex
 
-from cuescope.conclusions import OWN_STEP, Report
-from cuescope.counted import count_of
-from cuescope.typed import PythonCall, Typed, command_words, data_words, typed
+from cuescope_core.amounts import count_of
+from cuescope_core.conclusions import OWN_STEP, Report
+from cuescope_core.next_commands import (
+    PythonCall,
+    Typed,
+    command_words,
+    data_words,
+    typed,
+)
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it

@@ -7,7 +7,13 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from cuescope.conclusions import (
+from cuescope.report.bars import FINE, figure, short_p_value, with_ends
+from cuescope.report.screen import check_words, screen
+from cuescope.report.steps import Step, copyable, next_steps
+from cuescope.report.tables import render_table
+from cuescope.report.words import Words
+from cuescope_core.amounts import by_condition, count_of
+from cuescope_core.conclusions import (
     OWN_STEP,
     Contrast,
     Cost,
@@ -18,13 +24,7 @@ from cuescope.conclusions import (
     Score,
     short_name,
 )
-from cuescope.counted import by_condition, count_of
-from cuescope.report.bars import FINE, figure, short_p_value, with_ends
-from cuescope.report.screen import check_words, screen
-from cuescope.report.steps import Step, copyable, next_steps
-from cuescope.report.tables import render_table
-from cuescope.report.words import Words
-from cuescope.typed import typed
+from cuescope_core.next_commands import typed
 
 MAX_ROWS = 10
 MAX_STATEMENTS = 3

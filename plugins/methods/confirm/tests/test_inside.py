@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.conclusions import with_doubts
 from cuescope_confirm.asking import Direction
 from cuescope_confirm.cases import inside
 from cuescope_confirm.cases.inside import Axis, Learned, pairs_inside
@@ -20,6 +19,7 @@ from cuescope_confirm.trials import SEEN, _witnesses_of
 from cuescope_confirm.verdicts.row import Row
 from cuescope_confirm.verdicts.rulings import by_kinds
 from cuescope_confirm.verify import evidence
+from cuescope_core.conclusions import with_doubts
 from cuescope_sdk import Feature, Occurrence, Sample, Score
 from cuescope_sdk.interventions import Place
 

@@ -8,15 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cuescope import building
-from cuescope.building import find_installed, find_tools
-from cuescope.capabilities import EMBEDDER, ROLES
-from cuescope.counted import count_of
-from cuescope.installing import how_to_install, is_own
-from cuescope.outside_eye import with_eye
-from cuescope.plugin_index import dists_of
-from cuescope.registry import Registry
-from cuescope.spec import Spec, validate
+from cuescope_core import building
+from cuescope_core.amounts import count_of
+from cuescope_core.building import find_installed, find_tools
+from cuescope_core.capabilities import EMBEDDER, ROLES
+from cuescope_core.registry import Registry
+from cuescope_core.remedies import dists_of, how_to_install, is_own
+from cuescope_core.separate_embedder import with_eye
+from cuescope_core.spec import Spec, validate
 from cuescope_sdk import (
     Capabilities,
     Context,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Report
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import Report
 from cuescope_sdk.cues._embedded import Embedded
 from cuescope_sdk.cues._learning import IntPerSample, learn
 from cuescope_sdk.cues._recognition import WRONGLY_TOLD

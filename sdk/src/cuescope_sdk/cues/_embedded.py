@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope.auditing import Audit
-from cuescope.types import Outcome, Output, Sample, Trial
+from cuescope_core.auditing import Audit
+from cuescope_core.types import Outcome, Output, Sample, Trial
 from cuescope_sdk.cues._cue import content_of
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 from scipy import special
 
-from cuescope.auditing import Audit
+from cuescope_core.auditing import Audit
 from cuescope_sdk.cues._cue import Cue
 from cuescope_sdk.cues._embedded import Embedded, Points, embed
 from cuescope_sdk.cues._learning import IntPerSample, learn

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from cuescope.lazy import attach
+from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
-    from cuescope.pixels import to_rgb as to_rgb
-    from cuescope.plain_yaml import load_yaml as load_yaml
-    from cuescope.whole_files import Draft as Draft
+    from cuescope_core.atomic_files import Draft as Draft
+    from cuescope_core.pixels import to_rgb as to_rgb
+    from cuescope_core.plain_yaml import load_yaml as load_yaml
     from cuescope_sdk.data._card import (
         check_choices as check_choices,
         check_groups as check_groups,
@@ -82,9 +82,9 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "cuescope.pixels": ["to_rgb"],
-        "cuescope.plain_yaml": ["load_yaml"],
-        "cuescope.whole_files": ["Draft"],
+        "cuescope_core.pixels": ["to_rgb"],
+        "cuescope_core.plain_yaml": ["load_yaml"],
+        "cuescope_core.atomic_files": ["Draft"],
         "._card": ["check_choices", "check_groups", "contact_sheet", "describe_data"],
         "._conditions": ["picture_quality"],
         "._covar": ["CovarManifest", "CovarRow"],

@@ -6,7 +6,7 @@ from itertools import chain
 
 from PIL import Image
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import BadDataError, Dataset, Detection, Sample
 from cuescope_sdk.data._input_checks import InputCheck
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, FiniteFloat, Strict, TypeAdapter, ValidationError
 
-from cuescope.parquet_files import read_parquet
-from cuescope.sealed import read_sealed, write_sealed
+from cuescope_core.checksummed_files import read_sealed, write_sealed
+from cuescope_core.parquet_files import read_parquet
 from cuescope_sdk import BadDataError, UserError, nearest
 
 _AGAIN = "`cuescope covar build` with the same words writes it again"

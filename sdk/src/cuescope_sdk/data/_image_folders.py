@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from cuescope.trust.risks import Names, NamesPart, Words
+from cuescope_core.trust.risks import Names, NamesPart, Words
 from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._layouts import Layout, first_place

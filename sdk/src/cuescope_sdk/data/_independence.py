@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from PIL import Image
 
-from cuescope.affected import root
-from cuescope.counted import count_of
+from cuescope_core.affected import root
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Outcome, Sample
 from cuescope_sdk.data._look_alikes import (
     RICH,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Int
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Evidence, Feature, Sample, Score, Verdict
 from cuescope_sdk.stills import typical_occurrences
 

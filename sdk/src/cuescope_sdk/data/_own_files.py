@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cuescope.trust.paths import inside
+from cuescope_core.trust.paths import inside
 from cuescope_sdk import Options, UserError
 
 MOST_BYTES = 2**31  # of a file of annotations: the largest in use have a quarter of it

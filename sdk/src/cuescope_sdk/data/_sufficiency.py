@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from cuescope.building import find_tools
-from cuescope.capabilities import ROLES
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
+from cuescope_core.building import find_tools
+from cuescope_core.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 from cuescope_sdk.data._annotation_types import annotation_faults, describe
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope.trust.risks import NamesPart
+from cuescope_core.trust.risks import NamesPart
 from cuescope_sdk import Context, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (

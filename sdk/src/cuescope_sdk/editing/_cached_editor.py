@@ -17,12 +17,12 @@ from typing import Any
 
 from PIL import Image
 
-from cuescope.capabilities import ImageEdit, ImageEditor
-from cuescope.context import Context
-from cuescope.errors import BadDataError, PluginError, UserError
-from cuescope.sealed import read_sealed, with_seal
-from cuescope.types import Frame
-from cuescope.whole_files import Draft
+from cuescope_core.atomic_files import Draft
+from cuescope_core.capabilities import ImageEdit, ImageEditor
+from cuescope_core.checksummed_files import read_sealed, with_seal
+from cuescope_core.context import Context
+from cuescope_core.errors import BadDataError, PluginError, UserError
+from cuescope_core.types import Frame
 from cuescope_sdk.editing._edits import LARGEST_SIDE, edit_key
 from cuescope_sdk.editing._plan import EditPlan, Pace, read_pace, with_pace
 

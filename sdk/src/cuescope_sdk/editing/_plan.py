@@ -6,10 +6,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from cuescope.errors import UserError
-from cuescope.plain_json import parse_json
-from cuescope.sealed import LARGEST_WORDS, read_sealed
-from cuescope.store import UNREADABLE
+from cuescope_core.checksummed_files import LARGEST_WORDS, read_sealed
+from cuescope_core.errors import UserError
+from cuescope_core.plain_json import parse_json
+from cuescope_core.store import UNREADABLE
 
 GIGABYTE = 1e9
 

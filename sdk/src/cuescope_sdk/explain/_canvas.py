@@ -7,10 +7,10 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from cuescope.auditing import Audit
-from cuescope.counted import count_of
-from cuescope.errors import UserError
-from cuescope.types import Frame, Readout, Sample, Trial
+from cuescope_core.amounts import count_of
+from cuescope_core.auditing import Audit
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame, Readout, Sample, Trial
 
 
 @runtime_checkable

@@ -10,10 +10,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
 from pydantic import Field, PositiveInt, model_validator
 
-from cuescope.auditing import Audit
-from cuescope.counted import count_of
-from cuescope.errors import UserError
-from cuescope.types import Options, Sample, Trial
+from cuescope_core.amounts import count_of
+from cuescope_core.auditing import Audit
+from cuescope_core.errors import UserError
+from cuescope_core.types import Options, Sample, Trial
 from cuescope_sdk.explain._canvas import Canvas
 from cuescope_sdk.explain._perturbation import (
     Direction,

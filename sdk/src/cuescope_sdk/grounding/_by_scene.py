@@ -6,8 +6,8 @@ SceneVerifier().judge([(sample, claims), ...])
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from cuescope.digest import digest
-from cuescope.types import Frame, Sample
+from cuescope_core.digest import digest
+from cuescope_core.types import Frame, Sample
 from cuescope_sdk.grounding._claims import At, Case, Judgement, judge_claims
 from cuescope_sdk.grounding._kinds import Claim
 from cuescope_sdk.grounding._relations import RELATIONS

@@ -8,8 +8,8 @@ from typing import Literal, Protocol, Self, get_args, runtime_checkable
 
 from pydantic import FiniteFloat
 
-from cuescope.capabilities import ToolRole
-from cuescope.types import Sample
+from cuescope_core.capabilities import ToolRole
+from cuescope_core.types import Sample
 from cuescope_sdk.grounding._kinds import Claim, Copied, Reason
 from cuescope_sdk.grounding._relations import Box, box_centre
 

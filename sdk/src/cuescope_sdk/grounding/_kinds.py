@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator
 
-from cuescope.types import Value
+from cuescope_core.types import Value
 from cuescope_sdk.grounding._relations import RELATIONS
 from cuescope_sdk.grounding._scenes import SceneFrame
 from cuescope_sdk.language._words import (

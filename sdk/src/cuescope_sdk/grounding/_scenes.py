@@ -6,7 +6,7 @@ A data set that knows it puts it under `SCENE` in a sample's annotations; times 
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cuescope.types import Value
+from cuescope_core.types import Value
 
 SCENE = "scene"  # tuple[SceneFrame, ...], one a frame
 TIMES = "times"  # seconds of each frame from the start of the video, one a frame

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.capabilities import Capabilities, Requirements
-from cuescope.plugin import Plugin
-from cuescope.types import Sample, Trial
+from cuescope_core.capabilities import Capabilities, Requirements
+from cuescope_core.plugin import Plugin
+from cuescope_core.types import Sample, Trial
 from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cuescope.lazy import attach
+from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
-    from cuescope.answer_words import normalise_answer as normalise_answer
+    from cuescope_core.answer_words import normalise_answer as normalise_answer
     from cuescope_sdk.language._asking import Question as Question
     from cuescope_sdk.language._proposing import (
         clean_name as clean_name,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "cuescope.answer_words": ["normalise_answer"],
+        "cuescope_core.answer_words": ["normalise_answer"],
         "._asking": ["Question"],
         "._proposing": ["clean_name", "parse_list", "proposal_prompts", "singular"],
         "._words": [

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.digest import digest
-from cuescope.errors import UserError
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
 from cuescope_sdk.language._tables import word_sets
 
 CLAIM_WORDS = word_sets("claims")

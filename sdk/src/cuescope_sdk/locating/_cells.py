@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._linear import FOLDS, Fitting, Linear, Training
 from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.locating._patch_models import fill_gaps

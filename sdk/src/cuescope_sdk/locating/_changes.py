@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._cells import FEATURES, GRID, Cells
 from cuescope_sdk.locating._colours import GREY, NAMES, colour_name, colour_of, names_of
 from cuescope_sdk.locating._linear import BoolPerFrame, PerFrame, Training

@@ -20,8 +20,8 @@ from jaxtyping import Bool, Float, UInt8
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
-from cuescope.auditing import Audit
-from cuescope.types import Outcome
+from cuescope_core.auditing import Audit
+from cuescope_core.types import Outcome
 from cuescope_sdk.interventions import Place, change_frames, open_frame
 from cuescope_sdk.locating._location import shared_place
 from cuescope_sdk.locating._masks import Mask, stretch

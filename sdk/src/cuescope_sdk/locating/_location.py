@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._cells import (
     HALF,
     Cells,

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from PIL import Image
 from scipy import ndimage
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._linear import PerFrame, Training
 from cuescope_sdk.locating._pictures import opponents
 from cuescope_sdk.statistics import Roc

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from PIL import Image
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._masks import Mask
 
 READ = 8  # pictures of each side

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cuescope.types import Options
+from cuescope_core.types import Options
 from cuescope_sdk import Plugin
 from cuescope_sdk.data._input_checks import InputCheck
 

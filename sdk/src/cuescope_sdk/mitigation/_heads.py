@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope.seeds import generator
+from cuescope_core.seeds import generator
 from cuescope_sdk.maths import softmax
 
 STEPS = 300  # of the search for a head; it is convex

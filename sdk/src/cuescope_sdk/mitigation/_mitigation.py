@@ -12,9 +12,15 @@ import numpy as np
 from jaxtyping import Float, jaxtyped
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from cuescope.errors import UserError
-from cuescope.mitigated import REMEDY, WANTED, read_files, read_stamp, write_mitigated
-from cuescope.types import Output, Response, Trial
+from cuescope_core.errors import UserError
+from cuescope_core.mitigated import (
+    REMEDY,
+    WANTED,
+    read_files,
+    read_stamp,
+    write_mitigated,
+)
+from cuescope_core.types import Output, Response, Trial
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 from cuescope_sdk.models._arrays import read_arrays
 

@@ -13,15 +13,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from pydantic import create_model
 
-from cuescope.capabilities import Capabilities, Model, Requirements
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import UserError, reason_of
-from cuescope.mitigated import REMEDY, WANTED, read_stamp
-from cuescope.plugin import Plugin
-from cuescope.registry import version_with_code
-from cuescope.respond import answer_batch
-from cuescope.types import Options, Outcome, Response, Sample, Trial
+from cuescope_core.capabilities import Capabilities, Model, Requirements
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, reason_of
+from cuescope_core.mitigated import REMEDY, WANTED, read_stamp
+from cuescope_core.plugin import Plugin
+from cuescope_core.registry import version_with_code
+from cuescope_core.respond import answer_batch
+from cuescope_core.types import Options, Outcome, Response, Sample, Trial
 from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._routing import Ask, Router
 from cuescope_sdk.stills import Answers

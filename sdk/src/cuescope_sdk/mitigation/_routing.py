@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope.types import Outcome, Response, Trial
+from cuescope_core.types import Outcome, Response, Trial
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 

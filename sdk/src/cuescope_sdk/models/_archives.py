@@ -6,7 +6,7 @@ from struct import Struct
 from typing import BinaryIO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 LIMIT = "CUESCOPE_MAX_ARCHIVE_GB"
 LIMIT_GB = 2.0  # tables of class embeddings take megabytes

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from cuescope.counted import count_of
-from cuescope.errors import UserError
-from cuescope.types import Frame
+from cuescope_core.amounts import count_of
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame
 
 
 class HasBytes(Protocol):

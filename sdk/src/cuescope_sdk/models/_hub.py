@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from cuescope.context import Context
-from cuescope.errors import UserError
+from cuescope_core.context import Context
+from cuescope_core.errors import UserError
 from cuescope_sdk.data._own_files import require_inside
 
 SNAPSHOTS, BLOBS = "snapshots", "blobs"  # folders of the hub's own store

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cuescope.lazy import attach
+from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
-    from cuescope.counted import count_of as count_of
+    from cuescope_core.amounts import count_of as count_of
     from cuescope_sdk.report._contrasts import (
         contrast as contrast,
         draw_beside as draw_beside,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "cuescope.counted": ["count_of"],
+        "cuescope_core.amounts": ["count_of"],
         "._contrasts": ["contrast", "draw_beside"],
         "._figures": [
             "PanelRow",

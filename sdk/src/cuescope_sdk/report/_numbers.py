@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cuescope import signs
+from cuescope_core import signs
 
 
 def with_sign(value: float, decimals: int = 1) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 from scipy import sparse
 
-from cuescope.types import Sample
+from cuescope_core.types import Sample
 from cuescope_sdk.statistics._shapes import (
     BoolPerSample,
     IntPerGroup,

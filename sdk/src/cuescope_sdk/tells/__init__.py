@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cuescope.lazy import attach
+from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
     from cuescope_sdk.tells._tell import Tell as Tell

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope.capabilities import ROLES, ToolRole
+from cuescope_core.capabilities import ROLES, ToolRole
 from cuescope_sdk import Frame, ImageEdit, generator
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Claim
 from cuescope_sdk.maths import normalise

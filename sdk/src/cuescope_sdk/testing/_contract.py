@@ -16,7 +16,7 @@ from unittest import SkipTest
 
 import numpy as np
 
-from cuescope.trust.risks import UNDECLARED, risks_of
+from cuescope_core.trust.risks import UNDECLARED, risks_of
 from cuescope_sdk import Context, Dataset, Frame, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
 from cuescope_sdk.testing._fake_data import FakeDataset

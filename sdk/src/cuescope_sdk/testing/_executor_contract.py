@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope.engine import Session
-from cuescope.respond import open_respond, trial_key
-from cuescope.store import ResponseCache
+from cuescope_core.engine import Session
+from cuescope_core.respond import open_respond, trial_key
+from cuescope_core.store import ResponseCache
 from cuescope_sdk import PluginError, Response, Trial, UserError
 from cuescope_sdk._watched import (
     COUNT,

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
-from cuescope.answers import AnswersFile
-from cuescope.engine import Session
-from cuescope.runs import RunFolder
+from cuescope_core.answers import AnswersFile
+from cuescope_core.engine import Session
+from cuescope_core.runs import RunFolder
 from cuescope_sdk import Sample, StoredRun, UserError
 from cuescope_sdk.testing._contract import Contract, expect
 from cuescope_sdk.testing._fake_method import FakeMethod

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from PIL import Image
 from pydantic import Field, NonNegativeFloat
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import (
     Capabilities,
     Context,

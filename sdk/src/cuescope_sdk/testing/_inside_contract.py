@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from cuescope.digest import digest
+from cuescope_core.digest import digest
 from cuescope_sdk import (
     Context,
     Edit,

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.capabilities import Capabilities
-from cuescope.counted import count_of
-from cuescope.digest import digest
+from cuescope_core.amounts import count_of
+from cuescope_core.capabilities import Capabilities
+from cuescope_core.digest import digest
 from cuescope_sdk import Sample, Trial, generator
 from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.testing._contract import (

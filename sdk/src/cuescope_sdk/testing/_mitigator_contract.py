@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cuescope.counted import count_of
-from cuescope.digest import digest
+from cuescope_core.amounts import count_of
+from cuescope_core.digest import digest
 from cuescope_sdk import Response, Trial, UserError
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Task
 from cuescope_sdk.testing._contract import (

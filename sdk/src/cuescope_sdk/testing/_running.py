@@ -7,12 +7,18 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from cuescope.context import Context, cache_folder
-from cuescope.engine import Session
-from cuescope.planning import Plan, plan_of
-from cuescope.registry import NOT_INSTALLED, Entry, Problem, Registry, require_whole
-from cuescope.request import Request
-from cuescope.store import ResponseCache
+from cuescope_core.context import Context, cache_folder
+from cuescope_core.engine import Session
+from cuescope_core.planning import Plan, plan_of
+from cuescope_core.registry import (
+    NOT_INSTALLED,
+    Entry,
+    Problem,
+    Registry,
+    require_whole,
+)
+from cuescope_core.request import Request
+from cuescope_core.store import ResponseCache
 from cuescope_sdk import Report
 from cuescope_sdk.testing._fake_data import FakeDataset
 from cuescope_sdk.testing._fake_models import FakeModel

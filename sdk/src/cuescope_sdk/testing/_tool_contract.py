@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.capabilities import EmbedsPatches
+from cuescope_core.capabilities import EmbedsPatches
 from cuescope_sdk import Detection, Frame
 from cuescope_sdk.grounding import Judgement
 from cuescope_sdk.testing._asked_tool import AskedTool

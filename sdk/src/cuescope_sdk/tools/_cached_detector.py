@@ -12,11 +12,11 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, TypeAdapter
 
-from cuescope.capabilities import Detection, Detector
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.store import UNREADABLE
-from cuescope.types import Frame
+from cuescope_core.capabilities import Detection, Detector
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.store import UNREADABLE
+from cuescope_core.types import Frame
 from cuescope_sdk._text_cache import TextCache
 from cuescope_sdk.tools._detection import sort_by_score
 

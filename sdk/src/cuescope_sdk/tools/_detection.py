@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope.capabilities import Detection
-from cuescope.errors import UserError
+from cuescope_core.capabilities import Detection
+from cuescope_core.errors import UserError
 
 Boxes = Float[np.ndarray, "box 4"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import FiniteFloat
 
-from cuescope.capabilities import ToolRole
-from cuescope.types import Frame, Value
+from cuescope_core.capabilities import ToolRole
+from cuescope_core.types import Frame, Value
 
 LOOKS_LIKE = ", looks like: "
 

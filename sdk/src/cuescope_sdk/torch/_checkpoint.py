@@ -8,7 +8,7 @@ from typing import Self
 
 from torch import Tensor, nn
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 from cuescope_sdk.torch._strangers import read_weights, unreadable_weights
 
 WRAPPERS = ("model", "state_dict")  # under which training scripts write the tensors

@@ -14,9 +14,9 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.types import Frame, HideTokens, Trial
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._arrays import to_array

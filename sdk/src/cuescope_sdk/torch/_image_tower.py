@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from PIL import Image
 from torch import Tensor, nn
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 Inputs = dict[str, Tensor]
 Change = Callable[[Tensor], Tensor | None]

@@ -12,10 +12,10 @@ from typing import Any, Self
 import torch
 from pydantic import BaseModel, ValidationError
 
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._hub import before_download, require_own_files
 from cuescope_sdk.models._refusals import UnopenableError

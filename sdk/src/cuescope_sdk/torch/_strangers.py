@@ -18,8 +18,8 @@ from torch.nn.modules.module import (
     register_module_parameter_registration_hook,
 )
 
-from cuescope.errors import UserError
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.errors import UserError
 from cuescope_sdk.models._archives import (
     archive_limit,
     is_stored,

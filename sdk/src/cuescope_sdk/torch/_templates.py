@@ -16,7 +16,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 from cuescope_sdk.torch._strangers import fault_of
 
 LONGEST_TEMPLATE = 30.0  # seconds: an honest one takes a thousandth of one

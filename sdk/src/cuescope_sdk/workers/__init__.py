@@ -8,7 +8,7 @@ ended. `Answering` is what a worker runs. `KeptJobs` are the jobs of a bench, ov
 
 from typing import TYPE_CHECKING
 
-from cuescope.lazy import attach
+from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
     from cuescope_sdk.workers._answering import Answering as Answering, Setup as Setup

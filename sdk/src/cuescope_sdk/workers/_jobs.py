@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
-from cuescope.store import UNREADABLE
+from cuescope_core.checksummed_files import DamagedFileError, read_sealed, write_sealed
+from cuescope_core.store import UNREADABLE
 from cuescope_sdk import Context, digest
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

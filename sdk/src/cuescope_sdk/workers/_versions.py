@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-from cuescope.registry import Registry, version_with_code
+from cuescope_core.registry import Registry, version_with_code
 from cuescope_sdk import UserError
 
 Versions = Mapping[str, tuple[str, str]]  # module -> dist and its version
-ENGINE = {"cuescope": "cuescope", "cuescope_sdk": "cuescope-sdk"}
+ENGINE = {"cuescope_core": "cuescope", "cuescope_sdk": "cuescope-sdk"}
 # What answers depend on, where it is loaded.
 LIBRARIES = (
     "numpy",
@@ -86,4 +86,8 @@ def _what_to_install(module: str, dist: str, wanted: str) -> str:
 
 
 def _version(module: str, dist: str) -> str:
-    return version_with_code(dist) if module.startswith("cuescope") else version(dist)
+    return (
+        version_with_code(dist, module)
+        if module.startswith("cuescope")
+        else version(dist)
+    )

@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal
 
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import BadDataError, UserError
 
 Kind = Literal["image", "animation", "video"]

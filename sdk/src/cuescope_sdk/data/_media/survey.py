@@ -15,7 +15,7 @@ from typing import BinaryIO, Self
 
 from pydantic import NonNegativeInt, TypeAdapter
 
-from cuescope.store import UNREADABLE, CacheFile
+from cuescope_core.store import UNREADABLE, CacheFile
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.data._media.content import ChangedError, Stamp, steady_bytes
 from cuescope_sdk.data._media.files import (

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from PIL import Image
 
-from cuescope.printable import printable
+from cuescope_core.printable import printable
 from cuescope_sdk.data._media.files import kind_of, printable_name, unknown_suffix
 from cuescope_sdk.data._media.images import image_formats
 

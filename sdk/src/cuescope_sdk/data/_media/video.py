@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,

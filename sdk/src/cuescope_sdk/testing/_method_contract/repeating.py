@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Report, Sample, Trial, digest
 from cuescope_sdk.testing._contract import PerClass, expect
 from cuescope_sdk.testing._fake_data import CUE

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Output, Response, Trial, UserError
 from cuescope_sdk.testing._contract import (
     ContractViolation,

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int, Int8
 from torch import Tensor
 from torch.nn.functional import pad
 
-from cuescope.types import Edit, Trial
+from cuescope_core.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 from cuescope_sdk.torch._fusion.shapes import (
     BatchKeyKinds,

@@ -40,7 +40,7 @@ COLUMNS = (
 @spread
 @calls("cuescope_confirm.command.investigating:investigate")
 @prints(
-    "cuescope.conclusions:Report",
+    "cuescope_core.conclusions:Report",
     "cuescope_confirm.command.outputs:InvestigationPlan",
 )
 def investigate(
