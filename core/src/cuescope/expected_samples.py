@@ -28,7 +28,7 @@ class ShownCue:
 
 
 def shown_cues(run: "StoredRun", top: int) -> Iterator[ShownCue]:
-    """Of the findings, those whose samples can be counted."""
+    """Yield the findings whose samples can be counted."""
     # a method that asks nothing has no answers, which name the labels
     if not run.has_answers:
         return

@@ -44,12 +44,12 @@ class HeldOut:
 
     @property
     def by_folds(self) -> bool:
-        """Whether all samples are tested, each by what was found without it."""
+        """True if all samples are tested, each by what was found without it."""
         return len(self.again) > 1
 
     @property
     def is_found(self) -> bool:
-        """Whether all runs have been made."""
+        """True if all runs have been made."""
         return all((path / "report.json").exists() for path in self.found)
 
     def make(self, runner: "Runner") -> "list[Report]":
@@ -73,7 +73,7 @@ def apart(
     *,
     parts: int,
 ) -> HeldOut:
-    """What to test a run's cues on: a split, the parts that it left, or all but the first.
+    """Choose what to test a run's cues on: a split, the parts that it left, or all but the first.
 
     In the last case it is made anew on the first of so many `parts`, in the folder `found`.
     Raises UserError for a split that the data has not, or that is the run's own.

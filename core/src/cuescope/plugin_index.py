@@ -33,7 +33,7 @@ class Listed:
     finds: str
 
     def has(self, words: list[str]) -> bool:
-        """Whether each word is somewhere in its line."""
+        """True if each word is somewhere in its line."""
         line = " ".join((self.kind, self.name, self.dist, self.finds)).lower()
         return all(word.lower() in line for word in words)
 

@@ -71,7 +71,7 @@ def ask_again(
     run: Path,
     asked: Rerun,
 ) -> "tuple[Runner, Request]":
-    """What asked for a stored run, and a runner that lets it ask for no more than it may.
+    """Return the request of a stored run, and a runner that lets it ask for no more than it may.
 
     Raises UserError where the run was made elsewhere and the person has not typed what it is about.
     """
@@ -119,7 +119,7 @@ def request_of(
     *,
     is_ours: bool = True,
 ) -> "Request":
-    """What asked for a run of cues; raises UserError for one that cannot be asked for again.
+    """Rebuild the request of a run; raises UserError for one that cannot be asked for again.
 
     Kinds of plugins that are named `anew` are left open. Of a run that is not `is_ours` no path is
     followed, and no command is advised.

@@ -97,7 +97,7 @@ class Runner:
         return Session(request, self.context, self.cache, (*self.observers, *observers))
 
     def plan(self, request: Request, counted: SeenKeys | None = None) -> Plan:
-        """What the request would cost, beyond the trials that are `counted` already."""
+        """Return the cost of a request, beyond the trials that are `counted` already."""
         return plan(request, self.context, self.cache, counted)
 
     def run(self, request: Request, *, resume: bool = False) -> Report:

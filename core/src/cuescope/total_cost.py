@@ -1,4 +1,4 @@
-"""What several audits took together."""
+"""Cost of several audits together."""
 
 from dataclasses import dataclass, field
 

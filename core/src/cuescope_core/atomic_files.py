@@ -288,7 +288,7 @@ def _delete_if_abandoned(draft: Path) -> None:
 
 
 def _is_abandoned(draft: Path, descriptor: int) -> bool:
-    """Whether nobody writes a draft any more; where it is, its lock is taken."""
+    """True if nobody writes a draft any more; where it is, its lock is taken."""
     old = time.time() - os.fstat(descriptor).st_mtime > ABANDONED_SECONDS
     if fcntl is None:
         return old

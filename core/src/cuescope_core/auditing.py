@@ -1,4 +1,4 @@
-"""What a method's hooks are handed."""
+"""The audit that a method's hooks are handed."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -119,7 +119,7 @@ class Audit:
         self.notes[key] = text
 
     def spare(self, part: str, plain: Trial | None = None) -> Spared:
-        """What fails within costs this `part` alone: the report names it, with the reason.
+        """Let a failure within cost this `part` alone: the report names it, with the reason.
 
         For what a report can do without: `with audit.spare("intervention blur"): ...`. Where the
         part asks the model, `plain` is a trial that any model answers: if that fails too, the
@@ -148,7 +148,7 @@ class Audit:
         figure: float,
         text: str | None = None,
     ) -> None:
-        """What was measured of a sample and is no answer: a row of `answers.parquet`.
+        """Keep a figure of a sample that is no answer: a row of `answers.parquet`.
 
         `text` is what the figure is about, where that is more than the feature tells.
         """

@@ -50,7 +50,7 @@ class Built:
 
     @property
     def stamp(self) -> PluginStamp:
-        """What a report keeps of it; its facts are those of now, for some learn from answers."""
+        """Stamp for the report; its facts are those of now, for some learn from answers."""
         options = getattr(self.plugin, "options", None)
         # as JSON has them: a report's hash is over them, fresh or read back
         written = {} if options is None else options.model_dump(mode="json")
@@ -145,7 +145,7 @@ class Choices:
         return [method.plugin.requires for method in (self.method, *self.verifiers)]
 
     def seen(self, capabilities: Capabilities) -> Capabilities:
-        """What a model with these can do, beside an outside eye where there is one."""
+        """Capabilities of the model, with those of a separate embedder where there is one."""
         return with_eye(capabilities) if EMBEDDER in self.tools else capabilities
 
 
@@ -157,7 +157,7 @@ def _roles_of(methods: Sequence[Resolved]) -> dict[str, ToolRole]:
 
 
 def choose(request: Request, context: Context) -> Choices:
-    """What a request names; raises UserError for what can be refused before anything is opened."""
+    """Resolve what a request names; raises UserError for what can be refused at once."""
     choices = Choices.of(request, context)
     check_capabilities(choices, context.registry)
     _check_tool_options(request)
@@ -301,7 +301,7 @@ def resolve_tool(
     options: Mapping[str, Any] | None,
     context: Context,
 ) -> Resolved:
-    """What the SPEC of a tool names; for an embedder it may be a model."""
+    """Resolve the SPEC of a tool; for an embedder it may be a model."""
     kind = kind_of_tool(role, text, context.registry)
     return _not_typed(context).resolve(kind, text, options)
 
@@ -496,7 +496,7 @@ def refusal(method: Any, has: Capabilities) -> str | None:
 
 
 def missing_from(needs: Requirements, has: Capabilities) -> list[str]:
-    """What a model lacks, in words."""
+    """List what a model lacks, in words."""
     why = has.why_not
     missing = [
         f"output '{name}'{why(name)}" for name in sorted(needs.outputs - has.outputs)

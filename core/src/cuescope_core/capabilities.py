@@ -1,4 +1,4 @@
-"""What a plugin can do and needs: Protocols for each kind, checked before weights load."""
+"""Capabilities and needs of plugins: Protocols for each kind, checked before weights load."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ EMBEDDER = "embedder"
 
 
 class Capabilities(Value):
-    """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
+    """Capabilities of a model: its outputs, kinds of edits, how many frames a sample has.
 
     `exposes` names what a readout can look at: "patches" for `HasPatches`, "choices" for
     `EmbedsChoices`, "image-tower" for the sdk's `HasImageTower`, "fusion" for its `HasFusion`.
@@ -49,7 +49,7 @@ class Capabilities(Value):
 
 @dataclass(frozen=True)
 class ToolRole:
-    """What a tool is used for: its `name` on the command line (`--tool NAME=SPEC`).
+    """Role of a tool: its `name` on the command line (`--tool NAME=SPEC`).
 
     `protocol` is the runtime-checkable Protocol of the tools that fill it.
     """
@@ -70,7 +70,7 @@ class ToolRole:
 
 class Requirements(Value):
     # a method says what it needs, and the engine refuses in its place
-    """What a method needs: outputs, edits and insides of the model, tools by role, labels.
+    """Needs of a method: outputs, edits and insides of the model, tools by role, labels.
 
     `may_use` are the roles of tools that it can do without, `roles` those that its own package
     defines beside the standard `ROLES`; `labels` 0 is for open-ended data.

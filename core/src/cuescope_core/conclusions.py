@@ -117,7 +117,7 @@ class Score(Value):
 
     @property
     def mark(self) -> str:
-        """What stands beside it in a table: ? in doubt, * a finding."""
+        """Mark in a table: ? in doubt, * a finding."""
         if self.doubt:
             return "?"
         return "*" if self.finding else ""
@@ -165,7 +165,7 @@ class Evidence(Value):
     doubt: str | None = None
 
     def concerns(self, score: Score) -> bool:
-        """Whether it is about the feature and label of a score; it is where it names none."""
+        """True if it is about the feature and label of a score; it is where it names none."""
         return self.feature in (None, score.feature) and self.label in (
             None,
             score.label,
@@ -258,7 +258,7 @@ class Side(Value):
 
 
 class Contrast(Value):
-    """What the model does with a feature, beside what it does without it: evidence to look at.
+    """Example pairs: the model with a feature and without it.
 
     `rule` says how the samples were chosen.
     """
@@ -270,7 +270,7 @@ class Contrast(Value):
 
     @property
     def shows_its_label_only(self) -> bool:
-        """Whether it is about a label, and all of its samples have that one."""
+        """True if it is about a label, and all of its samples have that one."""
         labels = {exhibit.label for side in self.sides for exhibit in side.exhibits}
         return self.label is not None and labels == {self.label}
 
@@ -312,7 +312,7 @@ class Outline(Value):
 
 
 class Portrait(Value):
-    """What the frames of a finding have that others have not: where it is, and what changes there.
+    """Description of a cue in its frames: where it is, and what changes there.
 
     `name` is a guess at what it is, None where the feature has a better one. `area` is its mean
     share of the frame, None where it has no place. `auroc` tells how well frames of groups that
@@ -380,7 +380,7 @@ class Row(Value):
 
     @property
     def mark(self) -> str:
-        """What stands beside it in a table: ? in doubt, * a finding."""
+        """Mark in a table: ? in doubt, * a finding."""
         if self.doubt:
             return "?"
         return "*" if self.passes else ""
@@ -422,12 +422,12 @@ class Finding(Value):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What else may explain its rows, each reason once."""
+        """Other explanations of its rows, each once."""
         return tuple(dict.fromkeys(filter(None, (row.doubt for row in self.rows))))
 
     @property
     def holds(self) -> bool:
-        """Whether a row passes the method's rule; an input that is not used passes by none."""
+        """True if a row passes the method's rule; an input that is not used passes by none."""
         return self.status == "not used" or any(row.passes for row in self.rows)
 
 
@@ -444,12 +444,12 @@ class Accuracy(Value):
 
     @property
     def share(self) -> float:
-        """Of the answers, those that are right."""
+        """Share of correct answers."""
         return self.correct / self.answered
 
     @property
     def guessing(self) -> str:
-        """What guessing gives, in words."""
+        """Chance level, in words."""
         if self.chance >= 1:
             return (
                 "all samples have one label (or one choice): there is nothing to guess"
@@ -500,7 +500,7 @@ class PluginStamp(Value):
 
 
 class Cost(Value):
-    """What the audit took.
+    """Cost of the audit.
 
     The model was `shown` so many pictures, of so many distinct `pictures`, and worked for
     `model_seconds` of all the `seconds`. `tool_calls` counts the work of tools in words ("images
@@ -541,7 +541,7 @@ class Provenance(Value):
 
     @property
     def identity(self) -> list[tuple[str, str, str, str | None]]:
-        """What made the report: role, name, version and fingerprint of each plugin."""
+        """Plugins that made the report: role, name, version and fingerprint of each plugin."""
         identity = []
         for role, stamp in self.stamps:
             # ARG may be a path; the fingerprint says of what
@@ -672,7 +672,7 @@ def _as_scored(row: Row, score: Score | None) -> Row:
 
 
 def _row_of(score: Score, metric: Metric) -> Row:
-    """What a score tells of a row: the change, where it has a unit."""
+    """Row of a score: the change, where it has a unit."""
     factor = {"proportion": 100.0, "points": 1.0, None: None}[metric.unit]
     change: list[float | None] = [None, None, None]
     if factor is not None:
@@ -807,12 +807,12 @@ class Report(Value):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What speaks against what passes the method's rule, each reason once; mostly none."""
+        """Reasons against what passes the method's rule, each once; mostly none."""
         doubts = (score.doubt for score in self.headlines)
         return tuple(dict.fromkeys(filter(None, doubts)))
 
     def no_finding(self, run: Path, remedy: str) -> UserError:
-        """What a command says that was given a run without a finding."""
+        """The error of a command that was given a run without a finding."""
         return UserError(
             f"{run} has no finding",
             expected="a run that found a cue",
@@ -859,7 +859,7 @@ class Report(Value):
         return tuple(cue for cue in self.cues if cue.holds)
 
     def portrait_of(self, feature: str) -> Portrait | None:
-        """What the frames of a feature show, where it was looked at."""
+        """The portrait of a feature, where it was looked at."""
         for portrait in self.portraits:
             if portrait.feature == feature:
                 return portrait

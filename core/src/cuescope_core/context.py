@@ -1,4 +1,4 @@
-"""What a plugin is built with: the registry, devices, seeds, the cache folder, a progress bar."""
+"""Context of a plugin: the registry, devices, seeds, the cache folder, a progress bar."""
 
 import os
 from collections import Counter
@@ -112,7 +112,7 @@ class Context:
         text: str,
         options: Mapping[str, Any] | None = None,
     ) -> "Resolved":
-        """What a SPEC names, its options checked; raises UserError for what cannot be built.
+        """Resolve a SPEC and check its options; raises UserError for what cannot be built.
 
         Options that ask for more than their source may are refused too (see `Source`).
         """

@@ -85,7 +85,7 @@ def _feed(
 
 @cache
 def _layout(kind: type[BaseModel]) -> tuple[bytes, list[tuple[bytes, str]]]:
-    """What is the same for all values of a class: its name, the names of its fields."""
+    """Layout of a class of values: its name, the names of its fields."""
     pieces: list[bytes] = []
     # without its module: moving a class keeps caches
     _tag(pieces.append, b"m", kind.__name__.encode())

@@ -163,7 +163,7 @@ class Session:
         )
 
     def _eye_runner(self, planning: bool) -> ModelRunner | None:
-        """What answers for the tool that embeds, as for a model: cached, in batches, planned."""
+        """The runner of the embedding tool, as of a model: cached, in batches, planned."""
         built = self.parts.tools.get(EMBEDDER)
         if built is None:
             return None
@@ -184,7 +184,7 @@ class Session:
 
     @property
     def eye_calls(self) -> dict[str, int]:
-        """What the tool that embeds was asked, or is to be asked, in words."""
+        """Calls of the embedding tool, made or planned, in words."""
         if self.eye is None:
             return {}
         return {f"samples shown to the {EMBEDDER}": self.eye.model_calls}
@@ -374,7 +374,7 @@ class Session:
             )
 
     def _with_one_verdict(self, scores: list[Score]) -> list[Score]:
-        """Of a method that says what it measures where there is nothing, intervals decide too."""
+        """Let intervals decide too, for a method that knows its value where there is nothing."""
         method = self.parts.method.plugin
         if not isinstance(method, KnowsNoEffect):
             return scores
@@ -517,7 +517,7 @@ def replace_trials(
 def each_of(
     hook: str, spec: str, results: Iterable[Any], *kinds: type[Any]
 ) -> Iterator[Any]:
-    """What plugins returned from a hook, one by one; raises PluginError for what it may not give.
+    """Yield what plugins returned from a hook; raises PluginError for what it may not give.
 
     A single value is no list: pydantic's can be iterated, and would fall into its fields.
     """

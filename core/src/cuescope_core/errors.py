@@ -66,7 +66,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _first_fault(error: Any) -> str:
-    """What a value that is checked lacks, as "Score.value: input should be a number, got 'x'"."""
+    """The first fault of a checked value, as "Score.value: input should be a number, got 'x'"."""
     first = error.errors(include_url=False)[0]
     # a check of our own says what came; its input is all of the value
     own = first.get("ctx", {}).get("error")

@@ -101,7 +101,7 @@ def _whole(cell: Any) -> Any:
 
 
 def findings_table(report: Report) -> "pa.Table":
-    """What `findings.parquet` holds."""
+    """The table of `findings.parquet`."""
     return as_table(finding_rows(report), FINDINGS)
 
 

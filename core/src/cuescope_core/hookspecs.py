@@ -87,7 +87,7 @@ def responses_progressed(
 
 @hookspec
 def answered(audit: "Audit", outcomes: Sequence[Outcome]) -> None:
-    """What the method asked at a time, in its order; it may ask for a trial again."""
+    """See the outcomes of one call of the method, in its order; a trial may come again."""
 
 
 @hookspec

@@ -20,7 +20,7 @@ class TakesObjects(Protocol):
 
     @classmethod
     def takes(cls, item: object) -> bool:
-        """Whether `item` is a model of this plugin's kind, or one with what belongs to it.
+        """True if `item` is a model of this plugin's kind, or one with what belongs to it.
 
         Imports nothing heavy: a library that nobody has imported can have made no object
         (`sys.modules.get("torch")`).
@@ -38,7 +38,7 @@ class TakesObjects(Protocol):
 
 @dataclass(frozen=True)
 class Held:
-    """What stands in the registry for an object: `build` gives the plugin, as a class would.
+    """Stand-in of an object in the registry: `build` gives the plugin, as a class would.
 
     `fingerprint` is known before the audit: the run's folder is named after it. `private` answers
     cannot be told from another object's, and are not kept. A `function` is known by its name alone.
@@ -73,7 +73,7 @@ class Held:
 
 
 class HeldRegistry(Registry):
-    """What is installed, and before it what the caller holds."""
+    """The installed plugins, and before them the objects of the caller."""
 
     # its own entries are never listed: an object is found by name, and by this call alone
     def __init__(self, installed: Registry, held: Mapping[str, Held]) -> None:
@@ -83,7 +83,7 @@ class HeldRegistry(Registry):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What is installed: an object is no advice for another audit."""
+        """The installed plugins: an object is no advice for another audit."""
         return self._installed.entries
 
     def find(self, kind: str, name: str) -> Entry:
@@ -95,11 +95,11 @@ class HeldRegistry(Registry):
         return self._installed.find(kind, name)
 
     def load(self, entry: Entry) -> Any:
-        """What stands for the object, else what the entry point names."""
+        """Load the stand-in of an object, else what the entry point names."""
         return self._held.get(entry) or self._installed.load(entry)
 
     def check(self, entry: Entry, *, seconds: float | None = None) -> Any:
-        """What stands in the way of a plugin; nothing in that of an object."""
+        """Check a plugin; an object has no problem."""
         return (
             None
             if entry in self._held

@@ -14,7 +14,7 @@ _MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd7\xff]")
 
 
 def has_too_many_scans(content: Any) -> bool:
-    """Whether these bytes (any buffer) are a JPEG that could take minutes to decode."""
+    """True if these bytes (any buffer) are a JPEG that could take minutes to decode."""
     return next(islice(_scans(content), MOST_SCANS, None), None) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a command spends, in one place for all of its processes: taken before it is sent."""
+"""Spending of a command, in one place for all of its processes: taken before it is sent."""
 
 import platform
 import secrets

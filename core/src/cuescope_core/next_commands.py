@@ -1,4 +1,4 @@
-"""What a report says to type next: in a shell, or in Python where objects stood for SPECs."""
+"""Commands to type after a report: in a shell, or in Python where objects stood for SPECs."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ _REMARK = "  # Python, "
 
 
 class Typed(Protocol):
-    """What asked for a run, and what can be typed after it."""
+    """The command of a run, and what can be typed after it."""
 
     @property
     def objects(self) -> dict[str, str]:
@@ -24,7 +24,7 @@ class Typed(Protocol):
         """The same with other words; None leaves one out."""
 
     def plan(self) -> str:
-        """What it would cost."""
+        """The call that tells the cost."""
 
     def of_other_model(self) -> str:
         """The same about another model, in a run of its own."""
@@ -42,7 +42,7 @@ class Typed(Protocol):
 
 
 def typed(command: str) -> Typed:
-    """What a person types after the run that this command of a report made."""
+    """Read the command of a report, for what a person types after it."""
     return PythonCall(command) if command.startswith("cuescope.") else Shell(command)
 
 

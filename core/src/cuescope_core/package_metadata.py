@@ -1,4 +1,4 @@
-"""What an installed package says of itself, read without trust: damage costs its own plugins only.
+"""Metadata of installed packages, read without trust: damage costs its own plugins only.
 
 `importlib.metadata` reads a file of any size, and one bad line of it hides the whole package.
 """
@@ -98,7 +98,7 @@ def _parse(content: str, header: str, place: str) -> Package:
 
 
 def place_of(dist: Distribution) -> str:
-    """What a package without a name is called: its folder, in letters that no shell obeys."""
+    """The name of a package without one: its folder, in letters that no shell obeys."""
     folder = getattr(dist, "_path", None)
     name = Path(str(folder)).name if folder is not None else ""
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-")[:MAX_NAME] or UNKNOWN

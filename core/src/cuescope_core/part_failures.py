@@ -9,7 +9,7 @@ from cuescope_core.errors import UserError, reason_of
 
 @dataclass(frozen=True)
 class Spared:
-    """What fails within costs the `part` alone; its reason is kept in `failures` and told at once.
+    """Context whose failure costs the `part` alone; the reason is kept and told at once.
 
     Ctrl-C and the end of a plan are no failures. `is_ours` tells whether the part is at fault;
     where it is not, the error is raised. `doubt` says what else may be at fault for an error that

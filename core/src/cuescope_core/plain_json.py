@@ -9,7 +9,7 @@ SHOWN = 60  # characters of a bad value
 
 
 def parse_json(text: str | bytes, place: str) -> Any:
-    """What JSON says; raises UserError that begins with `place` for what is none."""
+    """Parse JSON; raises UserError that begins with `place` for what is none."""
     try:
         return json.loads(text)
     # numbers of thousands of digits are ValueErrors, brackets by the thousand exhaust the stack

@@ -1,4 +1,4 @@
-"""What an audit would cost, told without asking the model."""
+"""Cost of an audit, counted without asking the model."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ from cuescope_core.types import Sample
 
 @dataclass(frozen=True)
 class Plan:
-    """What an audit would cost, as far as it can be known without asking the model.
+    """Cost of an audit, as far as it can be known without asking the model.
 
     It ends before the work `until`, None where it is whole; after that come at most `more` trials,
     None where the method does not say how many. `seconds` is None for a model that has never been
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no trial can follow."""
+        """True if no trial can follow."""
         return self.until is None or self.more == 0
 
     @property
@@ -89,7 +89,7 @@ class Plan:
     __repr__ = __str__
 
     def _between(self, known: int) -> str:
-        """What is known so far, and what it is at most."""
+        """Return the count that is known so far, and the most that it may be."""
         if self.is_whole:
             return f"{'about ' if self.estimate else ''}{known:,}"
         most = f", at most {known + self.more:,}" if self.more else ""
@@ -102,7 +102,7 @@ def plan(
     cache: ResponseCache,
     counted: SeenKeys | None = None,
 ) -> Plan:
-    """What a request would cost; nothing is known where a plugin must work to be built.
+    """Return the cost of a request; nothing is known where a plugin must work to be built.
 
     Trials that are `counted` already cost nothing more; those of this plan are added.
     """
@@ -116,7 +116,7 @@ def plan(
 
 
 def plan_of(session: Session) -> Plan:
-    """What the `run` of a session that is planning would ask of the model."""
+    """Return the plan of a session that is planning."""
     until = None
     try:
         session.run()  # the very same code: what is not cached ends it
@@ -144,7 +144,7 @@ def plan_of(session: Session) -> Plan:
 
 
 def pixels_of(samples: Sequence[Sample]) -> int:
-    """Of the first frame; 0 where there is none, or where it cannot be opened."""
+    """Pixels of the first frame; 0 where there is none, or where it cannot be opened."""
     frames = next((sample.frames for sample in samples if sample.frames), ())
     for frame in frames:
         # a plan must not fail where the run would say why

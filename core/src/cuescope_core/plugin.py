@@ -10,7 +10,7 @@ from cuescope_core.types import Options
 
 
 class Plugin:
-    """What an entry point names: a light class, built from its validated options.
+    """A plugin as an entry point names it: a light class, built from its validated options.
 
     Import torch and the like inside `__init__` or later, never at module level: listing plugins
     and checking capabilities must not pay for them.

@@ -1,4 +1,4 @@
-"""What plugins keep from one audit to the next, as long as the process lives."""
+"""Values that plugins keep from one audit to the next, as long as the process lives."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ class ProcessMemory:
         self._things: dict[Hashable, Any] = {}
 
     def recall(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under the key; the first time, what `make` gives."""
+        """Return the value of the key; the first time, what `make` gives."""
         # put behind the others, so that the first is the one that was not used for longest
         thing: T = self._things.pop(key) if key in self._things else make()
         self._things[key] = thing

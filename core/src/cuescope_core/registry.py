@@ -198,14 +198,14 @@ class Registry:
         )
 
     def _as_another_kind(self, kind: str, name: str) -> str | None:
-        """What a name is that is no plugin of this kind; None where it is no other either."""
+        """Name the other kind of a plugin that is not of this one; None where there is none."""
         others = [e.kind for e in self.entries if e.name == name and e.kind != kind]
         if not others:
             return None
         return f"'{name}' is {with_article(others[0])}: `cuescope plugins info {name}`"
 
     def load(self, entry: Entry) -> Any:
-        """What the entry point names; raises PluginError with reason and remedy."""
+        """Load what the entry point names; raises PluginError with reason and remedy."""
         if problem := self.check(entry):
             raise PluginError(
                 f"{_titled(entry)} cannot be used",
@@ -372,7 +372,7 @@ def _api_version() -> str | None:
 
 
 def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | None:
-    """Whether the installed API lies outside the range that the dist declares."""
+    """True if the installed API lies outside the range that the dist declares."""
     declared = [line for line in requires if _NAMES_API.match(line)]
     if not declared:
         return None
@@ -415,7 +415,7 @@ def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
 
 
 def _attempt(entry: Entry, *, survive: bool = False) -> Any:
-    """What the entry point names, or the Problem with it; may `survive` a KeyboardInterrupt."""
+    """Import what the entry point names, or return the Problem; may `survive` a KeyboardInterrupt."""
     try:
         return _import(entry)
     except BaseException as error:  # a plugin may raise anything, SystemExit included
@@ -586,7 +586,7 @@ def _recorded_files(dist: str) -> list[str] | None:
 
 
 def _is_editable(dist: str) -> bool:
-    """Whether the source of a dist may change: by what pip and uv write down (PEP 610)."""
+    """True if the source of a dist may change: by what pip and uv write down (PEP 610)."""
     try:
         origin = json.loads(distribution(dist).read_text("direct_url.json") or "{}")
         return bool(origin.get("dir_info", {}).get("editable"))

@@ -1,4 +1,4 @@
-"""What is asked for: one audit."""
+"""The request of one audit."""
 
 import json
 import re

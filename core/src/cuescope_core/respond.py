@@ -100,14 +100,14 @@ class InParts:
 
 
 def check_of(model: object) -> Callable[[Sequence[Trial]], None]:
-    """What tells beforehand which trials a model refuses; of one that does not say so, nothing."""
+    """The check by which a model says beforehand which trials it refuses, if it has one."""
     return (
         model.require_answerable if isinstance(model, ChecksTrials) else lambda _: None
     )
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether an error of Python, torch or CUDA says that memory did not suffice."""
+    """True if an error of Python, torch or CUDA says that memory did not suffice."""
     # torch has a class for it, which this module cannot import
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
@@ -118,7 +118,7 @@ def out_of_memory(error: Exception) -> bool:
 
 
 def model_name(spec: str) -> str:
-    """What a model is called in messages; its pace is kept by this name as well."""
+    """The name of a model in messages; its pace is kept by this name as well."""
     return f"model '{spec}'"
 
 
@@ -321,7 +321,7 @@ class ModelRunner:
 
     @property
     def doubt(self) -> str | None:
-        """What may be wrong where an audit fails beside the plugin: what a cache gave, as a remedy.
+        """Remedy where an audit fails by what a cache gave, and not by the plugin.
 
         Shapes and ranges were checked; whether kept numbers belong together nobody can tell.
         """
@@ -356,7 +356,7 @@ class ModelRunner:
         return with_more
 
     def answers_now(self, trial: Trial) -> bool:
-        """Whether the model answers this trial now, whatever is stored of it; true in a plan."""
+        """True if the model answers this trial now, whatever is stored of it; true in a plan."""
         if self.planning:
             return True
         try:
@@ -417,7 +417,7 @@ class ModelRunner:
         inputs: Mapping[str, int],
         trials: Mapping[str, Trial],
     ) -> Iterator[dict[str, Response]]:
-        """What is answered at a time, nothing at first; it is stored already."""
+        """Yield the answers of a batch, none at first; they are stored already."""
         # so that a progress bar begins with what the cache had
         yield {}
         if not inputs:
@@ -572,7 +572,7 @@ def _title(of: Readout | Output) -> str:
 
 
 def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:
-    """What was expected of a response and what came, None for a response that is sound."""
+    """Return what was expected of a response and what came, None for a response that is sound."""
     lacking = response.missing(trial.outputs)
     if lacking:
         return " and ".join(sorted(trial.outputs)), f"no {' and no '.join(lacking)}"
@@ -639,5 +639,5 @@ def trial_key(identity: str, trial: Trial) -> str:
 
 @lru_cache(maxsize=4096)
 def _digest_once(*shared: object) -> str:
-    """Of what many trials share."""
+    """Digest what many trials share, once."""
     return digest(*shared)

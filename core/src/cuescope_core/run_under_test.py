@@ -1,4 +1,4 @@
-"""What a test of cues is about: the run to go on with, and what to type for it."""
+"""The run that a test of cues is about, and what to type for it."""
 
 import shlex
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class Tested:
 
     @classmethod
     def by(cls, method: Any, options: Mapping[str, Any]) -> "Tested":
-        """What a run of a method with `started_by` tested, by its options.
+        """The runs that a method with `started_by` tested, by its options.
 
         The options of such a method have a property `tested`, or at least a `run`.
         """

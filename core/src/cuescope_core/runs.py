@@ -41,7 +41,7 @@ class RunFolder:
 
     @property
     def answers_file(self) -> Path:
-        """What the model answered, a row a trial: see answers.py."""
+        """The answers of the model, a row a trial: see answers.py."""
         return self.path / "answers.parquet"
 
     @property
@@ -120,7 +120,7 @@ class RunFolder:
         return kept
 
     def holds(self, name: str) -> bool:
-        """Whether a file was written with the report; another may lie there since before it."""
+        """True if a file was written with the report; another may lie there since before it."""
         return name in _read_report(self.path).files and (self.path / name).is_file()
 
     def read(self, name: str) -> bytes:
@@ -182,7 +182,7 @@ def stored_command(path: Path) -> str:
 
 
 def _is_own(stored: Report, cache: Path) -> bool:
-    """Whether this user made a run, whose report is as it was read."""
+    """True if this user made a run, whose report is as it was read."""
     # the seal was compared with the content just now: a signature of it is of both
     # with the cache folder: one of somebody else brings no trust along (docs/adr/0021)
     return stored.seal is not None and is_signed(stored.seal, stored.signature, cache)
@@ -198,7 +198,7 @@ def run_around(path: Path) -> Path | None:
 
 
 def _is_run(folder: Path) -> bool:
-    """Whether a folder holds a stored report; what `--json` printed has no seal."""
+    """True if a folder holds a stored report; what `--json` printed has no seal."""
     file = folder / "report.json"
     if not file.is_file():
         return False
@@ -263,7 +263,7 @@ def _read_report(path: Path, *, sealed: bool = False) -> Report:
 
 
 def _run_near(path: Path) -> str:
-    """What to type where there is no report: a run of nearly this name, or the runs in a folder."""
+    """Suggest what to type where there is no report: a run of nearly this name, or a list."""
     # a name may be one that no file can have
     with suppress(OSError, ValueError):
         if any(path.glob("*/report.json")):

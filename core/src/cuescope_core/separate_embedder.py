@@ -23,7 +23,7 @@ EYE_PATCHES = "eye-patches"
 
 
 def with_eye(capabilities: Capabilities, eye: Any = None) -> Capabilities:
-    """What a model can do beside an outside eye; whether it has patches an open `eye` tells."""
+    """Capabilities of a model with a separate embedder; an open `eye` tells if it has patches."""
     # the model's own embedding is out of the game: what would compare with it goes too
     exposes = capabilities.exposes - OF_OWN_EMBEDDING
     notes = capabilities.notes
@@ -42,7 +42,7 @@ def with_eye(capabilities: Capabilities, eye: Any = None) -> Capabilities:
 
 
 def _why_no_patches(eye: Any) -> str | None:
-    """Of a tool, or of a model that serves as one; None where it has patches."""
+    """Say why a tool, or a model that serves as one, has no patches; None where it has."""
     has = getattr(eye, "capabilities", None)
     if has is not None:
         reason = has.notes.get("patches", "it shows none")
@@ -109,7 +109,7 @@ class OutsideEye:
 
 
 def asks_eye(trial: Trial) -> bool:
-    """Whether a trial asks for an embedding, or for what lies beside it."""
+    """True if a trial asks for an embedding, or for what lies beside it."""
     readout = trial.readout
     return "embedding" in trial.outputs or (
         readout is not None and readout.of_embedding
@@ -117,7 +117,7 @@ def asks_eye(trial: Trial) -> bool:
 
 
 def without_embedding(trial: Trial) -> Trial | None:
-    """What is left for the model; None where nothing is."""
+    """Return the part of a trial that is left for the model; None where nothing is."""
     if not asks_eye(trial):
         return trial
     # what is left of the question goes to the model, if anything is left
@@ -126,7 +126,7 @@ def without_embedding(trial: Trial) -> Trial | None:
 
 
 def for_eye(trial: Trial) -> Trial | None:
-    """What the eye is shown: the frames alone; None where it is not asked."""
+    """Return the trial of the embedder: the frames alone; None where it is not asked."""
     if not asks_eye(trial):
         return None
     sample = trial.sample

@@ -151,7 +151,7 @@ def fault(
 
 
 def in_words(fault: Any) -> str:
-    """What was expected, of a fault that pydantic tells."""
+    """Word what was expected, of a fault that pydantic tells."""
     words = fault["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     # it goes on about how it tried to read the text
     return str(IN_WORDS.get(fault["type"], words)).partition(", unable")[0]

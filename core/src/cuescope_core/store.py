@@ -1,4 +1,4 @@
-"""What outlives a process: values by key in SQLite files of the user's cache, each row sealed."""
+"""Values that outlive a process, by key in SQLite files of the user's cache, each row sealed."""
 
 import json
 import os
@@ -298,7 +298,7 @@ def _seal(key: str, value: bytes) -> Row:
 
 
 def fits(row: Sequence[object]) -> TypeGuard[Row]:
-    """Whether this is a row as it was written: its seal is that of its key and value."""
+    """True if this is a row as it was written: its seal is that of its key and value."""
     key, value, seal = row
     return (
         isinstance(key, str)

@@ -54,12 +54,12 @@ class StoredRun:
 
     @cached_property
     def report(self) -> "Report":
-        """What was found."""
+        """The report of the run."""
         return load_report(self.path, cache=self.context.cache)
 
     @cached_property
     def has_answers(self) -> bool:
-        """Whether there are any; a dossier of what nobody has tested has none."""
+        """True if there are any; a dossier of what nobody has tested has none."""
         folder = RunFolder(self.folder)
         return folder.holds(folder.answers_file.name)
 
@@ -139,7 +139,7 @@ class StoredRun:
 
     @cached_property
     def _contents(self) -> dict[str, set[str]]:
-        """What was shown of each sample, as digests; nothing of what was asked in no row."""
+        """Digests of what was shown of each sample; nothing of what was asked in no row."""
         if not self.has_answers:
             return {}
         table = read_answers(self.folder)
@@ -168,7 +168,7 @@ class StoredRun:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether its model is a log, which answers what it was asked then and nothing else."""
+        """True if its model is a log, which answers what it was asked then and nothing else."""
         stamp = self.report.provenance.model
         # an object has gone with its process, and is no log
         if stamp.dist == IN_MEMORY:

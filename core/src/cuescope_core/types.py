@@ -302,7 +302,7 @@ class Readout(Value):
         raise NotImplementedError
 
     def accepts(self, array: np.ndarray, trial: "Trial") -> bool:
-        """Whether `read` could give this array, of finite numbers, for a trial.
+        """True if `read` could give this array, of finite numbers, for a trial.
 
         A stranger's cache holds any dtype, shape and range under a key that fits: what is not
         accepted is asked again.
@@ -341,7 +341,7 @@ class Trial:
 # eq=False: arrays compare element by element, so `==` of responses would raise
 @dataclass(frozen=True, slots=True, eq=False)
 class Response:
-    """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim).
+    """Answer of the model: float32 `logits` (choice), `text`, float32 `embedding` (dim).
 
     `readout` is what a `Readout` returned, of any shape and numeric dtype. The engine refuses
     numbers that are not finite, and names model and sample.
@@ -415,7 +415,7 @@ class Outcome:
         return self.response.text if index is None else self.trial.sample.choices[index]
 
     def correct(self, top_k: int = 1) -> bool:
-        """Whether the label is among the `top_k` choices with the highest logits.
+        """True if the label is among the `top_k` choices with the highest logits.
 
         A text without choices is compared up to case, articles and outer marks.
         """

@@ -63,7 +63,7 @@ class WatchedModel:
 
     @staticmethod
     def answers(trials: Sequence[Trial]) -> list[Response]:
-        """What it answers without a fault."""
+        """Answers without a fault."""
         responses = []
         for trial in trials:
             grey = np.asarray(trial.sample.frames[0].load())[0, 0, 0]

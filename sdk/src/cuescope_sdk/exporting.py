@@ -1,4 +1,4 @@
-"""What an exporter is: it writes a stored run in a format of others.
+"""The exporter: it writes a stored run in a format of others.
 
 A plugin in the group `cuescope.exporters`. `cuescope export RUN --to NAME` calls it.
 """

@@ -43,7 +43,7 @@ class Answers:
 
     @classmethod
     def can_ask_about_changes(cls, audit: Audit) -> bool:
-        """Whether pictures that the data do not hold are answered so: a log has not seen them."""
+        """True if pictures that the data do not hold are answered so: a log has not seen them."""
         has = audit.capabilities
         return has.outputs >= cls.outputs and "recorded" not in has.exposes
 

@@ -144,7 +144,7 @@ def _require_output() -> None:
 
 
 def _failed_output(error: Exception) -> UserError | None:
-    """What to say where the result cannot be written; None where that is not the reason."""
+    """Return the error of a result that cannot be written; None where that is not the reason."""
     # of a file that we open, the error has the name
     if not isinstance(error, OSError) or error.filename is not None:
         return None

@@ -135,7 +135,7 @@ def audit(
 
 
 def rerun_of(request: "Request") -> "Rerun":
-    """What was given for an audit, for the test of its findings: nothing need be given again."""
+    """Words of an audit for the test of its findings: nothing need be given again."""
     from cuescope.rerun import Rerun
 
     # typed for this audit: a guard that it opened need not be opened twice

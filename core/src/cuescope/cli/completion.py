@@ -1,4 +1,4 @@
-"""What a shell completes: names of plugins, and their options. Nothing is imported for it."""
+"""Completions of a shell: names of plugins, and their options. Nothing is imported for it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +20,7 @@ def _entries(kind: str | None, incomplete: str) -> Iterator[Entry]:
 
 
 def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
-    """What completes names of plugins of a kind, or of any."""
+    """Return the completion of names of plugins of a kind, or of any."""
 
     def complete(incomplete: str) -> Completions:
         return [

@@ -19,7 +19,7 @@ Did the model learn to see motion, or {shortcut}? The method TRoVe does not know
 
 
 class Cue(Enum):
-    """What was planted."""
+    """The planted cue."""
 
     background = "background"
     object = "object"

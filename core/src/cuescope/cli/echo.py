@@ -37,7 +37,7 @@ def echo_json(text: str) -> None:
 
 @contextmanager
 def holding_lines() -> Iterator[list[str]]:
-    """What `echo` prints to standard output within is kept in the list instead."""
+    """Keep in a list what `echo` prints to standard output within."""
     lines: list[str] = []
     token = _held.set(lines)
     try:

@@ -98,7 +98,7 @@ class PluginsCommands(PluginCommands):
 
 @cache
 def parser_of(commands: typer.Typer) -> Any:
-    """What reads their lines, made once a process."""
+    """The parser of their lines, made once a process."""
     parser = typer.main.get_command(commands)
     refuse_empty_paths(parser)
     return parser

@@ -48,7 +48,7 @@ def show_use(entry: Entry, registry: Registry) -> None:
 
 
 def fits(method: Any, model: Any) -> bool:
-    """Whether a model can do all that a method requires."""
+    """True if a model can do all that a method requires."""
     from cuescope_core.building import missing_from, refusal
 
     has = model.capabilities

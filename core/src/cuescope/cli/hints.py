@@ -1,4 +1,4 @@
-"""What somebody probably meant who typed a hub id, a path or a plugin where it cannot stand."""
+"""Hints for somebody who typed a hub id, a path or a plugin where it cannot stand."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def _refuse_network(text: str) -> None:
 
 
 def no_such_command(name: str, commands: list[str], registry: Registry) -> UserError:
-    """What to type instead of an unknown command; a plugin's name is no command."""
+    """The error that says what to type for an unknown command; a plugin's name is no command."""
     for kind, use in USES.items():
         if any(entry.name == name for entry in registry.of_kind(kind)):
             return UserError(

@@ -183,7 +183,7 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
 
 
 def is_made_here(run: Path, announce: Callable[[str], None] = announce) -> bool:
-    """Whether this user made a run; says so where it was made elsewhere: somebody's word."""
+    """True if this user made a run; says so where it was made elsewhere: somebody's word."""
     from cuescope_core.context import cache_folder
     from cuescope_core.runs import source_of
     from cuescope_core.trust.source import ELSEWHERE

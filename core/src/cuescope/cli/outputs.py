@@ -1,4 +1,4 @@
-"""What commands print with `--json`: a model each, with its version."""
+"""Output of commands with `--json`: a model each, with its version."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ from cuescope_core.types import Value
 
 
 class JsonOutput(Value):
-    """What a command prints. Fields may come; where one goes the version rises."""
+    """Output of a command. Fields may come; where one goes the version rises."""
 
     schema_version: Literal[1] = 1
 
@@ -52,7 +52,7 @@ class AuditPlan(JsonOutput):
 
     @classmethod
     def of(cls, plan: Plan) -> "AuditPlan":
-        """Of a plan."""
+        """Build it of a plan."""
         return cls(**vars(plan))
 
 
@@ -161,7 +161,7 @@ class PluginOption(Value):
 
 
 class PluginDescription(Value):
-    """What a plugin is, can do and takes."""
+    """Description of a plugin: kind, capabilities and options."""
 
     kind: str
     name: str

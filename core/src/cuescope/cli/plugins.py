@@ -238,7 +238,7 @@ def info(
 
 
 def describe(entry: Entry, plugin: Any) -> "PluginDescription":
-    """What a plugin is, can do and takes."""
+    """Description of a plugin: kind, capabilities and options."""
     from cuescope.cli.outputs import PluginDescription, PluginOption
 
     is_command = entry.kind == "command"

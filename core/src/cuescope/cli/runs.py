@@ -50,7 +50,7 @@ def runs(
 
 
 def _words(row: dict[str, Any], *, strangers: bool) -> Iterator[str]:
-    """What stands below the folder of a run, a line each."""
+    """Lines below the folder of a run."""
     if not isinstance(row["findings"], int):
         yield f"{row['date']}: {row['fault']}"  # unreadable
         return

@@ -1,4 +1,4 @@
-"""What the source of a plugin says of it, read without importing anything of it."""
+"""Facts about a plugin from its source, read without importing anything of it."""
 
 import ast
 import re

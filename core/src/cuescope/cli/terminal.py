@@ -58,7 +58,7 @@ class _PrintableHook(RenderHook):
 
 
 class _Printable:
-    """What is rendered, its control characters written out and no blanks at the ends of lines.
+    """A renderable, its control characters written out and no blanks at the ends of lines.
 
     The codes of rich itself stay.
     """

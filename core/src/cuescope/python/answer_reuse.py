@@ -1,4 +1,4 @@
-"""What is known by its name alone may have changed: where old answers are used, it is said."""
+"""Notes on answers that are used again of functions, which are known by their names alone."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ class Remembered:
 
 
 def _is_met(function: Any) -> bool:
-    """Whether it was asked in this process; from now on it was."""
+    """True if it was asked in this process; from now on it was."""
     # a bound method is another object each time; what it belongs to is not
     thing = getattr(function, "__self__", function)
     try:

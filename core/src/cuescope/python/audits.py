@@ -87,7 +87,7 @@ def plan(
     cache: bool = True,
     **settings: Any,
 ) -> Plan:
-    """What `cuescope.audit` of the same words would cost; the model is not asked.
+    """Return the cost of `cuescope.audit` with the same words; the model is not asked.
 
     `trials`, `cached`, `model_calls`, and `seconds` where this model was timed here before.
     """

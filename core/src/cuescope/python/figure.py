@@ -68,7 +68,7 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
 
 
 def _fits(score: Score) -> bool:
-    """Whether an axis has a place for the score and its interval."""
+    """True if an axis has a place for the score and its interval."""
     ends = [end for end in (score.low, score.high) if end is not None]
     return score.value is not None and all(
         abs(number) < LARGEST for number in (score.value, *ends)

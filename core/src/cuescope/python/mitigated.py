@@ -38,7 +38,7 @@ class Mitigated:
 
 
 def hold_mitigated(item: Mitigated, held: Held) -> Held:
-    """What stands for a mitigated model, where `held` stands for the model as it was."""
+    """Hold a mitigated model, where `held` stands for the model as it was."""
     stamp = item.stamp
 
     def build(context: Context) -> Any:

@@ -1,4 +1,4 @@
-"""What a caller may pass for a model or for data -> what stands for it in the registry."""
+"""Objects of a caller for a model or for data, and what stands for each in the registry."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -27,7 +27,7 @@ Given = Mapping[str, Any]
 
 
 def hold_model(item: Any, options: Given, name: str | None, context: Context) -> Held:
-    """What stands for a model of the caller; raises UserError for what is none."""
+    """Hold a model of the caller; raises UserError for what is none."""
     if isinstance(item, Mitigated):
         return hold_mitigated(item, hold_model(item.model, options, name, context))
     # before other models: it is a Model too, but has to be bound to the labels of the data
@@ -55,7 +55,7 @@ def hold_model(item: Any, options: Given, name: str | None, context: Context) ->
 
 
 def _how_to_wrap(item: Any) -> str | None:
-    """What makes a model of what is at hand; None for what is no network and no estimator."""
+    """Advice on making a model of what is at hand; None for what is no network and no estimator."""
     if isinstance(item, PurePath):
         return f"Write model='NAME:{item}' where a plugin reads it (`cuescope plugins`)"
     way = "in a function from a list of PIL images to probabilities, with its preprocessing"
@@ -66,7 +66,7 @@ def _how_to_wrap(item: Any) -> str | None:
 
 
 def hold_data(item: Any, options: Given, name: str | None, context: Context) -> Held:
-    """What stands for data of the caller; raises UserError for what is none."""
+    """Hold data of the caller; raises UserError for what is none."""
     # first: tables alone take options, which name their columns
     if is_table(item):
         data: Any = table_images(item, options, name or "table", context.progress)

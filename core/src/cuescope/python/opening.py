@@ -87,7 +87,7 @@ def open_python(
 
 
 def may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> bool:
-    """Whether answers can be told from those of another object; says so where they cannot."""
+    """True if answers can be told from those of another object; says so where they cannot."""
     nameless = [item for item in held.values() if item.private]
     for item in nameless:
         announce(

@@ -57,7 +57,7 @@ def as_image(item: Any, where: str) -> Image.Image:
 
 
 def _how_to_make_pixels(item: Any) -> str | None:
-    """What turns an array or tensor into pixels, as code that can be pasted; None for all else."""
+    """Code that turns an array or tensor into pixels that can be pasted; None for all else."""
     if not (hasattr(item, "dtype") and hasattr(item, "shape")):
         return None
     code = "image"

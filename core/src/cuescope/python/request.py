@@ -1,4 +1,4 @@
-"""What is asked for from Python: an audit in which some plugins are objects of the caller."""
+"""A request from Python: an audit in which some plugins are objects of the caller."""
 
 from collections.abc import Mapping
 

@@ -38,7 +38,7 @@ class Objects:
 
 
 class StoredReport(Report):
-    """What `cuescope.audit` and `cuescope.load` give: a `Report` that knows its run folder.
+    """A `Report` that knows its run folder, as `cuescope.audit` and `cuescope.load` give it.
 
     `print(report)` shows the findings in words; a notebook shows them with their pictures.
     """
@@ -99,7 +99,7 @@ class StoredReport(Report):
         return pandas.DataFrame(score_rows(self), columns=list(SCORES)).astype(kinds)
 
     def answers(self) -> "pandas.DataFrame":
-        """What the model answered, a row a trial; raises UserError where the folder has none."""
+        """Answers of the model, a row a trial; raises UserError where the folder has none."""
         from cuescope_core.answers import read_answers
 
         require_pandas()

@@ -55,7 +55,7 @@ class TableOptions(Options):
 
 
 def is_table(item: object) -> bool:
-    """Whether it is a table that is known here; a library that nobody imported made none."""
+    """True if it is a table that is known here; a library that nobody imported made none."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(item, pandas.DataFrame):
         return True

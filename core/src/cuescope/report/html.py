@@ -97,7 +97,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
 
 
 def _first_told(report: Report, pictures: Mapping[str, bytes]) -> Drawn | None:
-    """What is told first, where there is no finding: what it is called, and what it did."""
+    """The first feature to tell of where there is no finding: its name, and what it did."""
     if not report.told:
         return None
     first = report.told[0]
@@ -309,7 +309,7 @@ def data_uri(picture: bytes) -> str:
 
 
 def _is_chart(picture: bytes) -> bool:
-    """Whether it is drawn in a palette of few colours (lines and letters), as no photo is.
+    """True if it is drawn in a palette of few colours (lines and letters), as no photo is.
 
     A dark page shows charts with dark paper; photos and maps keep their colours.
     """

@@ -73,7 +73,7 @@ def report_files(folder: Path) -> list[Path]:
 
 
 def list_run(file: Path) -> ListedRun:
-    """What the list of runs says of a `report.json`."""
+    """Read a `report.json` for the list of runs."""
     # the name of a folder may be no Unicode
     run = whole_text(str(file.parent))
     # faults are told as whoever opens the run is told
@@ -125,7 +125,7 @@ def _names(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _claims(report: Mapping[str, Any]) -> Iterator[str]:
-    """What each cue does that passes the method's rule; of schema 1 the names of cues alone."""
+    """Claims of the cues that pass the method's rule; of schema 1 the names of cues alone."""
     names = _names(report)
     if report["schema_version"] == 1:
         found = (cue.feature for cue in _cues(report) if cue.is_finding)

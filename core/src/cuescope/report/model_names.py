@@ -66,11 +66,11 @@ class AnyCache(CacheFile):
         return taken, here
 
     def is_counted(self, key: str) -> bool:
-        """Whether a row is one of those that a person counts."""
+        """True if a row is one of those that a person counts."""
         return True
 
     def is_later(self, key: str, value: bytes, own: bytes) -> bool:
-        """Whether a value takes the place of the one that is here."""
+        """True if a value takes the place of the one that is here."""
         return False
 
     def shrink(self) -> None:

@@ -43,7 +43,7 @@ def stored_picture(content: bytes) -> Iterator[Image.Image]:
 
 
 def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:
-    """What the report shows as JPEG files, by `picture_key` and `exhibit_key`.
+    """Pictures of the report as JPEG files, by `picture_key` and `exhibit_key`.
 
     A frame that can no longer be read has none: the answers are there, and a picture is not worth
     an audit.

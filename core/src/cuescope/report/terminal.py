@@ -89,7 +89,7 @@ def _sections(
 
 
 def _print_head(head: str, console: Console) -> None:
-    """What goes on in another line is further in: a stranger's word stands at no line's begin."""
+    """Print the head; further lines are indented, so that a stranger's word begins no line."""
     first, *rest = Words(head, "bold cyan").wrap(console, console.width - 2)
     console.print(first)
     for line in rest:
@@ -122,7 +122,7 @@ def _lines_of(step: str, program: str, width: int) -> list[str]:
 
 
 def _finding(report: Report, *, everything: bool) -> RenderableType:
-    """What is told in sentences, and how often the model is right."""
+    """Print the sentences, and how often the model is right."""
     # Text: rich would read [brackets] as markup
     lines = list(map(Words, report.statements))
     more = 0 if everything else len(lines) - MAX_STATEMENTS
@@ -288,7 +288,7 @@ def _table(
 
 
 def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
-    """Of the first scores of a row that have them."""
+    """Return `n` and `q` of the first scores of a row that have them."""
     n = q = ""
     for score in row:
         if score is None:

@@ -1,1 +1,1 @@
-"""What a value that nobody typed at this command line may ask for."""
+"""Permissions of values that nobody typed at this command line."""

@@ -41,7 +41,7 @@ def require_key() -> None:
 
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
-    """Whether this user signed the seal, with the same cache folder."""
+    """True if this user signed the seal, with the same cache folder."""
     # a stranger's report may hold half characters
     given = (signature or "").encode(errors="replace")
     # runs of before cache folders had ids are bound to the path
@@ -58,7 +58,7 @@ def _signature(seal: str, home: str) -> str:
 
 
 def _home_of(answers: Path, *, make: bool) -> str:
-    """What tells a cache folder from others: its id, else its path."""
+    """Identify a cache folder: by its id, else its path."""
     # computers that share a key by CUESCOPE_KEY have cache folders of their own
     if os.environ.get(_VARIABLE):
         return ""

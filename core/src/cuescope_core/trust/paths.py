@@ -75,7 +75,7 @@ def require_own_cache(folder: Path) -> None:
 
 
 def _odd_entries(folder: Path) -> Iterator[Path]:
-    """What is neither a file nor a folder, at any depth: links, pipes, devices."""
+    """Yield what is neither a file nor a folder, at any depth: links, pipes, devices."""
     folders = [str(folder)]
     while folders:
         # gone, or not for us: whoever writes there hears of it
@@ -88,7 +88,7 @@ def _odd_entries(folder: Path) -> Iterator[Path]:
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path is a pipe, a socket or a device, which could be waited for without end."""
+    """True if a path is a pipe, a socket or a device, which could be waited for without end."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

@@ -28,7 +28,7 @@ _WORD = re.compile(r"\S{1,200}")
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a value asks for, the word for `--allow`, and why a person should be sure of it."""
+    """A refused value: its request, the word for `--allow`, and why to be sure of it."""
 
     wanted: str
     word: str
@@ -47,12 +47,12 @@ class Sender(Protocol):
         """The words of `--allow`."""
 
     def may_read(self, path: str) -> bool:
-        """Whether a file lies where the sender may name it."""
+        """True if a file lies where the sender may name it."""
 
 
 @dataclass(frozen=True)
 class Risk(ABC):
-    """What an option's value can do.
+    """Risk of an option's value.
 
     A guard that was opened for one command stays closed in the next one, and has to be
     `typed_anew`. `of_defaults_too`: the plugin's own value is looked at as well.
@@ -82,7 +82,7 @@ class Words(Risk):
 
 @dataclass(frozen=True)
 class NeedsAllow(Risk):
-    """What spends, names or runs something, or opens a guard; `why` says what may happen then.
+    """Value that spends, names or runs something, or opens a guard; `why` says what may happen.
 
     A smaller number than the plugin's own is harmless, and so is a text that fits the pattern
     `harmless`.
@@ -161,7 +161,7 @@ class NamesPlugin(Risk):
         source: Sender,
         options: Any,
     ) -> Refusal | None:
-        """Of a folder alone: `Context.resolve` asks the source about a plugin that is named."""
+        """Refuse a folder alone: `Context.resolve` asks the source about a plugin that is named."""
         files = NamesFile(or_words=True)
         return files.refusal(name, value, source, options) if self.or_file else None
 
@@ -273,7 +273,7 @@ RaisesLimit = NeedsAllow
 
 
 class Names:
-    """What the text of an option names, as its mark: `Annotated[str, Names.file()]`."""
+    """Mark of the text of an option by what it names: `Annotated[str, Names.file()]`."""
 
     file = NamesFile
     part = NamesPart

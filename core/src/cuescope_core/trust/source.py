@@ -56,7 +56,7 @@ class Source:
             raise self._error(where, name, refusal)
 
     def may_read(self, path: str) -> bool:
-        """Whether a file or folder lies in the source's folder, links followed, or is allowed."""
+        """True if a file or folder lies in the source's folder, links followed, or is allowed."""
         # `--allow ""` would allow the folder that one is in
         homes = [self.folder, *(Path(word) for word in self.allowed if word)]
         try:

@@ -60,7 +60,7 @@ class Fit:
 
     @property
     def verdict(self) -> str:
-        """Whether it can be used as things are, in a word or two."""
+        """True if it can be used as things are, in a word or two."""
         if not self.installed:
             return "not here"
         graves = {lack.gravity for lack in self.lacks}
@@ -71,7 +71,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Question:
-    """What the person has: SPECs of a model and of data with their options, None if not said.
+    """Question of a person: SPECs of a model and of data with their options, None if not said.
 
     `tools` are the roles that are filled, `method_options` what is given to methods by name.
     """
@@ -98,7 +98,7 @@ class Question:
         return replace(self, data=str(Spec(name, spec.arg)), data_options=shared)
 
     def capabilities(self, context: Context) -> Capabilities | None:
-        """What the model is able to do; what its class declares, where it cannot be built yet.
+        """Capabilities of the model; those that its class declares, where it cannot be built yet.
 
         Raises UserError for options that do not fit, and for a model that can never be asked.
         """
@@ -150,7 +150,7 @@ class Question:
 
 
 def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
-    """What it cannot do without, and the command that fills it in, where there is one."""
+    """Required options that are missing, and the command that fills them in, where there is one."""
     fields = method.Options.model_fields.items()
     required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
@@ -161,7 +161,7 @@ def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
 
 
 def needs_in_words(method: Any) -> str:
-    """What a method needs of model, tools and data, in a line."""
+    """Needs of a method of model, tools and data, in a line."""
     requires: Requirements = method.requires
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
     # all of it is missing of a model that can nothing
@@ -190,7 +190,7 @@ def needs_in_words(method: Any) -> str:
 
 
 def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
-    """What a model lacks for a method, in words."""
+    """List what a model lacks for a method, in words."""
     names = [
         *sorted(requires.outputs - has.outputs),
         *sorted(requires.edits - has.edits),
@@ -263,7 +263,7 @@ def _of_data(
 
 
 def _declaration(question: Question, registry: Registry) -> Capabilities | None:
-    """What the class of the model declares; raises UserError for options that do not fit."""
+    """Capabilities that the model's class declares; raises UserError for options that do not fit."""
     if question.model is None:
         return None
     spec = Spec.parse(question.model)
@@ -277,7 +277,7 @@ def _declaration(question: Question, registry: Registry) -> Capabilities | None:
 
 
 def _profile(question: Question, context: Context) -> DataProfile | None:
-    """What the data have; of large data, of `MOST` samples spread over it."""
+    """Profile of the data; of large data, of `MOST` samples spread over it."""
     if question.data is None:
         return None
     data = context.build("dataset", question.data, question.data_options)

@@ -81,7 +81,7 @@ class Example(Value):
 
 
 class Facts(Value):
-    """What a file holds beside arrays."""
+    """Facts of a file beside its arrays."""
 
     schema_version: Literal[1] = 1
     name: Text

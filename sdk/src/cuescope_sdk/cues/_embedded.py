@@ -37,7 +37,7 @@ class Embedded:
 
     @classmethod
     def of(cls, audit: Audit, outcomes: Sequence[Outcome]) -> Self:
-        """What was answered."""
+        """Build it of what was answered."""
         samples = [outcome.trial.sample for outcome in outcomes]
         others = {str(sample.label) for sample in samples} - set(audit.labels)
         labels = (*audit.labels, *sorted(others))
@@ -56,12 +56,12 @@ class Embedded:
 
     @cached_property
     def prediction(self) -> list[str | None]:
-        """What each was answered; None where it was not asked."""
+        """Answer to each sample; None where it was not asked."""
         return [outcome.prediction for outcome in self.outcomes]
 
     @cached_property
     def groups(self) -> Groups:
-        """What was drawn together."""
+        """Groups of samples that were drawn together."""
         return Groups.of(self.samples)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What recognises a cue, learned from samples with it and without it, beyond their label."""
+"""Recogniser of a cue, learned from samples with it and without it, beyond their label."""
 
 import warnings
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What data set plugins share: media files as frames, official layouts, question files."""
+"""Shared parts of data sets: media files as frames, official layouts, question files."""
 
 from typing import TYPE_CHECKING
 

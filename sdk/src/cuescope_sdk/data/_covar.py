@@ -23,7 +23,7 @@ _CHOICES = TypeAdapter(tuple[str, ...])
 
 
 class _Parameters(BaseModel, extra="allow"):
-    """What a build says of how an image was made: plain values, `scale` among them."""
+    """Parameters of how an image was made: plain values, `scale` among them."""
 
     __pydantic_extra__: dict[str, bool | FiniteFloat | str]
 

@@ -86,7 +86,7 @@ def _is_within(folders: Sequence[Path], parent: Path) -> bool:
 
 
 def _is_plain_file(file: Path) -> bool:
-    """Whether it is a file, a folder or nothing at all; no link, pipe or device."""
+    """True if it is a file, a folder or nothing at all; no link, pipe or device."""
     try:
         mode = file.lstat().st_mode
     except (OSError, ValueError):

@@ -286,7 +286,7 @@ class VideoQuestions(Layout):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that a sample shows."""
+        """Digest of everything that a sample shows."""
         shown = []
         for q in self.questions:
             # content, no paths: the same data set elsewhere is the same

@@ -1,4 +1,4 @@
-"""What image editors share: kept pixels, checks of edits, edited images on the disk, a plan."""
+"""Shared parts of image editors: kept pixels, checks of edits, a cache of images, a plan."""
 
 from typing import TYPE_CHECKING
 

@@ -70,7 +70,7 @@ class CachedEditor:
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """What the editor says of itself."""
+        """Facts about the editor."""
         return dict(getattr(self._editor, "facts", {}))
 
     def frame_of(self, edit: ImageEdit) -> Frame:
@@ -96,7 +96,7 @@ class CachedEditor:
         self._file(edit_key(edit, self.fingerprint)).unlink(missing_ok=True)
 
     def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
-        """What `edit` would cost; nothing is made."""
+        """Return the cost of `edit`; nothing is made."""
         count = len({edit_key(edit, self.fingerprint) for edit in edits})
         size = (0, 0)
         if edits and self._read_pace() is None:
@@ -195,7 +195,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _is_whole(file: Path, edit: ImageEdit) -> bool:
-    """Whether an edited image is there as it was written; its pixels are not decoded."""
+    """True if an edited image is there as it was written; its pixels are not decoded."""
     try:
         width, height = _open_png(read_sealed(file)).size
     except Exception:  # the reader of a stranger's bytes fails in any way it likes

@@ -1,4 +1,4 @@
-"""What explainers of image-text models share: what the network sees, and how faithful a map is."""
+"""Shared parts of explainers: what the network sees, and how faithful a map is."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What explainers share: the protocol, the pixels that the network sees, and masks on them."""
+"""Shared parts of explainers: the protocol, the pixels that the network sees, and masks on them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable

@@ -117,14 +117,14 @@ class Perturbation(Options):
 
     @property
     def fill(self) -> Fill:
-        """What stands where the image does not show."""
+        """Pixels where the image does not show."""
         if self.direction == "deletion":
             return "noise" if self.protocol == "paper" else self.blank
         return self.blank if self.protocol == "paper" else "blur"
 
     @property
     def words(self) -> tuple[str, str]:
-        """What happens to the pixels, and what a faithful map's curve does fast."""
+        """Words for what happens to the pixels, and what a faithful map's curve does fast."""
         if self.direction == "deletion":
             return "deleted", "falls"
         return "inserted", "rises"
@@ -262,7 +262,7 @@ def is_recalled(
     owns: Bool[np.ndarray, "query item"],
     k: int,
 ) -> Bool[np.ndarray, " query"]:
-    """Whether one of a query's own items is among its k most similar; a tie with others is lost.
+    """True if one of a query's own items is among its k most similar; a tie with others is lost.
 
     So what shows nothing, and is as similar to everything, finds nothing.
     """

@@ -1,4 +1,4 @@
-"""What takes a cue out of samples or puts it in: where the cue is, what changes it, placebos."""
+"""Interventions that take a cue out of samples or put it in: places, changes, placebos."""
 
 from typing import TYPE_CHECKING
 

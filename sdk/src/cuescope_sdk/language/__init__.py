@@ -1,4 +1,4 @@
-"""What is done with words: yes or no, names and lists in replies, cues, ways of asking."""
+"""Work with words: yes or no, names and lists in replies, cues, ways of asking."""
 
 from typing import TYPE_CHECKING
 

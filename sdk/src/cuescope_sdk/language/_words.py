@@ -45,7 +45,7 @@ def head_noun(phrase: str) -> str:
 
 
 def is_name_of(word: str, known: str) -> bool:
-    """Whether `word` names what is known as `known`: "table" a "dining table", "i" the "agent".
+    """True if `word` names what is known as `known`: "table" a "dining table", "i" the "agent".
 
     What is known may have several names, as in "cup/glass".
     """

@@ -1,4 +1,4 @@
-"""What learns to do without a cue, what it learned, and a model that answers with it."""
+"""Mitigators, what they learn, and models that answer with it."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a mitigator learned: arrays and numbers in a folder, and how the model answers with them."""
+"""Result of a mitigator: arrays and numbers in a folder, and how the model answers with them."""
 
 import io
 import json
@@ -29,7 +29,7 @@ _PerLabel = Float[np.ndarray, " label"]
 
 
 class Mitigation(ABC):
-    """What was learned. Subclass it as a frozen dataclass at module level.
+    """Result of a mitigator. Subclass it as a frozen dataclass at module level.
 
     Its fields are arrays, numbers, text, tuples of them, another such dataclass, or the task's
     `Router`: they are what is saved, and what tells two of them apart. `labels`, where it has

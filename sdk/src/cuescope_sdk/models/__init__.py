@@ -1,4 +1,4 @@
-"""What model plugins share without torch: zero-shot heads, masks, refusals, the hub."""
+"""Shared parts of models without torch: zero-shot heads, masks, refusals, the hub."""
 
 from typing import TYPE_CHECKING
 

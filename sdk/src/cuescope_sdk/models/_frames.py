@@ -34,7 +34,7 @@ def require_frames(title: str, frames: Sequence[object], count: int) -> None:
 
 @dataclass
 class FrameMemory(Generic[Row]):
-    """What an encoder made of the frames that were shown last, each encoded once.
+    """Memory of an encoder: the frames that were shown last, each encoded once.
 
     `encode` gives a row a frame, and is called with `batch_size` frames at most; the rows that
     are remembered take `most_bytes` at most.

@@ -29,7 +29,7 @@ PAIRED_RULE = (
 
 
 def is_right(outcome: Outcome) -> bool | None:
-    """Whether the answer is the label; None where no label is known."""
+    """True if the answer is the label; None where no label is known."""
     return None if outcome.trial.sample.label is None else outcome.correct()
 
 

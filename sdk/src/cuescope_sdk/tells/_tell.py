@@ -1,4 +1,4 @@
-"""What every tell is, and how it is asked without a way to the answers."""
+"""The tell, and how it is asked without a way to the answers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

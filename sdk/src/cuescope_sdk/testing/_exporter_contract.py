@@ -1,4 +1,4 @@
-"""What an exporter must hold: files in its own folder, the same twice, and no need of the data."""
+"""Contract of exporters: files in its own folder, the same twice, and no need of the data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,7 +56,7 @@ class ExporterContract(Contract):
             self.built.export(run, folder)
 
     def test_writes_into_its_folder(self) -> None:
-        """What is written is named, and lies where it was asked for."""
+        """Files are named, and lie where they were asked for."""
         with self.run_folder() as (run, folder):
             before = set(folder.parent.rglob("*"))
             named = self.built.export(run, folder)

@@ -60,7 +60,7 @@ class FakeTower(Plugin):
         )
 
     def embed(self, trial: Trial) -> np.ndarray:
-        """Of the first frame."""
+        """Embedding of the first frame."""
         import torch
         from PIL import Image
 

@@ -54,7 +54,7 @@ class PluginShelf(Registry):
 
 @cache
 def installed_entries() -> tuple[Entry, ...]:
-    """What is installed, read once a process."""
+    """The installed plugins, read once a process."""
     # to read the entry points of all dists takes long, and they do not change meanwhile
     return Registry().entries
 
@@ -99,7 +99,7 @@ def run_audit(
 
 @dataclass(frozen=True)
 class Setup:
-    """What is audited, by class; `tools` are classes by role, built without options.
+    """Setup of an audit, by class; `tools` are classes by role, built without options.
 
     `folder` is the plugins' cache folder, the user's own where it is None. Responses are kept
     in memory only.
@@ -120,7 +120,7 @@ class Setup:
             return self.session(kept, **settings).run()
 
     def plan(self, **settings: Any) -> Plan:
-        """What it would cost."""
+        """The call that tells the cost."""
         with temporary_cache() as kept:
             return plan_of(self.session(kept, planning=True, **settings))
 

@@ -1,4 +1,4 @@
-"""What detectors share: boxes, and a memory of what was found; what namers are given."""
+"""Shared parts of detectors: boxes, and a memory of what was found; what namers are given."""
 
 from typing import TYPE_CHECKING
 

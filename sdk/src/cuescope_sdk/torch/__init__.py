@@ -1,4 +1,4 @@
-"""What model plugins share on torch: image towers, edits of attention, weights, devices."""
+"""Shared parts of models on torch: image towers, edits of attention, weights, devices."""
 
 from typing import TYPE_CHECKING
 

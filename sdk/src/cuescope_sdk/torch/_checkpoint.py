@@ -49,7 +49,7 @@ class Checkpoint:
         return cls(f"{owner}: {path.name}", tensors)
 
     def has(self, prefix: str) -> bool:
-        """Whether there is a tensor of a part."""
+        """True if there is a tensor of a part."""
         return any(name.startswith(f"{prefix}.") for name in self.tensors)
 
     def size(self, name: str, axis: int = 0) -> int:

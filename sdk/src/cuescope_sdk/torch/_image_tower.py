@@ -123,7 +123,7 @@ class ImageTower:
     )
 
     def embed(self, inputs: Inputs) -> Float[Tensor, "input dim"]:
-        """What `encode` gives, as the hooks that are open change it."""
+        """Embed by `encode`, as the hooks that are open change it."""
         rows = self.encode(inputs)
         for change in self._changes:
             changed = change(rows)

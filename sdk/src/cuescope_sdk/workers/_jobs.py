@@ -96,7 +96,7 @@ class KeptJobs:
         return self.folder / f"{digest(self.stamp, name)}.json"
 
     def read(self, name: str) -> Any:
-        """What was written; None where nothing is, or not what was written."""
+        """Read what was written; None where nothing is, or not what was written."""
         try:
             return self._read(name)
         except (FileNotFoundError, DamagedFileError):

@@ -25,7 +25,7 @@ LIBRARIES = (
 
 
 def loaded_versions() -> dict[str, tuple[str, str]]:
-    """What this process runs: cuescope, its loaded plugins, and the libraries under the models."""
+    """Versions of what this process runs: cuescope, loaded plugins, libraries of the models."""
     dists = {module: names[0] for module, names in packages_distributions().items()}
     for entry in Registry().entries:
         # of a package that is edited in place, its entry points alone tell it

@@ -1,4 +1,4 @@
-"""What is said of files: their kind by name, what is wrong with them, what is left out."""
+"""Facts about files: their kind by name, what is wrong with them, what is left out."""
 
 import os
 from collections import Counter
@@ -44,7 +44,7 @@ def kind_of(path: PurePath) -> Kind | None:
 
 @cache
 def reads_heif() -> bool:
-    """Whether the extra that reads HEIC is installed."""
+    """True if the extra that reads HEIC is installed."""
     return find_spec("pillow_heif") is not None
 
 

@@ -63,7 +63,7 @@ def probe(path: Path, max_pixels: int) -> Probe:
 
 
 def pointer_words(path: Path) -> str | None:
-    """What a small text in the place of a file stands for; None where it is no such text."""
+    """Explain a small text in the place of a file; None where it is no such text."""
     with suppress(OSError):
         with path.open("rb") as file:
             start = file.read(200)

@@ -132,7 +132,7 @@ def _loss(
     count: int,
     seconds: float | None,
 ) -> str | None:
-    """What the header promises and the file has no longer."""
+    """Loss of what the header promises and the file has no longer."""
     if stream.frames > count:
         return f"cut off: {count:,} of {stream.frames:,} frames"
     promised = _promised_seconds(container, stream)

@@ -1,4 +1,4 @@
-"""What must not change a report, and how the model may be asked."""
+"""Checks that a report is the same where it must be, and of how the model is asked."""
 
 from dataclasses import replace
 from functools import partial

@@ -76,7 +76,7 @@ class ModelAnswers(ModelSetting):
         )
 
     def test_answers_each_output_asked_for(self) -> None:
-        """What is declared can be had, alone as well as with the others."""
+        """Each declared output can be had, alone as well as with the others."""
         # sorted: a set would name another one first in each process
         for output in sorted(self.capabilities.outputs):
             for response in self.model.respond(

@@ -1,4 +1,4 @@
-"""What `HideTokens` must hold on any model that shows its patches."""
+"""Contract of `HideTokens` on models that show their patches."""
 
 from contextlib import suppress
 from typing import cast
