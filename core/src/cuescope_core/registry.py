@@ -415,7 +415,7 @@ def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
 
 
 def _attempt(entry: Entry, *, survive: bool = False) -> Any:
-    """Import what the entry point names, or return the Problem; may `survive` a KeyboardInterrupt."""
+    """Import what the entry point names, or return its Problem; `survive` a KeyboardInterrupt."""
     try:
         return _import(entry)
     except BaseException as error:  # a plugin may raise anything, SystemExit included

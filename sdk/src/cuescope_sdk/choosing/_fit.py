@@ -263,7 +263,7 @@ def _of_data(
 
 
 def _declaration(question: Question, registry: Registry) -> Capabilities | None:
-    """Capabilities that the model's class declares; raises UserError for options that do not fit."""
+    """Capabilities that the model's class declares; raises UserError for options that misfit."""
     if question.model is None:
         return None
     spec = Spec.parse(question.model)

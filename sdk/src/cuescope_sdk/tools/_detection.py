@@ -71,7 +71,7 @@ def suppress_overlaps(
 def intersection_over_union(
     box: Float[np.ndarray, "4"], boxes: Boxes
 ) -> Float[np.ndarray, " box"]:
-    """Intersection over union of one box with each other; boxes are (x0, y0, x1, y1) with an area."""
+    """Intersection over union of one box with each other; boxes are (x0, y0, x1, y1)."""
     starts = np.maximum(box[:2], boxes[:, :2])
     ends = np.minimum(box[2:], boxes[:, 2:])
     shared = (ends - starts).clip(min=0).prod(axis=1)

@@ -102,7 +102,7 @@ class Visible:
         return count, first
 
     def part(self, first: int, last: int, keys: int) -> "Visible":
-        """Restrict it to the queries from `first` to before `last`, and to the first `keys` keys."""
+        """Restrict it to the queries from `first` to before `last`, and the first `keys` keys."""
         prefix = None if self.prefix is None else self.prefix[first:last]
         part = Visible(last - first, keys, None, False, self.device, prefix)
         part.square = self.square and not first and last == keys
