@@ -5,6 +5,8 @@ An entry point of the group `cuescope.commands` names a `typer.Typer`, one of `c
 door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
+import warnings
+
 from cuescope.cli.audit import audit_and_show, show_report, show_result
 from cuescope.cli.bundles import (
     Asked,
@@ -239,3 +241,17 @@ __all__ = [
     "write_page",
     "with_article",
 ]
+
+# names of 0.1 -> those of today
+_FORMER = {"foretell": "expected_samples", "say_once": "warn_once"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        f"use cuescope.application.{_FORMER[name]}, {name} ends in 0.3",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return globals()[_FORMER[name]]
