@@ -54,7 +54,7 @@ from cuescope.cli.paths import (
     output_folder,
     page_file,
 )
-from cuescope.cli.planning import print_plan, show_plan
+from cuescope.cli.planning import show_plan
 from cuescope.cli.printing import calls, prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.terminal import stdout
@@ -126,7 +126,6 @@ __all__ = [
     "calls",
     "expected_samples",
     "make_draft",
-    "print_plan",
     "show_result",
     "warn_once",
     "DATA",

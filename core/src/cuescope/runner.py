@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cuescope.python.request import PythonRequest
 from cuescope.report import html
 from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
 from cuescope.report.model_names import ModelNames
@@ -82,6 +81,8 @@ class Runner:
                 expected="SPECs for model and data",
                 remedy="Leave executor out: an object answers in this process",
             )
+        from cuescope.python.request import PythonRequest
+
         # fields as they are: validation would ask for what the caller may leave out
         fields = {name: getattr(request, name) for name in Request.model_fields}
         return PythonRequest(**fields, objects=self.objects)

@@ -13,7 +13,6 @@ from cuescope_core.digest import digest
 from cuescope_core.errors import UserError
 from cuescope_core.findings import as_table, write_findings
 from cuescope_core.hookspecs import hookimpl
-from cuescope_core.parquet_files import read_parquet
 from cuescope_core.runs import RunFolder, source_of
 from cuescope_core.types import Outcome, Sample, Trial
 
@@ -107,6 +106,8 @@ def read_answers(path: Path) -> "pa.Table":
     if source_of(path, cache_folder()).typed_before:
         # a run of one's own may have a hundred million answers
         limits = {"most_rows": None, "most_bytes": None}
+    from cuescope_core.parquet_files import read_parquet
+
     table = read_parquet(content, str(file), COLUMNS, **limits)
     missing = COLUMNS.keys() - LATER - set(table.column_names)
     if missing:

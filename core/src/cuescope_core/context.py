@@ -15,7 +15,6 @@ from cuescope_core import seeds
 from cuescope_core.capabilities import Dataset, require_dataset
 from cuescope_core.errors import PlanStopped
 from cuescope_core.ledger import Command
-from cuescope_core.mitigated import mitigator_of
 from cuescope_core.process_memory import ProcessMemory
 from cuescope_core.registry import Entry, Registry
 from cuescope_core.spec import MITIGATED, Spec, validate
@@ -176,6 +175,8 @@ class Resolved:
         if self.mitigated is None:
             return plugin
         # derived from the model's class: what looks inside finds the same places (docs/adr/0018)
+        from cuescope_core.mitigated import mitigator_of
+
         mitigator = registry.find("mitigator", mitigator_of(self.mitigated))
         with registry.blaming(mitigator):
             return registry.load(mitigator).mitigated(plugin, self.mitigated, context)

@@ -90,7 +90,6 @@ def audit(
     ] = False,
 ) -> None:
     """Audit one model with one method on one data set."""
-    from cuescope.python.words import load_function
     from cuescope_core.spec import pairs
 
     options: dict[str, Any] = dict(pairs("-O", method_option or ()))
@@ -112,7 +111,11 @@ def audit(
     if measure and not asked.plan:
         raise UserError("--measure", expected="it with --plan")
     # before the audit: a missing package is told now, not after hours
-    test = load_function("confirm") if confirm else None
+    test = None
+    if confirm:
+        from cuescope.python.words import load_function
+
+        test = load_function("confirm")
     with asked.runner(output, observe=observe or ()) as runner:
         if asked.plan:
             from cuescope.cli.planning import show_plan

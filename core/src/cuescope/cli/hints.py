@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuescope.cli.option_words import default_in_words
 from cuescope.cli.own_commands import HELP
 from cuescope.installing import how_to_install
 from cuescope_core.errors import UserError, nearest
@@ -123,6 +122,8 @@ def write_method_help(
     common: Sequence[tuple[str, str]],
 ) -> None:
     """Write the help of `cuescope audit NAME`: the options of the method, and the `common` ones."""
+    from cuescope.cli.option_words import default_in_words
+
     entry = registry.find("method", name)
     plugin = registry.load(entry)
     formatter.write_usage(f"cuescope audit {name}", "[OPTIONS]")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import PrivateAttr
 
 from cuescope.installing import how_to_install
-from cuescope.report.own_pages import require_own_page
 from cuescope_core.conclusions import Report, Score
 from cuescope_core.errors import UserError
 from cuescope_core.printable import one_line, printable
@@ -79,6 +78,8 @@ class StoredReport(Report):
 
     def open(self) -> None:
         """Show the page in a browser; raises UserError for one that another user made."""
+        from cuescope.report.own_pages import require_own_page
+
         require_own_page(self.page)
         webbrowser.open(self.page.absolute().as_uri())
 
