@@ -179,7 +179,7 @@ def cache_keys() -> Iterator[tuple[str, str]]:
 def exit_codes() -> Iterator[tuple[str, str]]:
     """What pipelines read."""
     from cuescope.cli import STOPPED, main
-    from cuescope_commands.gating import FAILED, UNDECIDED
+    from cuescope_commands.gating._gate import FAILED, UNDECIDED
 
     for title, word in (("done", "--version"), ("can be mended", "no-such-command")):
         silent = io.StringIO()
