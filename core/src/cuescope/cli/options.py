@@ -1,6 +1,6 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -182,7 +182,7 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
     return context.for_dataset(context.build("dataset", data, given))
 
 
-def is_made_here(run: Path, announce: Callable[[str], None] = announce) -> bool:
+def is_made_here(run: Path) -> bool:
     """True if this user made a run; says so where it was made elsewhere: somebody's word."""
     from cuescope_core.context import cache_folder
     from cuescope_core.runs import source_of

@@ -62,7 +62,7 @@ def compare(
     loaded = load_runs(list(runs))
     for run in runs:
         # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
-        is_made_here(run, runner.context.announce)
+        is_made_here(run)
     context = None
     if shows_pictures:
         context = _open_data(runner, data, data_options or {}, allow)

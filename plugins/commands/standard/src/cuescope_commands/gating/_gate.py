@@ -67,7 +67,7 @@ def judge_run(
     text = read_policy(policy)
     for folder in filter(None, (run, baseline)):
         # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
-        is_made_here(folder, runner.context.announce)
+        is_made_here(folder)
     if run is not None:
         # the same rules for both: what differs is only where the answers come from
         return Judged(policy, judge(text, run, baseline), None)
