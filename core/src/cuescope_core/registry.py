@@ -372,7 +372,7 @@ def _api_version() -> str | None:
 
 
 def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | None:
-    """True if the installed API lies outside the range that the dist declares."""
+    """Problem of a dist that declares another range than the installed API; None if it fits."""
     declared = [line for line in requires if _NAMES_API.match(line)]
     if not declared:
         return None

@@ -397,7 +397,7 @@ def _checks(evidence: Sequence[Evidence], width: int) -> Iterator[Line]:
 
 
 def check_words(check: Evidence) -> str:
-    """True if a check passed, failed (it takes findings away), or is a note that changes none."""
+    """Word for a check: passed, failed (it takes findings away), or a note that changes none."""
     if check.verdict == "supported":
         return "passed"
     return "FAILED" if check.verdict == "refuted" and check.doubt else "note"

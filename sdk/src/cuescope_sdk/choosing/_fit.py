@@ -60,7 +60,7 @@ class Fit:
 
     @property
     def verdict(self) -> str:
-        """True if it can be used as things are, in a word or two."""
+        """Verdict on its use as things are, in a word or two."""
         if not self.installed:
             return "not here"
         graves = {lack.gravity for lack in self.lacks}

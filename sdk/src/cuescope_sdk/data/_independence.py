@@ -1,4 +1,4 @@
-"""True if samples were drawn independently: what is declared of it, or else what can be seen.
+"""Check that samples were drawn independently, by what is declared or can be seen.
 
 Frames of one video and copies of one photo prove less than as many photos. That samples look
 different does not show that they are independent, so only a declaration supports it.
@@ -221,7 +221,7 @@ def answers_in_step(
     *,
     place_is_held: bool,
 ) -> InStep:
-    """True if samples side by side are answered alike, where those with the same cues are compared.
+    """Compare the answers of samples side by side, among those with the same cues.
 
     Errors that drift along the data, as with time, are in step, and so are clips of one source.
     Only these are left beside a smooth curve. Where a method holds the place in the data alike,
@@ -411,7 +411,7 @@ def _first_answer(outcome: Outcome) -> float | None:
 
 
 def look_alikes(audit: Audit) -> Evidence:
-    """True if samples of which no groups are known look alike."""
+    """Check if samples of which no groups are known look alike."""
     total = count_in_words(len(audit.samples), "sample")
     near = compare(audit)
     same = same_source(audit.samples, plain=near.plain)

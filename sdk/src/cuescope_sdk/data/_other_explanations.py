@@ -70,7 +70,7 @@ def other_explanations(
     *,
     has_others: bool = False,
 ) -> Iterator[Evidence]:
-    """True if each finding holds among samples that are alike in what can be measured.
+    """Check each finding among samples that are alike in what can be measured.
 
     Methods with findings about samples yield it from `verify`, with a comparison a finding; the
     engine takes the star of a finding that does not hold (docs/adr/0026). `has_others` says that a
@@ -194,7 +194,7 @@ def _doubt_of_size(
     conditions: Conditions,
     groups: "Groups",
 ) -> Evidence | None:
-    """True if size would explain it if boxes tell half of what they should; None if it would not.
+    """Doubt where size would explain it if boxes tell half of what they should; else None.
 
     Sizes are known to make models err, so it is not asked whether these tell of the values.
     """

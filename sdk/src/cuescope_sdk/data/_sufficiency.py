@@ -1,4 +1,4 @@
-"""True if data can give a finding: told before the first question, with how many would do."""
+"""Check that data can give a finding: before the first question, with how many would do."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -62,7 +62,7 @@ def faithfulness_evidence(
     name: str,
     schedule: Perturbation,
 ) -> Iterator[Evidence]:
-    """True if `maps` find what the model relies on in their own image, better than in another one.
+    """Check that `maps` find what the model relies on in their own image, better than in another.
 
     One check for deletion and one for insertion, on top-1 accuracy: the area under the
     curve against that of maps dealt anew to images of other groups, image by image. A map that

@@ -120,7 +120,7 @@ class SceneEvidence:
         return Judgement.best(judgements) if judgements else self._absent(frame, phrase)
 
     def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
-        """True if a phrase means a thing: the longest name that is its, and all adjectives."""
+        """Judge if a phrase means a thing: the longest name that is its, and all adjectives."""
         words = normalise_words(phrase).split()
         # the longest name first: "fire truck" before "truck"
         for start in range(len(words)):

@@ -46,7 +46,7 @@ class Judgement(Copied):
 
     @classmethod
     def of_count(cls, claim: Claim, seen: int) -> Self:
-        """True if so many are claimed as are seen.
+        """Judge if so many are claimed as are seen.
 
         More may be seen than are meant where only those are counted of which more is said.
         """
@@ -74,7 +74,7 @@ class Judgement(Copied):
         return chances[0] if chances else cls.open("no evidence")
 
     def seen_from_agent(self, side: str, width: float) -> Self:
-        """True if a thing is on a side of the agent, given whether it is in the picture, and where.
+        """Judge if a thing is on a side of the agent, given if and where it is in the picture.
 
         What is in the picture, `width` pixels wide, is not behind the agent; what is not may be.
         """
@@ -160,7 +160,7 @@ def _judge(claim: Claim, frames: int, look: Look) -> Judgement:
 
 
 def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
-    """True if `parts[0]` comes before or after `parts[1]`, or shares a frame with it."""
+    """Judge if `parts[0]` comes before or after `parts[1]`, or shares a frame with it."""
     if len(claim.parts) != 2 or claim.predicate not in ORDERS:
         return Judgement.open("complex relation")
     parts: Sequence[Claim] = claim.parts

@@ -9,7 +9,7 @@ SIGNIFICANT = 0.05
 def null_evidence(
     check: str, passed: str, *, alarms: int, shuffles: int, promised: float
 ) -> Evidence:
-    """True if a test alarms in more shuffles than it promises; `passed` says what an alarm is.
+    """Check that a test alarms in no more shuffles than promised; `passed` says what an alarm is.
 
     Some alarms are promised: only more of them than this rate explains (exact binomial test, 5%)
     refute the test.
