@@ -1,4 +1,4 @@
-"""What is written at the place of a cue, where Tesseract is installed to read it."""
+"""Text at the place of a cue, where Tesseract is installed to read it."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Written:
 
     @property
     def noun(self) -> str:
-        """What stands there, in a name."""
+        """Noun for the text, in a name."""
         return "text" if self.word is None else f"text '{self.word}'"
 
     def __str__(self) -> str:
