@@ -227,7 +227,7 @@ def test_every_kind_of_text_is_read() -> None:
         "docs/install.md",
         "docs/notebooks/trove.ipynb",
         "plugins/methods/trove/README.md",
-        "core/src/cuescope/registry.py",
+        "core/src/cuescope_core/registry.py",
         "sdk/src/cuescope_sdk/choosing/words.toml",
         "plugins/commands/standard/src/cuescope_commands/scaffold/templates/common/README.md.template",
         ".ci/release/proving.py",
