@@ -9,7 +9,7 @@ PYTEST_WORKERS ?= 3
 
 # Every package of the workspace, found by its folder: adding a plugin means adding a folder.
 SOURCES := $(wildcard core/src sdk/src plugins/*/*/src)
-PACKAGES := $(notdir $(wildcard core/src/cuescope sdk/src/cuescope_sdk plugins/*/*/src/cuescope_*))
+PACKAGES := $(notdir $(wildcard core/src/cuescope core/src/cuescope_core sdk/src/cuescope_sdk plugins/*/*/src/cuescope_*))
 BENCHMARKS := $(basename $(notdir $(wildcard benchmarks/*.py benchmarks/nulls/*.py)))
 WORLDS := $(patsubst benchmarks/%/__init__.py,%.*,$(wildcard benchmarks/*/__init__.py))
 # Of scripts that measure only what breaks them is looked for: names and arguments that are gone.

@@ -78,7 +78,12 @@ NO_PARTICIPLES = {
     "unneeded",
 }
 # Rooms and functions that only read a name or digest what they are handed.
-LEAVES = {"cuescope.digest", "cuescope.package_metadata", "blaming", "__init__"}
+LEAVES = {
+    "cuescope_core.digest",
+    "cuescope_core.package_metadata",
+    "blaming",
+    "__init__",
+}
 
 
 def product_files() -> list[Path]:
@@ -206,7 +211,7 @@ def show_commands() -> None:
         function = inspect.unwrap(getattr(import_module(home), name))
         lines = len(inspect.getsource(function).splitlines())
         print(f"{name:14}{lines:6}{len(inspect.signature(function).parameters):12}")
-    from cuescope.python.running import audit
+    from cuescope.python.audits import audit
 
     declared = re.search(r"def audit\((.*?)\n\)", inspect.getsource(audit), re.S)
     count = declared[1].count("\n    ") if declared else 0

@@ -24,10 +24,10 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from cuescope.context import Context
-from cuescope.respond import WINDOW, ModelRunner
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, Response, Sample, Trial
+from cuescope_core.context import Context
+from cuescope_core.respond import WINDOW, ModelRunner
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, Response, Sample, Trial
 from cuescope_sdk.workers._executor import MOST_TOGETHER, ROUNDS
 
 # over their mean

@@ -25,7 +25,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from cuescope.application import Runner
-from cuescope.respond import trial_key
+from cuescope_core.respond import trial_key
 from cuescope_sdk import (
     Audit,
     Context,

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 import cuescope_transformers.generative.hiding as hiding
-from cuescope.context import Context
-from cuescope.types import Edit, Frame, HideTokens, Sample, Trial
+from cuescope_core.context import Context
+from cuescope_core.types import Edit, Frame, HideTokens, Sample, Trial
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
 

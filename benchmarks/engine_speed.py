@@ -14,10 +14,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cuescope.capabilities import Model
-from cuescope.respond import ModelRunner
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, Output, Response, Sample, Trial
+from cuescope_core.capabilities import Model
+from cuescope_core.respond import ModelRunner
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, Output, Response, Sample, Trial
 
 CHOICES, DIM, SIDE = 40, 512, 8
 MODEL_SECONDS = 0.005

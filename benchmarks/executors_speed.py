@@ -21,11 +21,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.respond import ModelRunner
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, Response, Sample, Trial
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.respond import ModelRunner
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, Response, Sample, Trial
 
 BATCH, CHOICES = 16, 40
 EFFICIENCY, OVERHEAD = 0.9, 0.05

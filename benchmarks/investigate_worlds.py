@@ -28,7 +28,7 @@ from worlds.grading import cases_named, points, truth_of
 from worlds.planting import Truth, true_pull
 from worlds.plugins import Pictures
 
-from cuescope.parts import select_part
+from cuescope_core.data_parts import select_part
 from cuescope_planted_cues.matching import Match, Sheet, match_of
 from cuescope_sdk import Context, Feature, Report, Score, StoredRun, digest
 

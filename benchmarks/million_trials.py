@@ -23,11 +23,11 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from cuescope.capabilities import Model
-from cuescope.digest import digest
-from cuescope.respond import WINDOW, ModelRunner, trial_key
-from cuescope.spool import Shared
-from cuescope.store import (
+from cuescope_core.capabilities import Model
+from cuescope_core.digest import digest
+from cuescope_core.disk_list import Shared
+from cuescope_core.respond import WINDOW, ModelRunner, trial_key
+from cuescope_core.store import (
     _INSERT,
     PAGE_BYTES,
     PAGE_CACHE_KIB,
@@ -37,7 +37,7 @@ from cuescope.store import (
     _pack,
     _seal,
 )
-from cuescope.types import Edit, Frame, Outcome, Response, Sample, Trial
+from cuescope_core.types import Edit, Frame, Outcome, Response, Sample, Trial
 
 CONDITIONS, CHOICES, PARTS = 8, 40, 10  # parts: of the trials, each whole windows
 SLOWER, TIMES, GIGABYTES, GROWN = 0.10, 3.0, 1.5, 50  # the aims

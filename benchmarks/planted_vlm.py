@@ -26,9 +26,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch import Tensor
 
 from cuescope.cli import main as cuescope
-from cuescope.context import Context
-from cuescope.runs import load_report
-from cuescope.types import Output, Sample, Trial
+from cuescope_core.context import Context
+from cuescope_core.runs import load_report
+from cuescope_core.types import Output, Sample, Trial
 from cuescope_scenes.objects.composition import compose
 from cuescope_scenes.objects.pictures import frame
 from cuescope_sdk.torch import quiet

@@ -21,11 +21,11 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from cuescope.capabilities import Respond
-from cuescope.context import Context
-from cuescope.respond import InProcess, ModelRunner
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, Response, Sample, Trial
+from cuescope_core.capabilities import Respond
+from cuescope_core.context import Context
+from cuescope_core.respond import InProcess, ModelRunner
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, Response, Sample, Trial
 from cuescope_transformers import Transformers, TransformersOptions
 
 ASSETS = Path(

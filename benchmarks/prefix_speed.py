@@ -16,8 +16,8 @@ import transformers
 from rich.console import Console
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from cuescope.context import Context
-from cuescope.types import Frame, Sample, Trial
+from cuescope_core.context import Context
+from cuescope_core.types import Frame, Sample, Trial
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
 

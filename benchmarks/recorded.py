@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.conclusions import with_doubts
+from cuescope_core.conclusions import with_doubts
 from cuescope_sdk import (
     Audit,
     Context,

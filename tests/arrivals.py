@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 
 from canary import write_canary
 
-from cuescope.digest import digest
-from cuescope.registry import Entry, Registry
-from cuescope.trust import risks
-from cuescope.trust.risks import Risk, risks_of
+from cuescope_core.digest import digest
+from cuescope_core.registry import Entry, Registry
+from cuescope_core.trust import risks
+from cuescope_core.trust.risks import Risk, risks_of
 
 SECRET = "MY_BANK_SECRET"
 PORT = 9  # nobody listens there; a try to connect is a touch

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.context import Context
-from cuescope.respond import ModelRunner
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, Response, Sample, Trial
+from cuescope_core.context import Context
+from cuescope_core.respond import ModelRunner
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, Response, Sample, Trial
 
 IDENTITY, BATCH, SECONDS = "logged-model", 4, 0.05
 

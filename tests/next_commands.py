@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 # what a person fills in, of which each test knows its own
 PLACEHOLDERS = {

@@ -12,12 +12,12 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from cuescope.affected import root
-from cuescope.answers import read_answers
-from cuescope.context import Context
-from cuescope.request import Request
 from cuescope.runner import Runner
 from cuescope_cci import CCI
+from cuescope_core.affected import root
+from cuescope_core.answers import read_answers
+from cuescope_core.context import Context
+from cuescope_core.request import Request
 from cuescope_quag import QUAG
 from cuescope_saliency import Saliency
 from cuescope_sdk import Capabilities, Plugin, Report, Response, Sample, Score, Trial

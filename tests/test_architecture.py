@@ -15,13 +15,16 @@ import pytest
 from cuescope.cli.own_commands import HELP
 from cuescope.installing import is_own
 from cuescope.plugin_index import shipped_index
-from cuescope.registry import GROUPS
+from cuescope_core.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
 DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
-# The rooms of the core's upper storey; whatever else is in the core is the engine.
-APPLICATION = ("application", "cli", "python", "report", "runner")
+# The two packages of the core: the application imports the engine, and not the other way.
+ENGINE = "cuescope_core"
+APPLICATION = "cuescope"
+# what has no place in the engine: screens, pages, addresses
+OF_THE_APPLICATION = {"typer", "click", "rich", "jinja2", "httpx", "pip"}
 APPLICATION_DOOR = "cuescope.application"
 DOORS = {
     "cuescope_sdk",
@@ -129,42 +132,50 @@ def top_level(dist: Path) -> set[str]:
 
 
 def module_of(dist: Path) -> str:
-    (package,) = [folder.name for folder in (dist / "src").iterdir() if folder.is_dir()]
+    package, *_ = sorted(
+        folder.name for folder in (dist / "src").iterdir() if folder.is_dir()
+    )
     return package
 
 
 # ------------------------------------------------------------------------------------- core
 
 
-def is_application(name: str) -> bool:
-    """Whether a module of the core belongs to the application."""
-    parts = name.split(".")
-    return parts[0] == "cuescope" and len(parts) > 1 and parts[1] in APPLICATION
+def files_of(package: str) -> list[Path]:
+    """The files of one of the core's packages."""
+    return [file for file in modules(ROOT / "core") if package in file.parts]
 
 
-def test_the_engine_does_not_know_the_application() -> None:
+@pytest.mark.parametrize("file", files_of(ENGINE), ids=name_of)
+def test_the_engine_does_not_know_the_application(file: Path) -> None:
     """Not in any file of it, be it in a function or for a type."""
-    graph = import_graph(ROOT / "core", everything=True)
-    # the door of Python users: it opens each room when it is asked for
-    del graph["cuescope"]
-    engine = {
-        name: targets for name, targets in graph.items() if not is_application(name)
-    }
-    assert len(engine) > 30
-    upward = {
-        name: sorted(filter(is_application, targets))
-        for name, targets in engine.items()
-    }
-    assert not {name: targets for name, targets in upward.items() if targets}
+    tops = {name.partition(".")[0] for name in imports(file)}
+    assert not tops & {APPLICATION, "cuescope_sdk", *OF_THE_APPLICATION}
+
+
+def test_the_engine_runs_without_the_application() -> None:
+    names = [
+        module_name(ROOT / "core", file)
+        for file in files_of(ENGINE)
+        if file.stem != "__main__"
+    ]
+    program = (
+        f"import sys, importlib\nfor name in {names}: importlib.import_module(name)\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert ENGINE in loaded
+    assert not loaded & {APPLICATION, *OF_THE_APPLICATION}
 
 
 def test_the_sdk_does_not_know_the_application() -> None:
     """No file of it imports a command line, a terminal, a page or a runner."""
     for file in modules(ROOT / "sdk"):
-        assert not [name for name in imports(file) if is_application(name)], file
-        assert not {"typer", "rich"} & {
-            name.partition(".")[0] for name in imports(file)
-        }, file
+        tops = {name.partition(".")[0] for name in imports(file)}
+        assert not tops & {APPLICATION, "typer", "rich"}, file
 
 
 def test_core_names_nothing_heavy() -> None:
@@ -197,14 +208,13 @@ def test_core_imports_nothing_heavy() -> None:
 
 
 def test_core_imports_neither_sdk_nor_plugins() -> None:
-    assert not {
-        name for name in top_level(ROOT / "core") if name.startswith("cuescope_")
-    }
+    ours = {name for name in top_level(ROOT / "core") if name.startswith("cuescope")}
+    assert ours <= {APPLICATION, ENGINE}
 
 
 def test_sdk_imports_no_plugin() -> None:
     ours = {name for name in top_level(ROOT / "sdk") if name.startswith("cuescope")}
-    assert ours <= {"cuescope", "cuescope_sdk"}
+    assert ours <= {ENGINE, "cuescope_sdk"}
 
 
 def runs_audits(dist: Path) -> bool:
@@ -325,7 +335,7 @@ def test_cycles_are_found(graph: dict[str, set[str]], cycle: list[str]) -> None:
 
 
 # A download goes on where it stopped, so its draft has one name; a new package is a whole folder.
-RENAMING = {"whole_files.py", "_download.py", "package.py"}
+RENAMING = {"atomic_files.py", "_download.py", "package.py"}
 
 
 def renames(file: Path) -> list[int]:
@@ -343,7 +353,7 @@ def renames(file: Path) -> list[int]:
 
 @each_dist
 def test_drafts_are_written_in_one_place(dist: Path) -> None:
-    """Two writers of one draft would break each other's file: see `cuescope.whole_files`."""
+    """Two writers of one draft would break each other's file: see `cuescope_core.atomic_files`."""
     found = {file.name for file in modules(dist) if renames(file)}
     assert found <= RENAMING
 
@@ -638,13 +648,13 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
         if name.startswith("cuescope")
     }
     allowed = {
-        "core": {"cuescope", "cuescope_fakes"},
-        "sdk": {"cuescope", "cuescope_sdk"},
+        "core": {APPLICATION, ENGINE, "cuescope_fakes"},
+        "sdk": {APPLICATION, ENGINE, "cuescope_sdk"},
     }
     group = project(dist).get("dependency-groups", {}).get("test", [])
     named = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in group}
     if runs_audits(dist):
-        named.add("cuescope")
+        named |= {APPLICATION, ENGINE}
     assert ours <= allowed.get(dist.name, {module_of(dist), "cuescope_sdk"} | named)
 
 

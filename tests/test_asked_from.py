@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.asked_from import FOLDER, from_place, keep_place, place_of
-from cuescope.registry import Registry
-from cuescope.request import make_request
+from cuescope_core.registry import Registry
+from cuescope_core.request import make_request
+from cuescope_core.run_location import FOLDER, from_place, keep_place, place_of
 
 
 @pytest.fixture

@@ -39,7 +39,9 @@ class FakeBench(Plugin):
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Line:
     shelf = PluginShelf({("bench", "fake"): FakeBench})
-    monkeypatch.setattr("cuescope.context.Context", partial(Context, registry=shelf))
+    monkeypatch.setattr(
+        "cuescope_core.context.Context", partial(Context, registry=shelf)
+    )
 
     def said(*words: str) -> str:
         app(["bench", *words], standalone_mode=False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import run, run_refused
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 WORDS = ("red", "green", "blue", "grey", "pink", "teal", "gold", "lime")
 

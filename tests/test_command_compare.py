@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope.answers import read_answers
 from cuescope.cli import main
-from cuescope.context import cache_folder
-from cuescope.runs import RunFolder, load_report
 from cuescope_commands.comparing._pairs import Pairs
 from cuescope_commands.comparing._runs import Run, load_runs
 from cuescope_commands.comparing._tables import (
@@ -20,6 +17,9 @@ from cuescope_commands.comparing._tables import (
     unlike,
     verdicts,
 )
+from cuescope_core.answers import read_answers
+from cuescope_core.context import cache_folder
+from cuescope_core.runs import RunFolder, load_report
 from cuescope_sdk import Report
 from cuescope_sdk.testing import FakeMethod, run_audit
 

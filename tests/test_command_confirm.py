@@ -14,8 +14,8 @@ import pytest
 from command_line import run, run_refused, written_plugins
 from PIL import Image
 
-from cuescope.context import cache_folder
-from cuescope.runs import RunFolder, load_report
+from cuescope_core.context import cache_folder
+from cuescope_core.runs import RunFolder, load_report
 from cuescope_sdk import Context, Report
 from cuescope_sdk.testing import FakeDataset
 from cuescope_sdk.testing._fake_data import CUE

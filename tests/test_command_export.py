@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
-from cuescope.affected import manifest_rows
 from cuescope.cli import main
-from cuescope.findings import FINDINGS
 from cuescope.report.export import encode
-from cuescope.runs import load_report
+from cuescope_core.affected import manifest_rows
+from cuescope_core.findings import FINDINGS
+from cuescope_core.runs import load_report
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context, Detection, Frame, Report, Sample
 

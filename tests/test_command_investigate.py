@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import run, run_refused, written_plugins
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Report, StoredRun
 
 PLUGINS = """

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
-from cuescope.runs import load_report
-from cuescope.sealed import write_sealed
+from cuescope_core.checksummed_files import write_sealed
+from cuescope_core.runs import load_report
 from cuescope_spurlens.checks.human_labels import read_labels
 
 Line = Callable[..., str]

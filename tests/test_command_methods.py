@@ -12,7 +12,7 @@ from PIL import Image
 
 from cuescope.application import ROLES
 from cuescope.cli import main
-from cuescope.registry import Entry, Problem, Registry
+from cuescope_core.registry import Entry, Problem, Registry
 
 METHODS = {"blind", "cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
 METHODS |= {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 
 ROOT = Path(__file__).parents[1]
 # what is counted in sentences; a word that is missing here is not looked for

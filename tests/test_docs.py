@@ -24,14 +24,15 @@ from typer import TyperException
 
 from cuescope.cli import DEBUG, LOG_JSON, app, main
 from cuescope.cli.bench import free_options
-from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
-from cuescope.registry import GROUPS, Registry
-from cuescope.spec import MITIGATED, Spec, pairs
-from cuescope_sdk.testing import Contract
+from cuescope_core.errors import UserError
+from cuescope_core.registry import GROUPS, Registry
+from cuescope_core.spec import MITIGATED, Spec, pairs
+from cuescope_sdk.testing import Contract, run_audit
 from cuescope_sdk.testing._contract import HEAVY
 
 ROOT = Path(__file__).parents[1]
+CORE = ROOT / "core" / "README.md"
 GUIDE = ROOT / "docs" / "plugin-author.md"
 PYTHON = ROOT / "docs" / "python.md"
 PAPERS = ROOT / "docs" / "papers.md"
@@ -343,7 +344,17 @@ def test_pages_have_commands_and_examples() -> None:
     shown = [
         page for page in PAGES if any(b.language == "python" for b in blocks(page))
     ]
-    assert shown == [GUIDE, PYTHON]
+    assert shown == [CORE, GUIDE, PYTHON]
+
+
+def test_the_method_of_the_cores_page_runs() -> None:
+    [block] = [block for block in blocks(CORE) if block.language == "python"]
+    assert len(block.text.splitlines()) < 45
+    names: dict[str, Any] = {}
+    exec(compile(block.text, str(CORE), "exec"), names)
+    report = run_audit(names["Colour"])
+    # colours tell the classes of the fakes
+    assert [score.finding for score in report.headlines] == [True]
 
 
 def test_examples_print_what_is_shown(executed: Executed) -> None:

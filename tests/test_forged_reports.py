@@ -11,7 +11,7 @@ import pytest
 from arrivals import mailed_run
 
 from cuescope.cli import main
-from cuescope.digest import digest
+from cuescope_core.digest import digest
 
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 FEW = 60  # forgeries that are read outside of the whole run

@@ -17,7 +17,7 @@ import pytest
 from command_line import run
 from PIL import Image
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import BadDataError, Context, UserError
 
 CONTEXT = Context()

@@ -20,7 +20,6 @@ from packaging.requirements import Requirement
 
 from cuescope import installing
 from cuescope.cli import main
-from cuescope.errors import UserError
 from cuescope.installing import (
     Source,
     how_to_install,
@@ -36,6 +35,7 @@ from cuescope.installing import (
     with_needs,
 )
 from cuescope.plugin_index import shipped_index
+from cuescope_core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [
@@ -227,7 +227,7 @@ def test_every_kind_of_text_is_read() -> None:
         "docs/install.md",
         "docs/notebooks/trove.ipynb",
         "plugins/methods/trove/README.md",
-        "core/src/cuescope/registry.py",
+        "core/src/cuescope_core/registry.py",
         "sdk/src/cuescope_sdk/choosing/words.toml",
         "plugins/commands/standard/src/cuescope_commands/scaffold/templates/common/README.md.template",
         ".ci/release/proving.py",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 from .command_line import run, run_refused, written_plugins
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import cuescope
-from cuescope.context import Context
-from cuescope.python.holding import hold_model
+from cuescope.python.objects import hold_model
+from cuescope_core.context import Context
 from cuescope_mitigators.last_layer import Head
 from cuescope_sdk import Frame, Sample, Trial, UserError
 from cuescope_sdk.mitigation import CueRouter

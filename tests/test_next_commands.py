@@ -9,8 +9,8 @@ from command_line import run, written_plugins
 from next_commands import Copier, printed_calls, printed_commands, runs_below
 
 import cuescope
-from cuescope.registry import Registry
-from cuescope.runs import load_report
+from cuescope_core.registry import Registry
+from cuescope_core.runs import load_report
 from cuescope_sdk import Context
 from cuescope_sdk.testing import FakeDataset, FakeModel
 
@@ -277,7 +277,8 @@ def test_what_a_report_of_objects_says_can_be_typed_in_python(
     drawn = FakeDataset(FakeDataset.Options(samples=60, scale=4), Context())
     model = FakeModel(FakeModel.Options(), Context(dataset=drawn))
     given = {"model": model, "data": drawn, "progress": False}
-    cuescope.audit("stated", **given, state=state, limit=50, out="runs/first")
+    options = {"state": state}
+    cuescope.audit("stated", **given, options=options, limit=50, out="runs/first")
     run("show", "runs/first", "-v")
     said = capsys.readouterr().out
     commands = [line for line in printed_commands(said) if " compare " not in line]

@@ -19,9 +19,9 @@ from command_line import run, written_plugins
 import cuescope_confirm.report
 import cuescope_mitigation.report
 from cuescope.application import Entry, Runner
-from cuescope.engine import FAILED
-from cuescope.runs import load_report
 from cuescope_confirm import Confirm
+from cuescope_core.engine import FAILED
+from cuescope_core.runs import load_report
 from cuescope_interventions.pixels import Blank
 from cuescope_mitigation import MitigationTrial
 from cuescope_mitigation.options import NOT_TRIED

@@ -7,13 +7,13 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from cuescope.application import AskedAgain, Runner, ask_again, require_same_data
-from cuescope.asked_from import FOLDER
+from cuescope.application import Rerun, Runner, ask_again, require_same_data
 from cuescope.cli import main
-from cuescope.context import Context, cache_folder
-from cuescope.errors import UserError
-from cuescope.runs import load_report
-from cuescope.stored_run import ChangedDataError, StoredRun
+from cuescope_core.context import Context, cache_folder
+from cuescope_core.errors import UserError
+from cuescope_core.run_location import FOLDER
+from cuescope_core.runs import load_report
+from cuescope_core.stored_run import ChangedDataError, StoredRun
 from cuescope_view.runs import RunsFolder
 from cuescope_view.server import make_app
 
@@ -154,10 +154,10 @@ def test_what_asks_a_run_again_refuses_its_exchanged_data(
     """`confirm` and `mitigate` ask this before anything else."""
     runner = Runner(Context(), tmp_path / "runs")
     report = load_report(Path("run"))
-    require_same_data(report, *ask_again(runner, Path("run"), AskedAgain()))
+    require_same_data(report, *ask_again(runner, Path("run"), Rerun()))
     exchange(tmp_path / "A" / "data")
     with pytest.raises(UserError, match="data of the run has changed since"):
-        require_same_data(report, *ask_again(runner, Path("run"), AskedAgain()))
+        require_same_data(report, *ask_again(runner, Path("run"), Rerun()))
 
 
 def test_samples_that_were_not_asked_about_are_left_out(

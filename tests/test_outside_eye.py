@@ -14,12 +14,12 @@ import transformers
 from command_line import run, written_plugins
 from safetensors.torch import save_file
 
-from cuescope.building import resolve_tool
-from cuescope.context import Context
-from cuescope.outside_eye import for_eye
-from cuescope.runs import load_report
-from cuescope.trust.source import Source
 from cuescope_confirm.locating import learned, patches
+from cuescope_core.building import resolve_tool
+from cuescope_core.context import Context
+from cuescope_core.runs import load_report
+from cuescope_core.separate_embedder import for_eye
+from cuescope_core.trust.source import Source
 from cuescope_embedders import EyeOptions, VisionTower
 from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.locating import Region

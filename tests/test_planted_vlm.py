@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from command_line import run
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Report
 
 PHOTOS = 2400  # half of them find, and the other half decides

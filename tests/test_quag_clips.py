@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from cuescope.cli import main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
 sys.path += [

@@ -15,7 +15,7 @@ from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cuescope.cli import main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Report
 from cuescope_sdk.testing import MediaFile
 

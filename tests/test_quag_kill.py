@@ -10,7 +10,7 @@ from shutil import copytree
 
 import pytest
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Report
 
 BATCH = 128  # frames: some twenty clips

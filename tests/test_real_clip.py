@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.context import Context
-from cuescope.request import Request
 from cuescope.runner import Runner
-from cuescope.runs import load_report
+from cuescope_core.context import Context
+from cuescope_core.request import Request
+from cuescope_core.runs import load_report
 from cuescope_sdk import Frame, Report, Sample, Trial
 
 ASSETS = Path(

@@ -31,10 +31,10 @@ from release.dists import A_DAY, BUNDLES, Dist, closure, publishing_order, read_
 from release.kept import HOLDS_FOR, Kept, Question
 from release.machine import Machine, find_python, local_index
 
-from cuescope.errors import UserError
 from cuescope.installing import own_dists
-from cuescope.registry import Registry
 from cuescope_commands.citing import bibtex_of, citations
+from cuescope_core.errors import UserError
+from cuescope_core.registry import Registry
 
 ROOT = Path(__file__).parents[1]
 DISTS = read_dists(ROOT)

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Report, generator
 from cuescope_sdk.testing import ChatServer
 

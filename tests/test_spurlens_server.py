@@ -25,7 +25,7 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Report, digest, generator
 from cuescope_sdk.testing import ChatServer
 from cuescope_sdk.testing._chat_server import prompt_of

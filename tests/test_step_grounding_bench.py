@@ -13,7 +13,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from cuescope.cli import app, main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Context
 
 CLIP = {
@@ -56,7 +56,7 @@ def test_one_command_tells_components_settings_and_difficulty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "cuescope.context.Context",
+        "cuescope_core.context.Context",
         partial(Context, cache=tmp_path / "cache", device="cpu"),
     )
     words = [
@@ -104,7 +104,7 @@ def test_models_are_audited_on_splits_that_options_name(
 ) -> None:
     cache = tmp_path / "cache"
     monkeypatch.setattr(
-        "cuescope.context.Context", partial(Context, cache=cache, device="cpu")
+        "cuescope_core.context.Context", partial(Context, cache=cache, device="cpu")
     )
     known = ("--data", "shape-world:test", "--data-options", '{"test": 4}')
     other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')

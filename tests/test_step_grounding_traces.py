@@ -10,7 +10,7 @@ from shutil import rmtree
 import pytest
 
 from cuescope.cli import main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 from cuescope_sdk import Context, Report, Sample, Trial
 from cuescope_sdk.grounding import SCENE
 from cuescope_shape_world import ShapeWorld

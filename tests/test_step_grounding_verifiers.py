@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from cuescope.context import Context
-from cuescope.engine import Session
-from cuescope.request import Request
+from cuescope_core.context import Context
+from cuescope_core.engine import Session
+from cuescope_core.request import Request
 from cuescope_sdk import Options, Report
 from cuescope_sdk.testing import PluginShelf, temporary_cache
 from cuescope_shape_world.stills import ShapePictures

@@ -10,7 +10,7 @@ from PIL import Image
 from tiny_models import qwen2_vl, save_vlm
 
 from cuescope.cli import main
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 CHOICES = ("cup", "bird")
 COLOURS = [

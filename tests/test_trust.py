@@ -32,15 +32,15 @@ from arrivals import (
 )
 
 from cuescope.cli import app, main
-from cuescope.conclusions import Report
-from cuescope.context import Context, cache_folder
-from cuescope.errors import PlanStopped, UserError
-from cuescope.registry import Registry
-from cuescope.runs import RunFolder, source_of
-from cuescope.spec import Spec, validate
-from cuescope.trust import risks
-from cuescope.trust.risks import UNDECLARED, Words, risks_of
-from cuescope.trust.source import Source
+from cuescope_core.conclusions import Report
+from cuescope_core.context import Context, cache_folder
+from cuescope_core.errors import PlanStopped, UserError
+from cuescope_core.registry import Registry
+from cuescope_core.runs import RunFolder, source_of
+from cuescope_core.spec import Spec, validate
+from cuescope_core.trust import risks
+from cuescope_core.trust.risks import UNDECLARED, Words, risks_of
+from cuescope_core.trust.source import Source
 
 Attack = Callable[..., int]
 REGISTRY = Registry()

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from canary import CONFIGS, Answers, write_canary
 
-from cuescope.errors import PlanStopped, UserError
-from cuescope.registry import Entry, Registry
+from cuescope_core.errors import PlanStopped, UserError
+from cuescope_core.registry import Entry, Registry
 from cuescope_sdk import Context, Frame, Sample, Trial
 from cuescope_sdk.testing import FakeDataset
 

@@ -100,9 +100,9 @@ def file_shapes() -> Iterator[tuple[str, str]]:
     """The fields of reports, run files and other JSON, from the classes that write or read them."""
     from pydantic import TypeAdapter
 
-    from cuescope.conclusions import Report
     from cuescope.matrix import Matrix
     from cuescope_commands.gating._policy import Policy
+    from cuescope_core.conclusions import Report
     from cuescope_sdk.choosing import Fit
 
     classes = {"report": Report, "run file": Matrix, "policy": Policy, "fit": Fit}
@@ -156,10 +156,10 @@ def cache_keys() -> Iterator[tuple[str, str]]:
     """Keys by which answers are found again: another key asks a paid model once more."""
     import numpy as np
 
-    from cuescope.conclusions import PluginStamp
-    from cuescope.digest import digest
-    from cuescope.engine import identity_of
-    from cuescope.respond import trial_key
+    from cuescope_core.conclusions import PluginStamp
+    from cuescope_core.digest import digest
+    from cuescope_core.engine import identity_of
+    from cuescope_core.respond import trial_key
     from cuescope_sdk import Frame, Sample, Trial
 
     pixels = np.arange(27, dtype=np.uint8).reshape(3, 3, 3)
@@ -179,7 +179,7 @@ def cache_keys() -> Iterator[tuple[str, str]]:
 def exit_codes() -> Iterator[tuple[str, str]]:
     """What pipelines read."""
     from cuescope.cli import STOPPED, main
-    from cuescope_commands.gating import FAILED, UNDECIDED
+    from cuescope_commands.gating._gate import FAILED, UNDECIDED
 
     for title, word in (("done", "--version"), ("can be mended", "no-such-command")):
         silent = io.StringIO()

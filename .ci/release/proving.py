@@ -32,7 +32,7 @@ from importlib import import_module
 from importlib.metadata import metadata, version
 from importlib.util import find_spec
 import cuescope.application
-from cuescope.registry import Registry
+from cuescope_core.registry import Registry
 registry = Registry()
 entries = registry.entries
 problems = {f"{e.kind} {e.name}": p.reason for e in entries if (p := registry.check(e))}

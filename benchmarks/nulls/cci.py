@@ -19,7 +19,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cuescope.conclusions import with_doubts
 from cuescope_cci.analysis import is_finding, is_overall_finding, possible_mislabels
 from cuescope_cci.backgrounds.measure import Backgrounds, measure_backgrounds
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, features
@@ -27,6 +26,7 @@ from cuescope_cci.error_source.regions import Apart
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import relative_drop
 from cuescope_cci.verify import check_sources
+from cuescope_core.conclusions import with_doubts
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Score, Trial
 from cuescope_sdk.data import independent_samples
 

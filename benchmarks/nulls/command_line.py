@@ -41,7 +41,7 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from cuescope.cli import app
-from cuescope.context import Context
+from cuescope_core.context import Context
 from cuescope_sdk import Frame, Options, Plugin, Sample, digest, generator
 from cuescope_sdk.testing import FakeModel, PluginShelf
 from cuescope_step_grounding.verification.verdict import BETTER, FITS
@@ -309,7 +309,7 @@ def _colour_clip(folder: Path) -> tuple[str, str, str]:
 def audit(audited: Audited, line: Sequence[str]) -> Seen:
     """What the audit of this command shows."""
     fitted = partial(Context, registry=audited.shelf())
-    with patch("cuescope.context.Context", fitted):
+    with patch("cuescope_core.context.Context", fitted):
         done = CliRunner().invoke(app, line)
     if done.exit_code:
         raise RuntimeError(f"{' '.join(line)}\n{done.output}") from done.exception

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 from flawed_data import FLAWS, OBJECT, THINGS, TRUTH, FlawOptions, Host, Kitchens
 
-from cuescope.conclusions import with_doubts
+from cuescope_core.conclusions import with_doubts
 from cuescope_sdk import Audit, Context, Evidence, Outcome, Sample, Score
 from cuescope_sdk.data import independent_samples, other_explanations
 from cuescope_spurlens import analysis, verify

@@ -6,8 +6,8 @@ from .stubs import write_dist
 
 METHODS = "cuescope.methods"
 HEALTHY = """
-from cuescope.capabilities import Requirements
-from cuescope.plugin import Plugin
+from cuescope_core.capabilities import Requirements
+from cuescope_core.plugin import Plugin
 
 class Healthy(Plugin):
     title = "Healthy"

@@ -12,10 +12,10 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.cli.external import installed
-from cuescope.context import Context
-from cuescope.registry import Registry
-from cuescope.request import Request
 from cuescope.runner import Runner
+from cuescope_core.context import Context
+from cuescope_core.registry import Registry
+from cuescope_core.request import Request
 
 from .stubs import cuescope, environment, write_dist
 

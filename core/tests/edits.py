@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from cuescope.types import Edit
+from cuescope_core.types import Edit
 
 
 class ScaleHeads(Edit):

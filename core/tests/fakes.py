@@ -13,25 +13,32 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from cuescope import types
-from cuescope.capabilities import (
+from cuescope_core import types
+from cuescope_core.capabilities import (
     Capabilities,
     Detection,
     LazyWeights,
     Requirements,
     Respond,
 )
-from cuescope.conclusions import Evidence, Feature, Metric, Occurrence, Report, Score
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.hookspecs import hookimpl
-from cuescope.plugin import Plugin
-from cuescope.trust import risks
-from cuescope.types import Frame, Outcome, Response, Sample, Trial
+from cuescope_core.conclusions import (
+    Evidence,
+    Feature,
+    Metric,
+    Occurrence,
+    Report,
+    Score,
+)
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.plugin import Plugin
+from cuescope_core.trust import risks
+from cuescope_core.types import Frame, Outcome, Response, Sample, Trial
 
 if TYPE_CHECKING:
-    from cuescope.auditing import Audit
+    from cuescope_core.auditing import Audit
 
 LABELS = ("left", "right")
 FRAMES = 2

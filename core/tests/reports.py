@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from cuescope import seeds
-from cuescope.conclusions import (
+from cuescope_core import seeds
+from cuescope_core.conclusions import (
     Contrast,
     Cost,
     Evidence,
@@ -22,7 +22,7 @@ from cuescope.conclusions import (
     Score,
     Side,
 )
-from cuescope.runs import exhibit_key, picture_key
+from cuescope_core.runs import exhibit_key, picture_key
 
 LABELS = ("moving north", "moving south", "moving east", "moving west")
 METRICS = (

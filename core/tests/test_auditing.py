@@ -1,7 +1,7 @@
 """What a method's hooks are handed: the memory that they share."""
 
-from cuescope.auditing import Audit
-from cuescope.context import Context
+from cuescope_core.auditing import Audit
+from cuescope_core.context import Context
 
 
 def test_what_one_hook_works_out_the_next_one_finds() -> None:

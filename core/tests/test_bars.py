@@ -2,8 +2,8 @@
 
 import pytest
 
-from cuescope.conclusions import Score
 from cuescope.report.bars import axis, bar, figure, p_value
+from cuescope_core.conclusions import Score
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cuescope.conclusions import Report
-from cuescope.store import ResponseCache
-from cuescope.types import Response
+from cuescope_core.conclusions import Report
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Response
 
 from .conftest import Line
 

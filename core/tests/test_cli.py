@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from cuescope.cli import main
-from cuescope.conclusions import Report
-from cuescope.planning import Plan
 from cuescope.runner import Runner
-from cuescope.runs import load_report
+from cuescope_core.conclusions import Report
+from cuescope_core.planning import Plan
+from cuescope_core.runs import load_report
 
 from .conftest import Line, Shell
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.building import Built
-from cuescope.context import Context
-from cuescope.engine import identity_of
-from cuescope.registry import Registry, code_digest
+from cuescope_core.building import Built
+from cuescope_core.context import Context
+from cuescope_core.engine import identity_of
+from cuescope_core.registry import Registry, code_digest
 
 MODEL = """
 from cuescope_sdk import Capabilities, Options, Plugin

@@ -10,7 +10,7 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.cli.source import first_line
-from cuescope.registry import KINDS, Registry
+from cuescope_core.registry import KINDS, Registry
 
 from .stubs import write_dist
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.errors import PluginError
-from cuescope.registry import Registry, blame
-from cuescope.request import Request
 from cuescope.runner import Runner
-from cuescope.types import Frame, Sample
+from cuescope_core.errors import PluginError
+from cuescope_core.registry import Registry, blame
+from cuescope_core.request import Request
+from cuescope_core.types import Frame, Sample
 
 CLIPS = "cuescope_fakes.Clips"  # of the stub that `runner` installs
 

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from cuescope.cli import app, demo as module
 from cuescope.cli.program import program
-from cuescope.request import Request
 from cuescope.runner import Runner
+from cuescope_core.request import Request
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Request, Path, str]:

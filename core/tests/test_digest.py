@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope import seeds
-from cuescope.conclusions import Metric
-from cuescope.digest import digest
+from cuescope_core import seeds
+from cuescope_core.conclusions import Metric
+from cuescope_core.digest import digest
 
 from .edits import DropTokens, ScaleHeads
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_seen_is_refused(opaque: object) -> None:
 
 def test_other_processes_agree() -> None:
     program = (
-        "from cuescope.digest import digest; from edits import ScaleHeads\n"
+        "from cuescope_core.digest import digest; from edits import ScaleHeads\n"
         "words = frozenset(map(str, range(20)))\n"
         "nested = frozenset({words, frozenset({'a', 'b', 'c'})})\n"
         "print(digest(words, nested, dict.fromkeys(words, 1.5)),"

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.context import Context, Resolved
-from cuescope.engine import Session
-from cuescope.errors import PluginError, UserError
-from cuescope.hookspecs import hookimpl
-from cuescope.registry import Registry
-from cuescope.request import Request
 from cuescope.runner import Runner
-from cuescope.runs import load_report
+from cuescope_core.context import Context, Resolved
+from cuescope_core.engine import Session
+from cuescope_core.errors import PluginError, UserError
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.registry import Registry
+from cuescope_core.request import Request
+from cuescope_core.runs import load_report
 
 Requests = Callable[..., Request]
 
@@ -490,7 +490,9 @@ def test_code_that_changed_is_no_stored_report(
     """A version stays the same while somebody edits an editable install; its digest does not."""
     first = runner.run(request_for())
     assert runner.run(request_for(), resume=True) == first
-    monkeypatch.setattr("cuescope.building.code_digest", lambda *given, **_: "edited")
+    monkeypatch.setattr(
+        "cuescope_core.building.code_digest", lambda *given, **_: "edited"
+    )
     again = runner.run(request_for(), resume=True)
     assert again.provenance.method.code == "edited"
     assert again.hash == first.hash

@@ -3,8 +3,8 @@
 import pytest
 
 from cuescope.cli.explain import glossary
-from cuescope.conclusions import Report
 from cuescope.report.screen import STATUS, screen
+from cuescope_core.conclusions import Report
 
 from .conftest import Line
 from .reports import make_report

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cuescope.cli.foretelling import foretell
-from cuescope.cli.said_once import SaidOnce
+from cuescope.expected_samples import expected_samples
+from cuescope.warn_once import WarnOnce
 
 from .reports import make_report
 
@@ -43,13 +43,15 @@ def run_of(folder: Path, count: int) -> Any:
 def test_how_many_samples_test_a_cue_is_told(
     tmp_path: Path, count: int, folds: int | None, said: str
 ) -> None:
-    [line, *_] = foretell(run_of(tmp_path, count), 1, parts=2, folds=folds, least=10)
+    [line, *_] = expected_samples(
+        run_of(tmp_path, count), 1, parts=2, folds=folds, least=10
+    )
     assert line.endswith(said)
 
 
 def test_warnings_of_folds_that_differ_in_numbers_are_said_once() -> None:
     said: list[str] = []
-    once = SaidOnce(said.append)
+    once = WarnOnce(said.append)
     for line in (
         "warning: trove: few samples, got 50",
         "warning: trove: few samples, got 1,048.",

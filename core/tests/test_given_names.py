@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.conclusions import Evidence, Portrait
-from cuescope.errors import UserError
-from cuescope.given_names import MOST_CHARACTERS, give_names, read_names, renamed
+from cuescope.cue_names import MOST_CHARACTERS, give_names, read_names, renamed
+from cuescope_core.conclusions import Evidence, Portrait
+from cuescope_core.errors import UserError
 
 from .reports import make_report
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from cuescope.conclusions import Feature, Occurrence, Score
-from cuescope.engine import each_of
-from cuescope.errors import PluginError, UserError, with_article
-from cuescope.hookspecs import hookimpl
-from cuescope.request import Request
 from cuescope.runner import Runner
+from cuescope_core.conclusions import Feature, Occurrence, Score
+from cuescope_core.engine import each_of
+from cuescope_core.errors import PluginError, UserError, with_article
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.request import Request
 
 RED_METHOD = "cuescope_fakes.RedMethod"  # of the stub that `runner` installs
 RED = Feature(key="red", kind="colour")

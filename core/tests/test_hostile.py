@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cuescope.conclusions import Evidence, Report, Table
-from cuescope.context import Context
-from cuescope.errors import UserError
-from cuescope.plain_yaml import load_yaml
-from cuescope.printable import printable, printable_json
-from cuescope.registry import Registry
-from cuescope.runs import RunFolder, load_report
-from cuescope.trust.source import Source
+from cuescope_core.conclusions import Evidence, Report, Table
+from cuescope_core.context import Context
+from cuescope_core.errors import UserError
+from cuescope_core.plain_yaml import load_yaml
+from cuescope_core.printable import printable, printable_json
+from cuescope_core.registry import Registry
+from cuescope_core.runs import RunFolder, load_report
+from cuescope_core.trust.source import Source
 
 from .conftest import Line, Shell
 from .reports import make_report

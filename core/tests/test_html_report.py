@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.conclusions import Accuracy, Outline, Portrait, Report
 from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
 from cuescope.report.steps import next_steps
-from cuescope.runs import exhibit_key, picture_key
+from cuescope_core.conclusions import Accuracy, Outline, Portrait, Report
+from cuescope_core.runs import exhibit_key, picture_key
 
 from .reports import LABELS, make_pictures, make_report
 

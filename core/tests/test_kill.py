@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 from .conftest import Shell
 from .stubs import RUN_MAIN

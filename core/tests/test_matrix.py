@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli.run import lasting_findings
-from cuescope.conclusions import Report
-from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
+from cuescope_core.conclusions import Report
+from cuescope_core.errors import UserError
 
 from .reports import make_report
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
-from cuescope.conclusions import Report
-from cuescope.errors import UserError, nearest
+from cuescope_core.conclusions import Report
+from cuescope_core.errors import UserError, nearest
 
 from .conftest import Line, Shell
 from .stubs import RUN_MAIN
@@ -223,7 +223,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
     def fault(path: Path) -> Report:
         raise LookupError("lost")
 
-    monkeypatch.setattr("cuescope.runs.load_report", fault)
+    monkeypatch.setattr("cuescope_core.runs.load_report", fault)
     with pytest.raises(SystemExit) as ended:
         main(["show", "x"])
     assert ended.value.code == 1

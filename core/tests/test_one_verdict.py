@@ -2,7 +2,7 @@
 
 import pytest
 
-from cuescope.conclusions import Score, with_one_verdict
+from cuescope_core.conclusions import Score, with_one_verdict
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from pyarrow.parquet import ParquetFile, write_table
 
-from cuescope.answers import COLUMNS, read_answers
-from cuescope.errors import UserError
-from cuescope.findings import as_table
-from cuescope.parquet_files import MOST_BYTES, MOST_ROWS, read_parquet
-from cuescope.runs import RunFolder
+from cuescope_core.answers import COLUMNS, read_answers
+from cuescope_core.errors import UserError
+from cuescope_core.findings import as_table
+from cuescope_core.parquet_files import MOST_BYTES, MOST_ROWS, read_parquet
+from cuescope_core.runs import RunFolder
 
 from .reports import make_report
 
@@ -76,7 +76,7 @@ def test_pages_without_an_end_are_not_unpacked_together(
 
     monkeypatch.setattr(ParquetFile, "iter_batches", iter_batches)
     if claims == "nothing":
-        monkeypatch.setattr("cuescope.parquet_files._claimed", lambda *of: 0)
+        monkeypatch.setattr("cuescope_core.parquet_files._claimed", lambda *of: 0)
     with pytest.raises(UserError, match="x is too large"):
         read_parquet(content, "x", most_bytes=30 * 10**6)
     assert asked == ([] if claims == "what it has" else [["a"], ["b"]])

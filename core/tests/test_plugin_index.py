@@ -8,9 +8,9 @@ import pytest
 
 from cuescope import plugin_index
 from cuescope.cli import main
-from cuescope.errors import UserError
 from cuescope.plugin_index import COLUMNS, fetch_index, read_index, shipped_index
-from cuescope.registry import KINDS
+from cuescope_core.errors import UserError
+from cuescope_core.registry import KINDS
 
 HEADER = ",".join(COLUMNS)
 STRANGER = 'method,glare,cuescope-glare,"Reflections, and what goes with them."'

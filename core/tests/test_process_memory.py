@@ -2,8 +2,8 @@
 
 import pickle
 
-from cuescope.context import Context
-from cuescope.process_memory import ProcessMemory
+from cuescope_core.context import Context
+from cuescope_core.process_memory import ProcessMemory
 
 
 def test_the_two_things_used_last_are_kept() -> None:

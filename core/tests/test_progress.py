@@ -7,7 +7,7 @@ import pytest
 
 from cuescope.cli import progress
 from cuescope.cli.options import open_runner
-from cuescope.cli.progress import Bars, Verbosity, Work
+from cuescope.cli.progress import Bars, Verbosity
 
 from .conftest import Line
 
@@ -74,69 +74,51 @@ def test_quiet_says_nothing_and_verbose_more() -> None:
     assert len(said) == 1 + 18
 
 
-def test_the_time_left_is_that_of_the_last_batches() -> None:
-    clock = Clock()
-    work = Work("asking the model", 6400, "answers", clock)
-    work.begin(3200)  # from the cache, and no part of the pace
-    assert work.seconds_left is None
-    clock.now += 100  # the first batch opens the weights
-    work.update(3264)
-    for batch in range(2, 6):
-        clock.now += 20
-        work.update(3200 + 64 * batch)
-    assert work.rate == pytest.approx(64 / 20)
-    assert work.seconds_left == pytest.approx((6400 - 3520) / 3.2)
-    for batch in range(6, 40):  # the model grew slower: the pace follows
-        clock.now += 40
-        work.update(3200 + 64 * batch)
-    assert work.rate == pytest.approx(64 / 40)
-    left = work.seconds_left
-    clock.now += 15  # within a batch the time left goes on falling
-    assert left is not None
-    assert work.seconds_left == pytest.approx(left - 15, abs=0.01)
-    assert work.words == (
-        "asking the model: 5,696 of 6,400 answers (89%), 1.6 a second, about 7:05 left"
-    )
-
-
-def test_a_batch_that_takes_longer_than_usual_makes_the_rest_longer() -> None:
-    clock = Clock()
-    work = Work("audits", 100, clock=clock)
-    for audit in range(11):  # of 10 seconds each
-        work.update(audit)
-        clock.now += 10
-    # the eleventh ends about now
-    assert work.seconds_left == pytest.approx(890, abs=3)
-    clock.now += 90
-    # eleven took 200 seconds, and this one has not ended
-    assert work.seconds_left == pytest.approx(89 * 200 / 11 + 0.3 * 90)
-
-
-def test_a_last_batch_that_takes_longer_is_never_said_to_be_over() -> None:
-    clock = Clock()
-    work = Work("asking the model", 240, "answers", clock)
-    for answers in (0, 64, 128, 192):
-        work.update(answers)
-        clock.now += 20
-    due = clock.now
-    for overdue in (0, 10, 60):
-        clock.now = due + overdue
-        left = work.seconds_left
-        assert left is not None
-        assert left >= max(1.0, 0.3 * overdue)
-        assert "0:00" not in work.words
-
-
 def test_the_time_left_goes_by_what_the_model_looks_at() -> None:
     """A tenth of the answers is a tenth of the time only where all are alike."""
-    clock = Clock()
-    work = Work("asking the model", 1100, "answers", clock)
-    work.all_effort = 100 * 8 + 1000
-    work.begin(0, 0)
-    for clip in range(10, 110, 10):  # a second an input: clips first, stills after
+    clock, said = Clock(), list[str]()
+    bars = Bars(Verbosity.verbose, clock=clock, say=said.append)
+    all_inputs = 100 * 8 + 1000  # clips of eight frames first, stills after
+    for clips in range(0, 60, 10):  # a second an input
+        bars.responses_progressed(
+            audit=AUDIT,
+            done=clips,
+            total=1100,
+            cached=0,
+            inputs=8 * clips,
+            all_inputs=all_inputs,
+        )
         clock.now += 80
-        work.update(clip, 8 * clip)
-        assert work.seconds_left == pytest.approx(work.all_effort - 8 * clip)
+    # as of the last batch: 1,800 inputs of which 400 are done
+    assert said[-1].endswith("400 of 1,800 inputs, about 23:20 left")
+
+
+def test_answers_of_the_cache_are_no_part_of_the_pace() -> None:
+    clock, said = Clock(), list[str]()
+    bars = Bars(Verbosity.verbose, clock=clock, say=said.append)
+    progress_to(bars, 3200, 6400, cached=3200)
+    clock.now += 64
+    progress_to(bars, 3264, 6400, cached=3200)
+    clock.now += 64
+    progress_to(bars, 3328, 6400, cached=3200)
+    assert said[-1].endswith("about 51:12 left")
+
+
+def test_of_several_audits_the_line_says_how_far_all_are() -> None:
+    clock, said = Clock(), list[str]()
+    bars = Bars(clock=clock, say=said.append)
+    with bars("audits", 4) as advance:
+        for _ in range(2):
+            clock.now += 30
+            advance(1)
+        progress_to(bars, 0, 640)
+        clock.now += 60
+        progress_to(bars, 320, 640)
+    # the first batch opened the weights, and tells no pace
+    assert said[-1] == (
+        "2:00 audits: 2 of 4 (50%), about 1:00 left; asking the model: 320 of 640 answers (50%) "
+        "about 400 samples, 2,560 of 5,120 inputs"
+    )
 
 
 def test_an_audit_that_failed_leaves_no_bar() -> None:

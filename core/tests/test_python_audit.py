@@ -16,7 +16,7 @@ from PIL import Image
 
 import cuescope
 from cuescope import UserError
-from cuescope.types import Frame, HideTokens, Sample, Trial
+from cuescope_core.types import Frame, HideTokens, Sample, Trial
 
 from .conftest import Line
 from .stubs import environment
@@ -78,7 +78,7 @@ def test_the_same_specs_and_seed_give_the_command_lines_report(line: Line) -> No
         data="clips:40",
         seed=3,
         limit=30,
-        threshold=0.4,
+        options={"threshold": 0.4},
         progress=False,
     )
     assert report.cost.cache_hits == report.cost.trials
@@ -144,10 +144,14 @@ def test_a_function_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
         "model_name=... names it for the cache\n"
     )
     report = audit(
-        data="clips", data_options={"size": 30}, sizes=(2, 3), seed=4, limit=20
+        data="clips",
+        data_options={"size": 30},
+        options={"sizes": (2, 3)},
+        seed=4,
+        limit=20,
     )
     assert report.provenance.command == (
-        "cuescope.audit('red', model=<red_is_right>, data='clips', sizes=(2, 3), "
+        "cuescope.audit('red', model=<red_is_right>, data='clips', options={'sizes': (2, 3)}, "
         "data_options={'size': 30}, seed=4, limit=20)  # Python, <...>: objects of the caller"
     )
 

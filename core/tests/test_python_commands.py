@@ -1,63 +1,56 @@
 """Commands from Python: the caller's objects and words, the command's own work and report."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import pytest
-import typer
 from PIL import Image
 
 import cuescope
-from cuescope import UserError
-from cuescope.application import (
-    Asked,
-    AskedAgain,
-    Output,
-    Run,
-    ask_again,
-    audit_and_show,
-    open_runner,
-    show_plan,
-    spread,
-)
-from cuescope.python.commands import _values
+from cuescope import Plan, StoredReport, UserError
+from cuescope.application import Draft, OutputFolder, Rerun, Runner, ask_again
 from cuescope.python.request import PythonRequest
-from cuescope.typed import typed
+from cuescope.python.words import values_of
+from cuescope_core.next_commands import typed
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
 
-@spread
-def investigate(asked: Asked, output: Output, methods: str | None = None) -> None:
-    """As commands of other packages are made."""
-    request = asked.request(methods or "red", {})
-    with asked.runner(output) as runner:
-        if asked.plan:
-            show_plan(runner, request, as_json=output.as_json)
-        else:
-            audit_and_show(runner, request, as_json=output.as_json)
+def investigate(
+    runner: Runner,
+    draft: Draft,
+    *,
+    methods: Sequence[str] = ("red",),
+    plan: bool = False,
+    out: Annotated[Path | None, OutputFolder()] = None,
+) -> StoredReport | Plan:
+    """As functions of other packages are made."""
+    request = runner.on_objects(draft.request(methods[0], {}))
+    runner = replace(runner, out=out)
+    return runner.plan(request) if plan else runner.audit(request)
 
 
-@spread
-def confirm(run: Run, asked: AskedAgain, output: Output) -> None:
-    with open_runner(out=asked.out) as runner:
-        runner, request = ask_again(runner, run, asked)
-        audit_and_show(runner, request, as_json=output.as_json)
+def confirm(
+    runner: Runner, run: Path, rerun: Rerun, *, out: Path | None = None
+) -> StoredReport:
+    runner, request = ask_again(replace(runner, out=out), run, rerun)
+    return runner.audit(request)
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands: dict[str, Callable[..., Any]] = {
+    functions: dict[str, Callable[..., Any]] = {
         "investigate": investigate,
         "confirm": confirm,
     }
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "cuescope.python.commands._function_of", lambda name, registry: commands[name]
+        "cuescope.python.commands.load_function", lambda name, _: functions[name]
     )
 
 
@@ -96,22 +89,32 @@ def test_a_command_takes_objects_and_gives_its_report(
 
 
 def test_words_are_those_of_the_options(tmp_path: Path) -> None:
-    kept: dict[str, Any] = {}
-
     def look(
-        own_pairs: Annotated[Path | None, typer.Option("--pairs")] = None,
-        interventions: Annotated[list[str] | None, typer.Option("--with")] = None,
+        runner: object,
+        rerun: Rerun,
+        pairs: Path | None = None,
+        interventions: Sequence[str] = (),
     ) -> None:
-        kept.update(own_pairs=own_pairs, interventions=interventions)
+        """As functions of other packages are made."""
 
-    # one text is a list of one, and ~ is the home folder
-    words = {"pairs": "~/scenes", "interventions": "blank"}
-    assert _values("look", look, words) == {
-        "own_pairs": Path.home() / "scenes",
+    # one text is a list of one, ~ is the home folder, and a list may be named by one of it
+    words = {"pairs": "~/scenes", "intervention": "blank", "seed": 3}
+    assert values_of("look", look, words) == {
+        "pairs": Path.home() / "scenes",
         "interventions": ["blank"],
+        "rerun": Rerun(seed=3),
     }
     with pytest.raises(UserError, match="pairs is empty"):
-        _values("look", look, {"pairs": ""})
+        values_of("look", look, {"pairs": ""})
+
+
+def test_the_former_word_for_options_warns() -> None:
+    def look(runner: object, options: Mapping[str, Any] | None = None) -> None:
+        """As functions of other packages are made."""
+
+    with pytest.warns(DeprecationWarning, match="use options="):
+        values = values_of("look", look, {"method_options": {"k": 8}})
+    assert values == {"options": {"k": 8}}
 
 
 def test_the_home_folder_is_no_folder_of_this_name(
@@ -132,7 +135,10 @@ def test_the_home_folder_is_no_folder_of_this_name(
             "investigate has no option 'methds'. Did you mean 'methods'?",
         ),
         ({"seed": "x"}, "investigate: seed: expected a valid integer, got 'x'"),
-        ({"seed": -1}, "investigate: seed: expected 0 or more, got -1"),
+        (
+            {"seed": -1},
+            "investigate: seed: expected greater than or equal to 0, got -1",
+        ),
         ({"executor": "threads"}, "executor with an object in memory"),
         ({"data": 3}, "data is an int"),
         ({"methods": "rad"}, "Did you mean 'red'?"),
@@ -150,7 +156,7 @@ def test_a_command_that_no_package_brings_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr("cuescope.registry.Registry.of_kind", lambda *_: ())
+    monkeypatch.setattr("cuescope_core.registry.Registry.of_kind", lambda *_: ())
     with pytest.raises(UserError, match="cuescope-confirm"):
         cuescope.investigate(model="colour", data="clips")
 
@@ -164,5 +170,5 @@ def test_an_option_that_has_the_name_of_a_word_is_in_a_mapping() -> None:
         objects={"net": "digest"},
     )
     call = typed(asked.command).again()
-    assert call.startswith("cuescope.audit('mended', model=model, data='d', top=3, ")
-    assert "method_options={'model': {'spec': 'net'}, 'out': 'x'}" in call
+    options = {"model": {"spec": "net"}, "top": 3, "out": "x"}
+    assert call == f"cuescope.audit('mended', model=model, data='d', options={options})"

@@ -10,14 +10,14 @@ from PIL import Image
 
 import cuescope
 from cuescope.cli.hints import refuse_bare_argument
-from cuescope.context import Context
-from cuescope.errors import UserError
 from cuescope.python.functions import Classifier
-from cuescope.python.holding import hold_data, hold_model
 from cuescope.python.images import Images
+from cuescope.python.objects import hold_data, hold_model
 from cuescope.python.pixels import as_image
-from cuescope.registry import Registry
-from cuescope.types import Trial
+from cuescope_core.context import Context
+from cuescope_core.errors import UserError
+from cuescope_core.registry import Registry
+from cuescope_core.types import Trial
 
 
 class Tensor:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from jaxtyping import Float32
 
-from cuescope.errors import PlanStopped, PluginError, UserError
-from cuescope.request import Request
-from cuescope.respond import ModelRunner, trial_key
 from cuescope.runner import Runner
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, HideTokens, Readout, Response, Sample, Trial
+from cuescope_core.errors import PlanStopped, PluginError, UserError
+from cuescope_core.request import Request
+from cuescope_core.respond import ModelRunner, trial_key
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, HideTokens, Readout, Response, Sample, Trial
 
 from .edits import ScaleHeads
 

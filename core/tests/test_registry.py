@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cuescope import hookspecs
-from cuescope.capabilities import HOOKS
-from cuescope.digest import digest
-from cuescope.errors import PluginError, UserError
 from cuescope.installing import how_to_install
-from cuescope.plugin import Plugin
-from cuescope.registry import GROUPS, Registry
+from cuescope_core import hookspecs
+from cuescope_core.capabilities import HOOKS
+from cuescope_core.digest import digest
+from cuescope_core.errors import PluginError, UserError
+from cuescope_core.plugin import Plugin
+from cuescope_core.registry import GROUPS, Registry
 
 from .broken import HEALTHY, METHODS, SIX, write_six
 from .stubs import write_dist
@@ -156,7 +156,7 @@ def test_a_class_of_another_kind_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, body: str, reason: str
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    source = f"from cuescope.types import Options\n\nclass Thing:\n    {body}\n"
+    source = f"from cuescope_core.types import Options\n\nclass Thing:\n    {body}\n"
     registry = one_class(tmp_path, group, source)
     problem = registry.check(registry.entries[0])
     assert problem is not None
@@ -168,7 +168,7 @@ def test_a_missing_sdk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("cuescope.registry.version", absent)
+    monkeypatch.setattr("cuescope_core.registry.version", absent)
     write_dist(
         tmp_path, "cuescope-x", {METHODS: {"x": "x:X"}}, requires=("cuescope-sdk>=1",)
     )
@@ -218,7 +218,7 @@ def test_what_prints_or_sleeps_at_its_import_is_told(
     source = HEALTHY.replace("Healthy", "Thing")
     registry = one_class(tmp_path, METHODS, f"print('hello')\n{source}")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("cuescope.registry.SLOW_SECONDS", 0)
+    monkeypatch.setattr("cuescope_core.registry.SLOW_SECONDS", 0)
     [entry] = registry.entries
     assert registry.check(entry) is None
     assert "it prints as it is imported and its import takes" in registry.remarks[entry]
@@ -277,9 +277,9 @@ def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
 # ----------------------------------------------------------------------------------------- hooks
 
 HOOKED = """
-from cuescope.capabilities import Requirements
-from cuescope.hookspecs import hookimpl
-from cuescope.plugin import Plugin
+from cuescope_core.capabilities import Requirements
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.plugin import Plugin
 
 class Hooked(Plugin):
     title = "Hooked"

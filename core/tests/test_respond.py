@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope import respond
-from cuescope.errors import PlanStopped, PluginError, UserError
-from cuescope.respond import ModelRunner, batches_of, inputs_of, trial_key
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, HideTokens, Output, Response, Sample, Trial
+from cuescope_core import respond
+from cuescope_core.errors import PlanStopped, PluginError, UserError
+from cuescope_core.respond import ModelRunner, batches_of, inputs_of, trial_key
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, HideTokens, Output, Response, Sample, Trial
 
 from .edits import DropTokens, ScaleHeads
 

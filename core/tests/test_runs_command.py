@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.runs import load_report
+from cuescope_core.runs import load_report
 
 from .conftest import Line
 from .test_cli import AUDIT
@@ -185,7 +185,7 @@ def test_only_what_something_fills_is_offered(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from cuescope.cli import external
-    from cuescope.registry import Registry
+    from cuescope_core.registry import Registry
 
     for registry, offered in ((Registry(), True), (Registry([]), False)):
         monkeypatch.setattr(external, "installed", lambda registry=registry: registry)

@@ -6,7 +6,9 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from cuescope.conclusions import (
+from cuescope.report.html import render
+from cuescope.report.screen import LINES, WIDTH, screen
+from cuescope_core.conclusions import (
     Accuracy,
     Evidence,
     Feature,
@@ -16,8 +18,6 @@ from cuescope.conclusions import (
     Row,
     cues_of,
 )
-from cuescope.report.html import render
-from cuescope.report.screen import LINES, WIDTH, screen
 
 from .reports import make_report
 

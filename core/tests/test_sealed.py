@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-import cuescope.whole_files
-from cuescope.errors import UserError
-from cuescope.sealed import (
+import cuescope_core.atomic_files
+from cuescope_core.checksummed_files import (
     FORMS,
     DamagedFileError,
     change_sealed,
@@ -25,6 +24,7 @@ from cuescope.sealed import (
     seal_of,
     write_sealed,
 )
+from cuescope_core.errors import UserError
 
 OLD, NEW = b"old content", b"new content"
 
@@ -152,14 +152,14 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(path: Path) -> None:
 def test_a_kill_leaves_the_old_or_the_new(
     path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:
-    keep = cuescope.whole_files.Draft.keep
+    keep = cuescope_core.atomic_files.Draft.keep
 
-    def killed(draft: cuescope.whole_files.Draft) -> None:
+    def killed(draft: cuescope_core.atomic_files.Draft) -> None:
         if kept:
             keep(draft)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cuescope.whole_files.Draft, "keep", killed)
+    monkeypatch.setattr(cuescope_core.atomic_files.Draft, "keep", killed)
     with suppress(KeyboardInterrupt):
         write_sealed(path, NEW)
     assert read_sealed(path) == (NEW if kept else OLD)
@@ -168,7 +168,7 @@ def test_a_kill_leaves_the_old_or_the_new(
 WRITER = """
 import sys, json
 from pathlib import Path
-from cuescope.sealed import change_sealed
+from cuescope_core.checksummed_files import change_sealed
 path, who = Path(sys.argv[1]), sys.argv[2]
 for number in range(20):
     def change(content):

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from cuescope.seen_keys import SeenKeys
+from cuescope_core.key_set import SeenKeys
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 50])

@@ -7,13 +7,13 @@ from typing import Literal
 import pytest
 from pydantic import PositiveInt
 
-from cuescope.context import Context
-from cuescope.errors import UserError, nearest
-from cuescope.plugin import Plugin
-from cuescope.registry import Entry
-from cuescope.request import Request
-from cuescope.spec import Spec, pairs, validate
-from cuescope.types import Options
+from cuescope_core.context import Context
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.plugin import Plugin
+from cuescope_core.registry import Entry
+from cuescope_core.request import Request
+from cuescope_core.spec import Spec, pairs, validate
+from cuescope_core.types import Options
 
 
 class Choices(Options):

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope import respond, spool
-from cuescope.respond import ModelRunner
-from cuescope.spool import Shared, Spool
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial
+from cuescope_core import disk_list as spool, respond
+from cuescope_core.disk_list import Shared, Spool
+from cuescope_core.respond import ModelRunner
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Frame, HideTokens, Outcome, Response, Sample, Trial
 
 SAMPLES = [
     Sample(

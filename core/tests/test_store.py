@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.conclusions import Contrast, Exhibit, Feature, Occurrence, Side
-from cuescope.errors import UserError
 from cuescope.report.pictures import PICTURE_SIDE, draw_occurrence, report_pictures
-from cuescope.runs import RunFolder, illustrations, load_report, write_atomically
-from cuescope.store import CHUNK, CacheFile, ResponseCache
-from cuescope.types import Frame, Response, Sample
+from cuescope_core.conclusions import Contrast, Exhibit, Feature, Occurrence, Side
+from cuescope_core.errors import UserError
+from cuescope_core.runs import RunFolder, illustrations, load_report, write_atomically
+from cuescope_core.store import CHUNK, CacheFile, ResponseCache
+from cuescope_core.types import Frame, Response, Sample
 
 from .reports import make_pictures, make_report
 
@@ -285,8 +285,8 @@ def test_a_file_that_stays_locked_is_told_of_and_given_up(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(path, 1)
-    monkeypatch.setattr("cuescope.store.TRY_SECONDS", 0.1)
-    monkeypatch.setattr("cuescope.store.LOCK_SECONDS", 2.5)
+    monkeypatch.setattr("cuescope_core.store.TRY_SECONDS", 0.1)
+    monkeypatch.setattr("cuescope_core.store.LOCK_SECONDS", 2.5)
     cache = ResponseCache(path)
     with sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -305,8 +305,8 @@ WRITER = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from cuescope.store import ResponseCache
-from cuescope.types import Response
+from cuescope_core.store import ResponseCache
+from cuescope_core.types import Response
 
 path, start = Path(sys.argv[1]), int(sys.argv[2])
 while time.time() < float(sys.argv[3]):
@@ -377,7 +377,8 @@ def test_the_report_is_written_last(
 ) -> None:
     order: list[str] = []
     monkeypatch.setattr(
-        "cuescope.runs.write_atomically", lambda path, content: order.append(path.name)
+        "cuescope_core.runs.write_atomically",
+        lambda path, content: order.append(path.name),
     )
     report = make_report()
     RunFolder(tmp_path).save(report, make_pictures(report))

@@ -12,20 +12,20 @@ from PIL import Image
 from pydantic import ValidationError
 from rich.console import Console
 
-from cuescope.cli.asked_again import beside
-from cuescope.conclusions import Portrait, Report, Table
-from cuescope.context import cache_folder
-from cuescope.errors import BadDataError, UserError
-from cuescope.given_names import read_names
-from cuescope.jpeg_scans import MOST_SCANS
+from cuescope.cue_names import read_names
 from cuescope.python.figure import draw
 from cuescope.python.notebook import fragment
 from cuescope.report.html import render
 from cuescope.report.pictures import MOST_PIXELS, stored_picture
 from cuescope.report.terminal import show
-from cuescope.runs import RunFolder, load_report
-from cuescope.sealed import LARGEST_WORDS, write_sealed
-from cuescope.stored_run import StoredRun
+from cuescope.rerun import beside
+from cuescope_core.checksummed_files import LARGEST_WORDS, write_sealed
+from cuescope_core.conclusions import Portrait, Report, Table
+from cuescope_core.context import cache_folder
+from cuescope_core.errors import BadDataError, UserError
+from cuescope_core.jpeg_scans import MOST_SCANS
+from cuescope_core.runs import RunFolder, load_report
+from cuescope_core.stored_run import StoredRun
 
 from .conftest import Line
 from .reports import make_pictures, make_report
@@ -92,7 +92,7 @@ def test_files_of_a_stranger_have_a_limit(
     report = make_report()
     signed = cache_folder() if is_own else None
     RunFolder(run).save(report, make_pictures(report), page="p" * 99, answers=signed)
-    monkeypatch.setattr("cuescope.runs.MOST_OF_STRANGERS", 10)
+    monkeypatch.setattr("cuescope_core.runs.MOST_OF_STRANGERS", 10)
     if is_own:
         assert RunFolder(run).read("report.html") == b"p" * 99
         assert RunFolder(run).pictures(report)

@@ -12,12 +12,12 @@ from PIL import Image
 from pydantic import ValidationError
 from rich.console import Console
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Picture, Report, Table
-from cuescope.context import Context
 from cuescope.report.html import render
 from cuescope.report.tables import beside, render_table
 from cuescope.report.terminal import show
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import Picture, Report, Table
+from cuescope_core.context import Context
 
 from .reports import make_report
 from .test_html_report import HOSTILE, Page, browser, probe

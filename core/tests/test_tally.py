@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from cuescope.auditing import Audit
-from cuescope.context import Context
 from cuescope.report.tally import Tally
-from cuescope.types import Outcome, Response, Sample, Trial
+from cuescope_core.auditing import Audit
+from cuescope_core.context import Context
+from cuescope_core.types import Outcome, Response, Sample, Trial
 
 
 def answer(key: str, label: str, given: int) -> Outcome:

@@ -9,11 +9,11 @@ import pytest
 from rich.console import Console
 
 from cuescope.cli import terminal
-from cuescope.conclusions import Evidence, Portrait, Report, with_doubts
 from cuescope.python.stored import StoredReport
 from cuescope.report.html import render
 from cuescope.report.steps import next_steps
 from cuescope.report.terminal import MAX_ROWS, copyable, show
+from cuescope_core.conclusions import Evidence, Portrait, Report, with_doubts
 
 from .reports import make_report
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from cuescope import tested
-from cuescope.context import cache_folder
-from cuescope.runs import RunFolder
+from cuescope_core import run_under_test as tested
+from cuescope_core.context import cache_folder
+from cuescope_core.runs import RunFolder
 
 from .reports import make_report
 

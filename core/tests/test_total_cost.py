@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
-from cuescope.shown import Shown
 from cuescope.total_cost import TotalCost
+from cuescope_core.input_counts import Shown
 
 
 def test_what_two_audits_show_is_one_picture() -> None:

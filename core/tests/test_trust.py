@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import pytest
 
-from cuescope.errors import UserError
-from cuescope.trust import maker, risks
-from cuescope.trust.addresses import Address
-from cuescope.trust.source import Source
-from cuescope.types import Options
+from cuescope_core.errors import UserError
+from cuescope_core.trust import maker, risks
+from cuescope_core.trust.addresses import Address
+from cuescope_core.trust.source import Source
+from cuescope_core.types import Options
 
 
 class Asking(Options):

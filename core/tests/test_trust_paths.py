@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.errors import UserError
-from cuescope.trust.paths import inside
+from cuescope_core.errors import UserError
+from cuescope_core.trust.paths import inside
 
 
 @pytest.fixture

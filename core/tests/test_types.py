@@ -11,10 +11,18 @@ import pytest
 from PIL import Image, ImageOps
 from pydantic import TypeAdapter, ValidationError
 
-from cuescope import conclusions
-from cuescope.conclusions import Evidence, Feature, Occurrence, Report, Score
-from cuescope.errors import PluginError
-from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial, Value
+from cuescope_core import conclusions
+from cuescope_core.conclusions import Evidence, Feature, Occurrence, Report, Score
+from cuescope_core.errors import PluginError
+from cuescope_core.types import (
+    Frame,
+    HideTokens,
+    Outcome,
+    Response,
+    Sample,
+    Trial,
+    Value,
+)
 
 from .edits import ScaleHeads
 from .reports import make_report

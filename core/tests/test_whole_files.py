@@ -12,21 +12,21 @@ from threading import Thread
 
 import pytest
 
-from cuescope import whole_files
-from cuescope.errors import UserError
-from cuescope.whole_files import (
+from cuescope_core import atomic_files as whole_files
+from cuescope_core.atomic_files import (
     DRAFT,
     Draft,
     read_whole,
     require_folder,
     write_atomically,
 )
+from cuescope_core.errors import UserError
 
 CONTENTS = [bytes([letter]) * 20_000 for letter in b"abcdefgh"]
 STOPPED_WRITER = """
 import sys, time
 from pathlib import Path
-from cuescope.whole_files import Draft
+from cuescope_core.atomic_files import Draft
 with Draft(Path(sys.argv[1])) as draft:
     draft.file.write(b"half")
     draft.file.flush()
@@ -36,7 +36,7 @@ with Draft(Path(sys.argv[1])) as draft:
 BUSY_WRITER = """
 import sys
 from pathlib import Path
-from cuescope.whole_files import write_atomically
+from cuescope_core.atomic_files import write_atomically
 for _ in range(100):
     write_atomically(Path(sys.argv[1]), sys.argv[2] * 20_000)
 """
@@ -148,7 +148,7 @@ def test_writers_and_kills_at_random_leave_whole_files(tmp_path: Path) -> None:
     """Writers are killed at any moment; every file that is there is whole, and no draft stays."""
     program = (
         "import sys\nfrom pathlib import Path\n"
-        "from cuescope.whole_files import write_atomically\n"
+        "from cuescope_core.atomic_files import write_atomically\n"
         "print('ready', flush=True)\n"
         "for n in range(10**9):\n"
         "    write_atomically(Path(sys.argv[1]) / str(n % 5), bytes([97 + n % 7]) * 300_000)\n"
@@ -247,7 +247,7 @@ def test_a_folder_is_asked_for_before_anything_is_written(
         with pytest.raises(UserError, match="expected a folder, got a file"):
             require_folder(path)
     # root may write everywhere, so the answer is given here
-    monkeypatch.setattr("cuescope.whole_files.os.access", lambda *_: False)
+    monkeypatch.setattr("cuescope_core.atomic_files.os.access", lambda *_: False)
     with pytest.raises(UserError, match="which you may not write to"):
         require_folder(tmp_path / "new")
 

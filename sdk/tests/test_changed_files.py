@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.respond import ModelRunner
-from cuescope.store import ResponseCache
+from cuescope_core.respond import ModelRunner
+from cuescope_core.store import ResponseCache
 from cuescope_sdk import BadDataError, Context, Frame, Response, Sample, Trial, digest
 from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._image_folders import mask_frame

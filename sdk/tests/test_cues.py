@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.sealed import write_sealed
+from cuescope_core.checksummed_files import write_sealed
 from cuescope_sdk import (
     Audit,
     Context,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cuescope.registry import Registry
+from cuescope_core.registry import Registry
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Grouping
 from cuescope_sdk.data._groups import groups_across, groups_by_rule

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope.types import FrameSource
+from cuescope_core.types import FrameSource
 from cuescope_sdk import Context, Detection, Frame, PlantedCue, Sample, Words
 from cuescope_sdk.data._annotation_types import KNOWN, annotation_faults
 from cuescope_sdk.testing import DatasetContract, FakeDataset

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from cuescope.errors import PlanStopped
-from cuescope.sealed import with_seal
-from cuescope.whole_files import Draft
+from cuescope_core.atomic_files import Draft
+from cuescope_core.checksummed_files import with_seal
+from cuescope_core.errors import PlanStopped
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, UserError, generator
 from cuescope_sdk.editing import EditableImage, cached_editor
 from cuescope_sdk.editing._cached_editor import PACE, CachedEditor

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from cuescope.respond import trial_key
+from cuescope_core.respond import trial_key
 from cuescope_sdk import (
     Audit,
     Context,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.types import FrameSource
+from cuescope_core.types import FrameSource
 from cuescope_sdk import (
     Audit,
     BadDataError,

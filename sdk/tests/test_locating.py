@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from cuescope.conclusions import Feature, Occurrence, Portrait, Score
+from cuescope_core.conclusions import Feature, Occurrence, Portrait, Score
 from cuescope_sdk import Audit, Context, Frame, Sample
 from cuescope_sdk.locating import (
     Fitting,

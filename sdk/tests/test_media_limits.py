@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope import pixels
+from cuescope_core import pixels
 from cuescope_sdk import Context
 from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._media import images, video

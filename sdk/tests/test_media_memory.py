@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import cuescope_sdk.data._media.survey
-from cuescope.store import CacheFile
+from cuescope_core.store import CacheFile
 from cuescope_sdk import Context
 from cuescope_sdk.data._media.survey import probe, probe_all
 from cuescope_sdk.testing._media_files import MediaFile

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from jaxtyping import Float
 
-from cuescope.mitigated import STAMP, mitigator_of, read_stamp, write_mitigated
+from cuescope_core.mitigated import STAMP, mitigator_of, read_stamp, write_mitigated
 from cuescope_sdk import UserError
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Router
 from cuescope_sdk.mitigation._mitigation import ARRAYS

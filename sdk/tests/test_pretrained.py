@@ -10,7 +10,7 @@ from threading import Thread
 import huggingface_hub
 import pytest
 
-from cuescope.errors import PlanStopped
+from cuescope_core.errors import PlanStopped
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.torch import Source
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope.store import CacheFile
+from cuescope_core.store import CacheFile
 from cuescope_sdk import Context, Detection, Frame
 from cuescope_sdk.tools._cached_detector import CachedDetector
 

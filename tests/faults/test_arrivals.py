@@ -19,7 +19,7 @@ import pytest
 from arrivals import SECRET, SERVER, Bait
 
 from cuescope.cli import main
-from cuescope.digest import digest
+from cuescope_core.digest import digest
 
 if TYPE_CHECKING:
     from .conftest import Tries

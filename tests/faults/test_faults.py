@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from cuescope.cli import main
-from cuescope.errors import UserError
-from cuescope.runs import load_report
-from cuescope.store import CacheFile, ResponseCache
-from cuescope.types import Response
+from cuescope_core.errors import UserError
+from cuescope_core.runs import load_report
+from cuescope_core.store import CacheFile, ResponseCache
+from cuescope_core.types import Response
 from cuescope_sdk._text_cache import TextCache
 
 if TYPE_CHECKING:

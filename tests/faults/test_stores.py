@@ -23,10 +23,16 @@ import pytest
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.answers import AnswersFile, read_answers
-from cuescope.asked_from import keep_place, place_of
 from cuescope.cli.runs import find_page
-from cuescope.conclusions import (
+from cuescope.cue_names import give_names, read_names
+from cuescope_commands.labelling._reading import _items
+from cuescope_commands.labelling._sheet import write_sheet
+from cuescope_confirm.command.investigate import LISTED
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.study import folders_of
+from cuescope_core.answers import AnswersFile, read_answers
+from cuescope_core.checksummed_files import write_sealed
+from cuescope_core.conclusions import (
     Cost,
     Feature,
     Metric,
@@ -36,19 +42,13 @@ from cuescope.conclusions import (
     Report,
     Score,
 )
-from cuescope.context import cache_folder
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.given_names import give_names, read_names
-from cuescope.mitigated import mitigator_of
-from cuescope.runs import RunFolder, illustrations, load_report, picture_key
-from cuescope.sealed import write_sealed
-from cuescope.types import Outcome, Response, Sample, Trial
-from cuescope_commands.labelling._reading import _items
-from cuescope_commands.labelling._sheet import write_sheet
-from cuescope_confirm.command.investigate import LISTED
-from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.study import folders_of
+from cuescope_core.context import cache_folder
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.mitigated import mitigator_of
+from cuescope_core.run_location import keep_place, place_of
+from cuescope_core.runs import RunFolder, illustrations, load_report, picture_key
+from cuescope_core.types import Outcome, Response, Sample, Trial
 from cuescope_covar import Covar
 from cuescope_covar_build.files import BuildFolder
 from cuescope_covar_build.filtering import LIMITS, read_thresholds

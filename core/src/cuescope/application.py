@@ -5,39 +5,20 @@ An entry point of the group `cuescope.commands` names a `typer.Typer`, one of `c
 door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
-from cuescope.affected import root
-from cuescope.building import (
-    Built,
-    Choices,
-    build,
-    build_tool,
-    find_installed,
-    require_openable,
-)
-from cuescope.capabilities import ROLES
-from cuescope.cli.asked_again import (
+import warnings
+
+from cuescope.cli.audit import audit_and_show, show_report, show_result
+from cuescope.cli.bundles import (
+    Asked,
     AskedAgain,
-    Run,
-    ask_again,
-    beside,
-    require_same_data,
+    Asking,
+    Folds as FoldsOption,
+    Output,
+    RunFolder as Run,
+    spread,
 )
-from cuescope.cli.audit import audit_and_show, show_report
-from cuescope.cli.bundles import Asked, Asking, Output, spread
-from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json, echo_lines
 from cuescope.cli.fitting import known_roles
-from cuescope.cli.foretelling import ShownCue, foretell, shown_cues
-from cuescope.cli.held_out import (
-    Folds,
-    HeldOut,
-    apart,
-    complement,
-    find_then_test,
-    follow_test,
-    in_folds,
-    require_whole,
-)
 from cuescope.cli.options import (
     DATA,
     MODEL,
@@ -66,22 +47,29 @@ from cuescope.cli.options import (
     open_runner,
 )
 from cuescope.cli.outputs import JsonOutput
-from cuescope.cli.paths import OutputFile, output_file, output_folder, page_file
+from cuescope.cli.paths import (
+    OutputFile,
+    OutputFolder,
+    output_file,
+    output_folder,
+    page_file,
+)
 from cuescope.cli.planning import show_plan
-from cuescope.cli.printing import prints, prints_lines
+from cuescope.cli.printing import calls, prints, prints_lines
 from cuescope.cli.program import program
-from cuescope.cli.said_once import say_once
 from cuescope.cli.terminal import stdout
-from cuescope.cli.whole import Step, following, plan_each
-from cuescope.context import cache_folder
-from cuescope.counted import duration
-from cuescope.course import Stage
-from cuescope.errors import reason_of, with_article
-from cuescope.given_names import give_names, read_names, renamed
-from cuescope.parts import share_of_part
-from cuescope.planning import Plan, count_questions, pixels_of
-from cuescope.printable import whole_text
-from cuescope.registry import Entry, Registry
+from cuescope.cue_names import give_names, read_names, renamed
+from cuescope.expected_samples import ShownCue, expected_samples, shown_cues
+from cuescope.held_out import (
+    Folds,
+    HeldOut,
+    apart,
+    complement,
+    find_then_test,
+    in_folds,
+    require_whole,
+)
+from cuescope.python.stored import StoredReport, UnfinishedError
 from cuescope.report import bench_page
 from cuescope.report.bars import figure, with_ends
 from cuescope.report.csv_files import write_csv
@@ -93,8 +81,31 @@ from cuescope.report.pictures import draw_occurrence, stored_picture
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.report.words import Words
+from cuescope.rerun import Rerun, ask_again, beside, require_same_data
 from cuescope.runner import Runner
-from cuescope.runs import (
+from cuescope.warn_once import warn_once
+from cuescope_core.affected import root
+from cuescope_core.amounts import duration
+from cuescope_core.atomic_files import locked, read_whole, write_atomically
+from cuescope_core.building import (
+    Built,
+    Choices,
+    build,
+    build_tool,
+    find_installed,
+    require_openable,
+)
+from cuescope_core.capabilities import ROLES
+from cuescope_core.context import cache_folder
+from cuescope_core.data_parts import share_of_part
+from cuescope_core.errors import reason_of, with_article
+from cuescope_core.key_set import SeenKeys
+from cuescope_core.next_commands import command_words
+from cuescope_core.planning import Plan
+from cuescope_core.printable import whole_text
+from cuescope_core.registry import Entry, Registry
+from cuescope_core.request import Draft, make_draft
+from cuescope_core.runs import (
     RunFolder,
     exhibit_key,
     load_report,
@@ -102,13 +113,21 @@ from cuescope.runs import (
     require_undamaged,
     source_of,
 )
-from cuescope.seen_keys import SeenKeys
-from cuescope.spec import Spec, fault, pairs, validate
-from cuescope.typed import command_words
-from cuescope.types import Value
-from cuescope.whole_files import locked, read_whole, write_atomically
+from cuescope_core.spec import Spec, fault, pairs, validate
+from cuescope_core.types import Value
 
 __all__ = [
+    "Draft",
+    "FoldsOption",
+    "OutputFolder",
+    "Rerun",
+    "StoredReport",
+    "UnfinishedError",
+    "calls",
+    "expected_samples",
+    "make_draft",
+    "show_result",
+    "warn_once",
     "DATA",
     "MODEL",
     "ROLES",
@@ -145,8 +164,6 @@ __all__ = [
     "Runner",
     "SeenKeys",
     "Spec",
-    "Stage",
-    "Step",
     "ToolOptions",
     "Tools",
     "TypedData",
@@ -157,7 +174,6 @@ __all__ = [
     "apart",
     "in_folds",
     "HeldOut",
-    "as_asked",
     "ask_again",
     "audit_and_show",
     "bench_page",
@@ -168,7 +184,6 @@ __all__ = [
     "cache_folder",
     "command_words",
     "complement",
-    "count_questions",
     "draw_occurrence",
     "duration",
     "echo",
@@ -178,10 +193,7 @@ __all__ = [
     "fault",
     "figure",
     "find_then_test",
-    "follow_test",
-    "following",
     "give_names",
-    "foretell",
     "find_installed",
     "is_made_here",
     "known_roles",
@@ -189,15 +201,12 @@ __all__ = [
     "load_report",
     "locked",
     "next_steps",
-    "open_registry",
     "open_runner",
     "output_file",
     "output_folder",
     "page_file",
     "pairs",
     "picture_key",
-    "pixels_of",
-    "plan_each",
     "prints",
     "prints_lines",
     "program",
@@ -214,7 +223,6 @@ __all__ = [
     "require_whole",
     "root",
     "safe_text",
-    "say_once",
     "share_of_part",
     "show_plan",
     "show_report",
@@ -232,3 +240,17 @@ __all__ = [
     "write_page",
     "with_article",
 ]
+
+# names of 0.1 -> those of today
+_FORMER = {"foretell": "expected_samples", "say_once": "warn_once"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        f"use cuescope.application.{_FORMER[name]}, {name} ends in 0.3",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return globals()[_FORMER[name]]

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from cuescope.errors import UserError
+from cuescope.plugin_index import dists_of as dists_of
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -37,7 +38,7 @@ API = "cuescope-sdk"
 
 @dataclass(frozen=True)
 class Source:
-    """What cuescope itself was installed from, a folder of this machine."""
+    """The place that cuescope itself was installed from, a folder of this machine."""
 
     folder: Path
     kind: Literal["clone", "wheels"]
@@ -79,7 +80,7 @@ def own_dists() -> dict[str, str]:
 
 
 def is_own(dist: str) -> bool:
-    """Whether a dist of this name, however it is spelled, is one of this project."""
+    """True if a dist of this name, however it is spelled, is one of this project."""
     return _normalise(dist) in own_dists()
 
 
@@ -99,7 +100,7 @@ def _normalise(dist: str) -> str:
 
 
 def find_source() -> Source | None:
-    """What cuescope was installed from; None where nobody wrote it down, or it is elsewhere."""
+    """Find the place that cuescope was installed from; None where none is known on this machine."""
     try:
         return read_source(distribution(CORE).read_text("direct_url.json"))
     except PackageNotFoundError:
@@ -142,7 +143,7 @@ def with_needs(wanted: Iterable[str]) -> dict[str, set[str]]:
 
 
 def local_arguments(extras: Mapping[str, Iterable[str]], source: Source) -> list[str]:
-    """What pip takes to install dists with their extras from a source.
+    """Arguments of pip to install dists with their extras from a source.
 
     Raises UserError for a dist that is not in the source.
     """
@@ -179,7 +180,7 @@ def _parse(text: str) -> "Requirement":
 
 @dataclass(frozen=True)
 class Installation:
-    """What pip is told: its arguments, and the lines of a file of constraints."""
+    """A call of pip: its arguments, and the lines of a file of constraints."""
 
     arguments: list[str]
     constraints: list[str]
@@ -218,7 +219,7 @@ def plan_installation(wanted: Sequence[str]) -> Installation:
 
 
 def _is_own_name(text: str) -> bool:
-    """Whether pip would look a text up on an index as a dist of this project.
+    """True if pip would look a text up on an index as a dist of this project.
 
     Raises UserError for such a name with a version, which a folder does not offer.
     """
@@ -318,7 +319,7 @@ def _packages_of_others(wanted: "Requirement") -> list[str]:
 
 
 def _is_of_extra(needed: "Requirement", extra: str) -> bool:
-    """Whether a requirement belongs to an extra, and not to the dist itself."""
+    """True if a requirement belongs to an extra, and not to the dist itself."""
     if needed.marker is None or needed.marker.evaluate({"extra": ""}):
         return False
     return needed.marker.evaluate({"extra": extra})

@@ -9,12 +9,12 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from cuescope.errors import UserError, nearest
-from cuescope.plain_yaml import MAX_BYTES, load_yaml
-from cuescope.request import Request, Settings
-from cuescope.spec import fault
-from cuescope.types import Value
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.plain_yaml import MAX_BYTES, load_yaml
+from cuescope_core.request import Request, Settings
+from cuescope_core.spec import fault
+from cuescope_core.types import Value
 
 
 class Use(Value):

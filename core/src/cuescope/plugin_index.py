@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 NEWEST = "https://raw.githubusercontent.com/cuescope/cuescope/main/core/src/cuescope/plugins.csv"
 COLUMNS = ["kind", "name", "dist", "finds"]
@@ -33,7 +33,7 @@ class Listed:
     finds: str
 
     def has(self, words: list[str]) -> bool:
-        """Whether each word is somewhere in its line."""
+        """True if each word is somewhere in its line."""
         line = " ".join((self.kind, self.name, self.dist, self.finds)).lower()
         return all(word.lower() in line for word in words)
 

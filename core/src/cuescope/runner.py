@@ -1,34 +1,38 @@
 """Where audits are run: one context, one response cache, one folder of runs."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cuescope.answers import AnswersFile
-from cuescope.asked_from import keep_place
-from cuescope.building import Built, choose, context_for
-from cuescope.conclusions import Report
-from cuescope.context import Context
-from cuescope.engine import Session
-from cuescope.errors import UserError
-from cuescope.planning import Plan, plan
 from cuescope.report import html
 from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
-from cuescope.report.kept import ModelNames
+from cuescope.report.model_names import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
-from cuescope.request import Request
-from cuescope.runs import RunFolder, load_report, require_undamaged, source_of
-from cuescope.seen_keys import SeenKeys
-from cuescope.store import ResponseCache
 from cuescope.total_cost import TotalCost
-from cuescope.trust.maker import require_key
-from cuescope.trust.paths import require_own_cache
-from cuescope.trust.source import ELSEWHERE
-from cuescope.types import Sample
-from cuescope.whole_files import require_folder
+from cuescope_core.answers import AnswersFile
+from cuescope_core.atomic_files import require_folder
+from cuescope_core.building import Built, choose, context_for
+from cuescope_core.conclusions import Report
+from cuescope_core.context import Context
+from cuescope_core.engine import Session
+from cuescope_core.errors import UserError
+from cuescope_core.key_set import SeenKeys
+from cuescope_core.planning import Plan, plan
+from cuescope_core.request import Request
+from cuescope_core.run_location import keep_place
+from cuescope_core.runs import RunFolder, load_report, require_undamaged, source_of
+from cuescope_core.store import ResponseCache
+from cuescope_core.trust.maker import require_key
+from cuescope_core.trust.paths import require_own_cache
+from cuescope_core.trust.source import ELSEWHERE
+from cuescope_core.types import Sample
+
+if TYPE_CHECKING:
+    from cuescope.python.stored import StoredReport
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Runner:
     """Runs requests and keeps what they give: `runs/SLUG/report.json`, `report.html`, pictures.
 
     With `cache_responses` False the model's answers are forgotten at the end. `detail` is how much
-    of a report is shown: see `report.terminal.show`.
+    of a report is shown: see `report.terminal.show`. `objects` are the fingerprints of the caller's
+    objects, by the names that stand for them in a request.
     """
 
     context: Context
@@ -45,6 +50,7 @@ class Runner:
     cache_responses: bool = True
     out: Path | None = field(default=None, kw_only=True)
     detail: int = field(default=0, kw_only=True)
+    objects: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     # of all that it has run, and those made of it by `replace`
     total: TotalCost = field(default_factory=TotalCost, kw_only=True)
 
@@ -65,12 +71,34 @@ class Runner:
         """Where a request's report is kept."""
         return RunFolder(self.out or self.runs / request.slug)
 
+    def on_objects(self, request: Request) -> Request:
+        """The request under the fingerprints of the caller's objects, where there are any."""
+        if not self.objects:
+            return request
+        if request.executor is not None:
+            raise UserError(
+                "executor with an object in memory",
+                expected="SPECs for model and data",
+                remedy="Leave executor out: an object answers in this process",
+            )
+        from cuescope.python.request import PythonRequest
+
+        # fields as they are: validation would ask for what the caller may leave out
+        fields = {name: getattr(request, name) for name in Request.model_fields}
+        return PythonRequest(**fields, objects=self.objects)
+
+    def audit(self, request: Request) -> "StoredReport":
+        """Run a request; the report knows its folder."""
+        from cuescope.python.stored import StoredReport
+
+        return StoredReport.of(self.run(request), self.folder(request).path)
+
     def session(self, request: Request, *observers: object) -> Session:
         """The request with everything built, for whoever asks the model itself."""
         return Session(request, self.context, self.cache, (*self.observers, *observers))
 
     def plan(self, request: Request, counted: SeenKeys | None = None) -> Plan:
-        """What the request would cost, beyond the trials that are `counted` already."""
+        """Return the cost of a request, beyond the trials that are `counted` already."""
         return plan(request, self.context, self.cache, counted)
 
     def run(self, request: Request, *, resume: bool = False) -> Report:

@@ -1,10 +1,10 @@
-"""What several audits took together."""
+"""Cost of several audits together."""
 
 from dataclasses import dataclass, field
 
-from cuescope.counted import count_of
-from cuescope.respond import ModelRunner
-from cuescope.shown import Shown
+from cuescope_core.amounts import count_of
+from cuescope_core.input_counts import Shown
+from cuescope_core.respond import ModelRunner
 
 
 @dataclass

@@ -1,170 +1,200 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
-# the engine's words alone: no command line, terminal or page comes along (docs/adr/0022)
-from cuescope.auditing import Audit
-from cuescope.capabilities import (
-    Capabilities,
-    Dataset,
-    Detection,
-    Detector,
-    Embedder,
-    EmbedsText,
-    HasBenchmark,
-    HasPlantedCues,
-    HasSplits,
-    ImageEdit,
-    ImageEditor,
-    LazyWeights,
-    Model,
-    Proposer,
-    Requirements,
-    Segmenter,
-    SentenceEncoder,
-    TextGenerator,
-    ToolRole,
-)
-from cuescope.conclusions import (
-    Accuracy,
-    Cell,
-    Contrast,
-    Evidence,
-    Exhibit,
-    Feature,
-    Finding,
-    Impact,
-    Metric,
-    Occurrence,
-    Picture,
-    Portrait,
-    Report,
-    Row,
-    Score,
-    Side,
-    Status,
-    Table,
-    Verdict,
-)
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
-from cuescope.hookspecs import hookimpl
-from cuescope.installing import how_to_install
-from cuescope.ledger import Ledger
-from cuescope.plugin import Plugin
-from cuescope.printable import printable
-from cuescope.request import Request
-from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
-from cuescope.seeds import derive, generator
-from cuescope.store import CacheFile
-from cuescope.stored_run import StoredRun
-from cuescope.tested import Tested
-from cuescope.trust.addresses import Address
-from cuescope.trust.paths import inside
-from cuescope.trust.risks import (
-    Names,
-    NeedsAllow,
-    OpensGuard,
-    RaisesLimit,
-    RunsCode,
-    Words,
-)
-from cuescope.types import (
-    Edit,
-    Frame,
-    HideTokens,
-    Options,
-    Outcome,
-    Output,
-    PlantedCue,
-    Readout,
-    Response,
-    Sample,
-    Trial,
-)
-from cuescope_sdk._data_needs import AnnotationNeed, DataNeeds
-from cuescope_sdk._label_items import LabelItem
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Accuracy",
-    "Address",
-    "AnnotationNeed",
-    "Audit",
-    "BadDataError",
-    "CacheFile",
-    "Capabilities",
-    "Cell",
-    "Context",
-    "Contrast",
-    "DamagedFileError",
-    "DataNeeds",
-    "Dataset",
-    "Detection",
-    "Detector",
-    "Edit",
-    "Embedder",
-    "EmbedsText",
-    "Evidence",
-    "Exhibit",
-    "Feature",
-    "Finding",
-    "Frame",
-    "HasBenchmark",
-    "HasPlantedCues",
-    "HasSplits",
-    "HideTokens",
-    "ImageEdit",
-    "ImageEditor",
-    "Impact",
-    "LabelItem",
-    "LazyWeights",
-    "Ledger",
-    "Metric",
-    "Model",
-    "Names",
-    "NeedsAllow",
-    "Occurrence",
-    "OpensGuard",
-    "Options",
-    "Outcome",
-    "Output",
-    "Picture",
-    "PlanStopped",
-    "PlantedCue",
-    "Plugin",
-    "PluginError",
-    "Portrait",
-    "Proposer",
-    "RaisesLimit",
-    "Readout",
-    "Report",
-    "Request",
-    "Requirements",
-    "Response",
-    "Row",
-    "RunsCode",
-    "Sample",
-    "Score",
-    "Segmenter",
-    "SentenceEncoder",
-    "Side",
-    "Status",
-    "StoredRun",
-    "Table",
-    "Tested",
-    "TextGenerator",
-    "ToolRole",
-    "Trial",
-    "UserError",
-    "Verdict",
-    "Words",
-    "derive",
-    "digest",
-    "generator",
-    "hookimpl",
-    "how_to_install",
-    "inside",
-    "nearest",
-    "printable",
-    "read_sealed",
-    "write_sealed",
-]
+from cuescope_core.lazy import attach
+
+if TYPE_CHECKING:
+    from cuescope_core.auditing import Audit as Audit
+    from cuescope_core.capabilities import (
+        Capabilities as Capabilities,
+        Dataset as Dataset,
+        Detection as Detection,
+        Detector as Detector,
+        Embedder as Embedder,
+        EmbedsText as EmbedsText,
+        HasBenchmark as HasBenchmark,
+        HasPlantedCues as HasPlantedCues,
+        HasSplits as HasSplits,
+        ImageEdit as ImageEdit,
+        ImageEditor as ImageEditor,
+        LazyWeights as LazyWeights,
+        Model as Model,
+        Proposer as Proposer,
+        Requirements as Requirements,
+        Segmenter as Segmenter,
+        SentenceEncoder as SentenceEncoder,
+        TextGenerator as TextGenerator,
+        ToolRole as ToolRole,
+    )
+    from cuescope_core.checksummed_files import (
+        DamagedFileError as DamagedFileError,
+        read_sealed as read_sealed,
+        write_sealed as write_sealed,
+    )
+    from cuescope_core.conclusions import (
+        Accuracy as Accuracy,
+        Cell as Cell,
+        Contrast as Contrast,
+        Evidence as Evidence,
+        Exhibit as Exhibit,
+        Feature as Feature,
+        Finding as Finding,
+        Impact as Impact,
+        Metric as Metric,
+        Occurrence as Occurrence,
+        Picture as Picture,
+        Portrait as Portrait,
+        Report as Report,
+        Row as Row,
+        Score as Score,
+        Side as Side,
+        Status as Status,
+        Table as Table,
+        Verdict as Verdict,
+    )
+    from cuescope_core.context import Context as Context
+    from cuescope_core.digest import digest as digest
+    from cuescope_core.errors import (
+        BadDataError as BadDataError,
+        PlanStopped as PlanStopped,
+        PluginError as PluginError,
+        UserError as UserError,
+        nearest as nearest,
+    )
+    from cuescope_core.hookspecs import hookimpl as hookimpl
+    from cuescope_core.ledger import Ledger as Ledger
+    from cuescope_core.plugin import Plugin as Plugin
+    from cuescope_core.printable import printable as printable
+    from cuescope_core.remedies import how_to_install as how_to_install
+    from cuescope_core.request import Request as Request
+    from cuescope_core.run_under_test import Tested as Tested
+    from cuescope_core.seeds import derive as derive, generator as generator
+    from cuescope_core.store import CacheFile as CacheFile
+    from cuescope_core.stored_run import StoredRun as StoredRun
+    from cuescope_core.trust.addresses import Address as Address
+    from cuescope_core.trust.paths import inside as inside
+    from cuescope_core.trust.risks import (
+        Names as Names,
+        NeedsAllow as NeedsAllow,
+        OpensGuard as OpensGuard,
+        RaisesLimit as RaisesLimit,
+        RunsCode as RunsCode,
+        Words as Words,
+    )
+    from cuescope_core.types import (
+        Edit as Edit,
+        Frame as Frame,
+        HideTokens as HideTokens,
+        Options as Options,
+        Outcome as Outcome,
+        Output as Output,
+        PlantedCue as PlantedCue,
+        Readout as Readout,
+        Response as Response,
+        Sample as Sample,
+        Trial as Trial,
+    )
+    from cuescope_sdk._data_needs import (
+        AnnotationNeed as AnnotationNeed,
+        DataNeeds as DataNeeds,
+    )
+    from cuescope_sdk._label_items import LabelItem as LabelItem
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "cuescope_core.auditing": ["Audit"],
+        "cuescope_core.capabilities": [
+            "Capabilities",
+            "Dataset",
+            "Detection",
+            "Detector",
+            "Embedder",
+            "EmbedsText",
+            "HasBenchmark",
+            "HasPlantedCues",
+            "HasSplits",
+            "ImageEdit",
+            "ImageEditor",
+            "LazyWeights",
+            "Model",
+            "Proposer",
+            "Requirements",
+            "Segmenter",
+            "SentenceEncoder",
+            "TextGenerator",
+            "ToolRole",
+        ],
+        "cuescope_core.conclusions": [
+            "Accuracy",
+            "Cell",
+            "Contrast",
+            "Evidence",
+            "Exhibit",
+            "Feature",
+            "Finding",
+            "Impact",
+            "Metric",
+            "Occurrence",
+            "Picture",
+            "Portrait",
+            "Report",
+            "Row",
+            "Score",
+            "Side",
+            "Status",
+            "Table",
+            "Verdict",
+        ],
+        "cuescope_core.context": ["Context"],
+        "cuescope_core.digest": ["digest"],
+        "cuescope_core.errors": [
+            "BadDataError",
+            "PlanStopped",
+            "PluginError",
+            "UserError",
+            "nearest",
+        ],
+        "cuescope_core.hookspecs": ["hookimpl"],
+        "cuescope_core.remedies": ["how_to_install"],
+        "cuescope_core.ledger": ["Ledger"],
+        "cuescope_core.plugin": ["Plugin"],
+        "cuescope_core.printable": ["printable"],
+        "cuescope_core.request": ["Request"],
+        "cuescope_core.checksummed_files": [
+            "DamagedFileError",
+            "read_sealed",
+            "write_sealed",
+        ],
+        "cuescope_core.seeds": ["derive", "generator"],
+        "cuescope_core.store": ["CacheFile"],
+        "cuescope_core.stored_run": ["StoredRun"],
+        "cuescope_core.run_under_test": ["Tested"],
+        "cuescope_core.trust.addresses": ["Address"],
+        "cuescope_core.trust.paths": ["inside"],
+        "cuescope_core.trust.risks": [
+            "Names",
+            "NeedsAllow",
+            "OpensGuard",
+            "RaisesLimit",
+            "RunsCode",
+            "Words",
+        ],
+        "cuescope_core.types": [
+            "Edit",
+            "Frame",
+            "HideTokens",
+            "Options",
+            "Outcome",
+            "Output",
+            "PlantedCue",
+            "Readout",
+            "Response",
+            "Sample",
+            "Trial",
+        ],
+        "._data_needs": ["AnnotationNeed", "DataNeeds"],
+        "._label_items": ["LabelItem"],
+    },
+)

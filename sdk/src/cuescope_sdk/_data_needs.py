@@ -1,10 +1,10 @@
-"""What a method needs of its data, as it declares it: light, for entry points import it."""
+"""Needs of a method of its data, as it declares them: light, for entry points import it."""
 
 from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from cuescope.types import Value
+from cuescope_core.types import Value
 
 
 class AnnotationNeed(Value):
@@ -24,7 +24,7 @@ class AnnotationNeed(Value):
 
 
 class DataNeeds(Value):
-    """What samples a method needs: `data_needs` of its class, checked by `require_data`.
+    """Samples that a method needs: `data_needs` of its class, checked by `require_data`.
 
     With fewer than `least` independent samples no finding is possible, whatever the model does;
     with fewer than `enough` only strong cues are found, and `enough_for` says what `enough` finds.

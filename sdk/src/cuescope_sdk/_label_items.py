@@ -1,4 +1,4 @@
-"""What a method asks people about a run: `cuescope label` writes the sheet and reads it back.
+"""Questions of a method to people about a run: `cuescope label` writes the sheet and reads it back.
 
 A method whose findings people can judge has `label_items(run, each)`, a static method that takes a
 `StoredRun` and gives `each` items of each kind and finding, and `labels_option`, the name of its

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from cuescope.store import CacheFile
+from cuescope_core.store import CacheFile
 
 
 # one store for all that outlives a process: seals, locks and repair once (docs/adr/0014)

@@ -19,8 +19,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from cuescope.respond import ModelRunner
-from cuescope.store import ResponseCache
+from cuescope_core.respond import ModelRunner
+from cuescope_core.store import ResponseCache
 from cuescope_sdk import Context, Frame, Model, Response, Sample, Trial, UserError
 
 BATCH = 4  # trials
@@ -63,7 +63,7 @@ class WatchedModel:
 
     @staticmethod
     def answers(trials: Sequence[Trial]) -> list[Response]:
-        """What it answers without a fault."""
+        """Answers without a fault."""
         responses = []
         for trial in trials:
             grey = np.asarray(trial.sample.frames[0].load())[0, 0, 0]

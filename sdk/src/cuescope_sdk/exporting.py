@@ -1,4 +1,4 @@
-"""What an exporter is: it writes a stored run in a format of others.
+"""The exporter: it writes a stored run in a format of others.
 
 A plugin in the group `cuescope.exporters`. `cuescope export RUN --to NAME` calls it.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cuescope.stored_run import ChangedDataError
+from cuescope_core.stored_run import ChangedDataError
 from cuescope_sdk import Plugin, Sample, StoredRun, UserError
 
 PLAIN = "baseline"  # the condition of samples as they are

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope.errors import UserError
-from cuescope.types import Edit, Trial, Value
+from cuescope_core.errors import UserError
+from cuescope_core.types import Edit, Trial, Value
 
 __all__ = [
     "AverageAttention",

@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Feature, Occurrence
-from cuescope.types import Outcome, Output, Sample, Trial
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import Feature, Occurrence
+from cuescope_core.types import Outcome, Output, Sample, Trial
 
 __all__ = [
     "Answers",
@@ -55,7 +55,7 @@ class Answers:
                     Trial(sample=still, condition="static", outputs=cls.outputs)
                 )
         # the pairs are all that is asked from here on, where the method doesn't say more
-        audit.expect_more(audit.more_trials or 0, audit.likely_trials)
+        audit.expect_more(audit.more_trials or 0)
         # In one go: the batches are full, and a plan, which ends at its first question, counts all.
         outcomes = audit.respond(trials)
         stills = outcomes[len(samples) :]

@@ -1,4 +1,4 @@
-"""What experiment trackers are told of an audit: the same calls for each of them.
+"""Messages to experiment trackers about an audit: the same calls for each of them.
 
 An observer for a tracker subclasses `Tracker` with four calls on the vendor's own client.
 """
@@ -16,7 +16,7 @@ EVERY = 10.0  # seconds between two lines about the answers: a tracker may be as
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What is told of a run: its figures, its findings and its origin."""
+    """Summary of a run: its figures, its findings and its origin."""
 
     columns: ClassVar[tuple[str, ...]] = (
         "rank",

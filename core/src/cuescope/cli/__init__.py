@@ -7,39 +7,46 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from cuescope import __version__
-from cuescope.cli import (
-    audit,
-    bench,
-    cache,
-    demo,
-    explain,
-    export,
-    plugins,
-    run,
-    runs,
-    schema,
-    show,
-)
 from cuescope.cli.echo import echo
-from cuescope.cli.external import AuditCommand, PluginCommands, parser_of
+from cuescope.cli.external import FREE_OPTIONS, AuditCommand, PluginCommands, parser_of
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
-from cuescope.cli.usage import usage_words
-from cuescope.errors import UserError
-from cuescope.whole_files import NO_ROOM
+from cuescope_core.atomic_files import NO_ROOM
+from cuescope_core.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
 DEBUG = "--debug"
 LOG_JSON = "--log-json"
 MAX_LINE = 2000  # characters of an error
 
+
+class Commands(PluginCommands):
+    """The commands of this package, by the module that has them."""
+
+    own: ClassVar = {
+        "demo": ("cuescope.cli.demo:demo", {}),
+        "audit": ("cuescope.cli.audit:audit", {"cls": AuditCommand}),
+        "run": ("cuescope.cli.run:run", {"cls": AuditCommand}),
+        "show": ("cuescope.cli.show:show", {}),
+        "report": ("cuescope.cli.show:report", {"hidden": True}),
+        "runs": ("cuescope.cli.runs:runs", {}),
+        "open": ("cuescope.cli.runs:open_page", {}),
+        "explain": ("cuescope.cli.explain:explain", {}),
+        "export": ("cuescope.cli.export:export", {}),
+        "bench": ("cuescope.cli.bench:bench", {"context_settings": FREE_OPTIONS}),
+        "plugins": ("cuescope.cli.plugins:app", {}),
+        "cache": ("cuescope.cli.cache:app", {}),
+        "schema": ("cuescope.cli.schema:schema", {}),
+    }
+
+
 app = typer.Typer(
-    cls=PluginCommands,
+    cls=Commands,
     help="Find the cues that a vision-language model is really using.",
     no_args_is_help=True,
     add_completion=True,
@@ -47,19 +54,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: rich panels would triple the time to the first line
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("audit", cls=AuditCommand)(audit.audit)
-app.command("run", cls=AuditCommand)(run.run)
-app.command("show")(show.show)
-app.command("report", hidden=True)(show.report)
-app.command("runs")(runs.runs)
-app.command("open")(runs.open_page)
-app.command("explain")(explain.explain)
-app.command("export")(export.export)
-app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
-app.add_typer(plugins.app, name="plugins")
-app.add_typer(cache.app, name="cache")
-app.command("schema")(schema.schema)
 
 
 def _print_version(wanted: bool) -> None:
@@ -150,7 +144,7 @@ def _require_output() -> None:
 
 
 def _failed_output(error: Exception) -> UserError | None:
-    """What to say where the result cannot be written; None where that is not the reason."""
+    """Return the error of a result that cannot be written; None where that is not the reason."""
     # of a file that we open, the error has the name
     if not isinstance(error, OSError) or error.filename is not None:
         return None
@@ -189,6 +183,8 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
+        from cuescope.cli.usage import usage_words
+
         _print_line(usage_words(error) if usage else str(error))
     else:
         name = type(error).__name__
@@ -199,7 +195,7 @@ def _print_error(error: Exception, *, debug: bool) -> int:
 def _blamed(error: Exception) -> UserError | None:
     """The line that names somebody else's plugin; what fails in ours is an error of cuescope."""
     from cuescope.installing import is_own
-    from cuescope.registry import Registry, blame
+    from cuescope_core.registry import Registry, blame
 
     entry = Registry().owner_of(error)
     return None if entry is None or is_own(entry.dist) else blame(entry, error)

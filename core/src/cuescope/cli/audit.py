@@ -1,7 +1,5 @@
 """`cuescope audit METHOD --model SPEC --data SPEC`."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,16 +7,18 @@ import typer
 
 from cuescope.cli import completion
 from cuescope.cli.bundles import Asked, Output, spread
-from cuescope.cli.calling import current_call
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import Observers, Pairs
+from cuescope.cli.options import Observers, Pairs, open_runner
 from cuescope.cli.program import program
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.conclusions import Report
-    from cuescope.request import Request
+    from cuescope.python.stored import StoredReport
+    from cuescope.rerun import Rerun
     from cuescope.runner import Runner
+    from cuescope_core.conclusions import Report
+    from cuescope_core.planning import Plan
+    from cuescope_core.request import Request
 
 CUE = "cue"  # the method that measures given cues
 PLAN_OF_CONFIRM = (
@@ -90,7 +90,7 @@ def audit(
     ] = False,
 ) -> None:
     """Audit one model with one method on one data set."""
-    from cuescope.spec import pairs
+    from cuescope_core.spec import pairs
 
     options: dict[str, Any] = dict(pairs("-O", method_option or ()))
     if cue:
@@ -111,7 +111,11 @@ def audit(
     if measure and not asked.plan:
         raise UserError("--measure", expected="it with --plan")
     # before the audit: a missing package is told now, not after hours
-    test = load_confirm() if confirm else None
+    test = None
+    if confirm:
+        from cuescope.python.words import load_function
+
+        test = load_function("confirm")
     with asked.runner(output, observe=observe or ()) as runner:
         if asked.plan:
             from cuescope.cli.planning import show_plan
@@ -120,48 +124,33 @@ def audit(
             if test is not None:
                 runner.context.announce(PLAN_OF_CONFIRM)
             return
-        if output.as_json and test is not None:  # the dossier alone is printed
-            report = runner.run(request)
-        else:
-            report = audit_and_show(runner, request, as_json=output.as_json)
-        run = runner.folder(request).path
-    if test is None:
+        report = runner.audit(request)
+    if test is None or not report.found:
+        if test is not None:
+            echo("cuescope: no finding is there to be tested", err=True)
+        show_result(report, output)
         return
-    if report.found:
-        test([str(run), *words_for_confirm(request, output)])
-        return
-    echo("cuescope: no finding is there to be tested", err=True)
-    if output.as_json:
-        echo_json(report.model_dump_json(indent=1))
+    if not output.as_json:  # else the dossier alone is printed
+        show_result(report, output)
+    with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
+        tested = test(runner, report.folder, rerun=rerun_of(request))
+    show_result(tested, output)
 
 
-def words_for_confirm(request: "Request", output: Output) -> list[str]:
-    """What was typed for an audit, as `confirm` takes it: nothing need be typed again."""
-    # what the audit was run with holds for the test too
-    words = ["--device", request.device, "--batch-size", str(request.batch_size)]
-    if request.executor:
-        words += ["--executor", request.executor]
+def rerun_of(request: "Request") -> "Rerun":
+    """Words of an audit for the test of its findings: nothing need be given again."""
+    from cuescope.rerun import Rerun
+
+    # typed for this audit: a guard that it opened need not be opened twice
     names = list(request.model_options)
     for options in request.tool_options.values():
         names += options
-    for name in names:
-        # typed for this audit: a guard that it opened need not be opened twice
-        words += ["--allow", name]
-    flags = {"--json": output.as_json, "--quiet": output.quiet}
-    words += [flag for flag, given in flags.items() if given]
-    return words + ["--verbose"] * output.verbose
-
-
-def load_confirm() -> Callable[[list[str]], object]:
-    """The command `confirm`, by its words; raises UserError where its package is missing."""
-    from cuescope.registry import Registry
-
-    registry = Registry()
-    registry.find("method", "confirm")
-    # by name: the core imports no package that brings a command (docs/adr/0022)
-    command = registry.load(registry.find("command", "confirm"))
-    # its errors come back as exceptions, to be printed in one line
-    return partial(command, prog_name="cuescope confirm", standalone_mode=False)
+    return Rerun(
+        allow=tuple(names),
+        executor=request.executor,
+        device=request.device,
+        batch_size=request.batch_size,
+    )
 
 
 def audit_and_show(
@@ -185,15 +174,31 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Print a report that is stored."""
-    if (call := current_call()) is not None:
-        call.report = report
-        call.folder = runner.folder(request).path
-        return
+    _print_report(
+        report, runner.folder(request).path, as_json=as_json, detail=runner.detail
+    )
+
+
+def show_result(result: "StoredReport | Plan", output: Output) -> None:
+    """Print what a function of the application returned: a report, or what it would cost."""
+    from cuescope.cli.planning import print_plan
+    from cuescope_core.planning import Plan
+
+    if isinstance(result, Plan):
+        print_plan(result, as_json=output.as_json)
+    else:
+        _print_report(
+            result, result.folder, as_json=output.as_json, detail=output.verbose
+        )
+
+
+def _print_report(
+    report: "Report", folder: Path, *, as_json: bool, detail: int
+) -> None:
     from cuescope.cli.terminal import stdout
     from cuescope.report.terminal import show
 
     if as_json:
         echo_json(report.model_dump_json(indent=1))
-        return
-    run = runner.folder(request).path
-    show(report, stdout(), str(run), program(), runner.detail)
+    else:
+        show(report, stdout(), str(folder), program(), detail)

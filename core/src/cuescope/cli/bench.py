@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,14 +20,9 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import page_file
 from cuescope.cli.printing import prints
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 # a bench's own options are known once it is imported: typer lets them through
-FREE_OPTIONS: dict[str, Any] = {
-    "allow_extra_args": True,
-    "ignore_unknown_options": True,
-    "help_option_names": ["-h", "--help"],
-}
 
 
 @prints("cuescope.cli.outputs:BenchResult")
@@ -59,12 +54,12 @@ def bench(
     from cuescope.cli.outputs import BenchResult
     from cuescope.cli.progress import Bars
     from cuescope.cli.terminal import stdout
-    from cuescope.conclusions import Table
-    from cuescope.context import Context, ignore
     from cuescope.report import bench_page
     from cuescope.report.own_pages import write_page
     from cuescope.report.tables import render_table
     from cuescope.report.words import Words
+    from cuescope_core.conclusions import Table
+    from cuescope_core.context import Context, ignore
 
     context = Context(
         seed=seed,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.cli.calling import as_asked, current_call, open_registry
 from cuescope.cli.options import (
     DATA,
     MODEL,
+    Allow,
     AsJson,
     BatchSize,
     DataOptions,
@@ -29,16 +29,18 @@ from cuescope.cli.options import (
     Quiet,
     ToolOptions,
     Tools,
+    TypedData,
+    TypedModel,
     Verbose,
     by_role,
     open_runner,
 )
 from cuescope.cli.paths import output_folder
-from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.request import Request
+    from cuescope.rerun import Rerun
     from cuescope.runner import Runner
+    from cuescope_core.request import Draft, Request
 
 
 def spread(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,7 +81,7 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Output:
-    """How a command says what it found."""
+    """Form of a command's result."""
 
     as_json: AsJson = False
     quiet: Quiet = False
@@ -88,7 +90,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Asking:
-    """What a request says of model, data and the way; the first two may be left open."""
+    """Model, data and the way; the first two may be left open."""
 
     model: Annotated[str | None, MODEL] = None
     data: Annotated[str | None, DATA] = None
@@ -110,27 +112,20 @@ class Asking:
     ] = None
     no_cache: NoCache = False
 
-    def request(
-        self, method: str, method_options: Mapping[str, Any], **more: Any
-    ) -> "Request":
-        """The request of a method; raises UserError for values that do not fit."""
-        from cuescope.cli.hints import refuse_bare_argument
-        from cuescope.request import make_request
-        from cuescope.spec import pairs
+    @property
+    def draft(self) -> "Draft":
+        """The same for the functions of the application; raises UserError for bad values."""
+        from cuescope.cli.hints import refuse_bare_arguments
+        from cuescope_core.registry import Registry
+        from cuescope_core.request import make_draft
+        from cuescope_core.spec import pairs
 
-        if self.model is None or self.data is None:
-            missing = "--model" if self.model is None else "--data"
-            raise UserError(f"{missing} is missing", remedy=f"Add {missing} SPEC")
-        registry = open_registry()
         # first: else a hub id is reported as a plugin that is not installed
-        if current_call() is None:
-            refuse_bare_argument("model", self.model, registry)
-            refuse_bare_argument("dataset", self.data, registry)
-        request = make_request(
-            method=method,
+        given = {"model": self.model, "dataset": self.data}
+        refuse_bare_arguments(given, Registry())
+        return make_draft(
             model=self.model,
             data=self.data,
-            method_options=method_options,
             model_options=pairs("-M", self.model_option or ()),
             data_options=pairs("-D", self.data_option or ()),
             tools=pairs("--tool", self.tool or ()),
@@ -141,9 +136,13 @@ class Asking:
             seed=self.seed,
             limit=self.limit,
             batch_size=self.batch_size,
-            **more,
         )
-        return as_asked(request)
+
+    def request(
+        self, method: str, method_options: Mapping[str, Any], **more: Any
+    ) -> "Request":
+        """The request of a method; raises UserError for values that do not fit."""
+        return self.draft.request(method, method_options, **more)
 
     def runner(
         self,
@@ -152,7 +151,7 @@ class Asking:
         out: Path | None = None,
         observe: Iterable[str] = (),
     ) -> AbstractContextManager["Runner"]:
-        """What runs the request; `out` is its folder where the person names none."""
+        """The runner of the request; `out` is its folder where the person names none."""
         return open_runner(
             out=self.out or out,
             observe=observe,
@@ -164,8 +163,69 @@ class Asking:
 
 @dataclass(frozen=True)
 class Asked(Asking):
-    """A model on data: what a request says of both, and of the way."""
+    """A model on data, and the way."""
 
     # a field: else the default of the base would be inherited
     model: ModelSpec = field()
     data: DataSpec = field()
+
+
+@dataclass(frozen=True)
+class AskedAgain:
+    """Words about a stored run: its model and data anew, and the way."""
+
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Test on this split of the data. [default: the run is made again on a part of its "
+            "data, and the rest is for testing]",
+        ),
+    ] = None
+    model: TypedModel = None
+    model_option: ModelOptions = None
+    data: TypedData = None
+    data_option: DataOptions = None
+    allow: Allow = None
+    executor: Executor = None
+    device: Device = "auto"
+    batch_size: BatchSize = 64
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Of parts and draws; without it, that of the run."),
+    ] = None
+    plan: Planned = False
+    out: Annotated[Path | None, output_folder("[default: beside RUN]")] = None
+
+    @property
+    def rerun(self) -> "Rerun":
+        """The same for the functions of the application."""
+        from cuescope.rerun import Rerun
+        from cuescope_core.spec import pairs
+
+        return Rerun(
+            on=self.on,
+            model=self.model,
+            model_options=pairs("-M", self.model_option or ()),
+            data=self.data,
+            data_options=pairs("-D", self.data_option or ()),
+            allow=tuple(self.allow or ()),
+            executor=self.executor,
+            device=self.device,
+            batch_size=self.batch_size,
+            seed=self.seed,
+        )
+
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds",
+        min=3,
+        max=20,
+        metavar="N",
+        help="For few samples: make the run N times, each without one part of its data, and "
+        "test each part by what was found in the others.",
+    ),
+]

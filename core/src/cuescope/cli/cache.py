@@ -9,18 +9,18 @@ import typer
 from cuescope.cli.echo import echo
 from cuescope.cli.options import PrintsJson
 from cuescope.cli.printing import prints, prints_lines
-from cuescope.counted import count_of
-from cuescope.errors import UserError, nearest
+from cuescope_core.amounts import count_of
+from cuescope_core.errors import UserError, nearest
 
 if TYPE_CHECKING:
-    from cuescope.report.kept import KeptAnswers, KeptModel
+    from cuescope.report.model_names import KeptAnswers, KeptModel
 
 HELP = """Look after the answers that are kept on this computer.
 
 They lie in the folder that the environment variable CUESCOPE_CACHE names, and without it in the
 user's cache folder; `cuescope cache` shows which one that is."""
 
-app = typer.Typer(help=HELP)
+app = typer.Typer(help=HELP, rich_markup_mode=None)
 ANSWERS = "responses.sqlite"
 Model = Annotated[
     str | None,
@@ -39,7 +39,7 @@ def cache(
     """Show where answers are kept, how much room they take, and of which models they are."""
     if ctx.invoked_subcommand is not None:
         return
-    from cuescope.context import cache_folder
+    from cuescope_core.context import cache_folder
 
     folder = cache_folder()
     sizes = _sizes(folder)
@@ -95,7 +95,7 @@ def prune(
     ] = False,
 ) -> None:
     """Delete kept answers, by model, by age or both; the next audit asks for them again."""
-    from cuescope.report.kept import DAY
+    from cuescope.report.model_names import DAY
 
     if model is None and older_than is None:
         raise UserError(
@@ -127,7 +127,7 @@ def export(
     model: Model = None,
 ) -> None:
     """Write kept answers into one file, for another computer or an archive."""
-    from cuescope.report.kept import KeptAnswers
+    from cuescope.report.model_names import KeptAnswers
 
     if file.exists():
         raise UserError(f"{file} exists", expected="a new file")
@@ -160,9 +160,9 @@ def import_(
 
     They are believed to be the models' own: import files of people whom you trust.
     """
-    from cuescope.context import cache_folder
     from cuescope.report.exported import read_export
-    from cuescope.report.kept import KeptAnswers
+    from cuescope.report.model_names import KeptAnswers
+    from cuescope_core.context import cache_folder
 
     if not file.is_file():
         raise UserError(f"no file {file}", expected="a file of `cuescope cache export`")
@@ -185,9 +185,9 @@ def merge(
     Answers, edited images' records and texts of paid servers; what is here already stays as it is.
     Like `import`, it believes the other folder. An audit may use either of them meanwhile.
     """
-    from cuescope.context import cache_folder
     from cuescope.report.exported import read_export
-    from cuescope.report.kept import AnyCache, KeptAnswers
+    from cuescope.report.model_names import AnyCache, KeptAnswers
+    from cuescope_core.context import cache_folder
 
     own = cache_folder()
     files = sorted(folder.rglob("*.sqlite"))
@@ -221,8 +221,8 @@ def _were_here(count: int) -> str:
 @prints_lines
 def vacuum() -> None:
     """Give room that nothing uses any more back to the disk."""
-    from cuescope.context import cache_folder
-    from cuescope.report.kept import AnyCache
+    from cuescope.report.model_names import AnyCache
+    from cuescope_core.context import cache_folder
 
     folder = cache_folder()
     for file in _files_of(folder):
@@ -250,8 +250,8 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _open() -> "KeptAnswers | None":
     """The response cache, None where there is none yet."""
-    from cuescope.context import cache_folder
-    from cuescope.report.kept import KeptAnswers
+    from cuescope.report.model_names import KeptAnswers
+    from cuescope_core.context import cache_folder
 
     file = cache_folder() / ANSWERS
     # to look must not make the file
@@ -303,8 +303,8 @@ def _bytes(size: float) -> str:
 @prints_lines
 def repair() -> None:
     """Check every row of every cache file; of a damaged file, save what can be read."""
-    from cuescope.context import cache_folder
-    from cuescope.report.kept import AnyCache
+    from cuescope.report.model_names import AnyCache
+    from cuescope_core.context import cache_folder
 
     folder = cache_folder()
     files = _files_of(folder)

@@ -1,4 +1,4 @@
-"""What an option may be, where it is one of a few words."""
+"""Options that take one of a few words."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""What a shell completes: names of plugins, and their options. Nothing is imported for it."""
+"""Completions of a shell: names of plugins, and their options. Nothing is imported for it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,8 +6,7 @@ from typing import Any
 import typer
 
 from cuescope.cli.external import installed
-from cuescope.cli.source import first_line, option_names
-from cuescope.registry import Entry
+from cuescope_core.registry import Entry
 
 Completions = list[tuple[str, str]]
 
@@ -20,9 +19,11 @@ def _entries(kind: str | None, incomplete: str) -> Iterator[Entry]:
 
 
 def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
-    """What completes names of plugins of a kind, or of any."""
+    """Return the completion of names of plugins of a kind, or of any."""
 
     def complete(incomplete: str) -> Completions:
+        from cuescope.cli.source import first_line
+
         return [
             (entry.name, first_line(entry) or "")
             for entry in _entries(kind, incomplete)
@@ -33,6 +34,8 @@ def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
 
 def _options(kind: str, spec: Any, incomplete: str) -> list[str]:
     """`key=` for each option of the plugin that the line names."""
+    from cuescope.cli.source import option_names
+
     name = str(spec or "").partition(":")[0]
     options: list[str] = []
     for entry in installed().of_kind(kind):

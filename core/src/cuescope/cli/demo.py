@@ -19,7 +19,7 @@ Did the model learn to see motion, or {shortcut}? The method TRoVe does not know
 
 
 class Cue(Enum):
-    """What was planted."""
+    """The planted cue."""
 
     background = "background"
     object = "object"
@@ -55,7 +55,7 @@ def demo(
     verbose: Verbose = 0,
 ) -> None:
     """Train a tiny biased model, find the cue that it uses, show it."""
-    from cuescope.request import make_request
+    from cuescope_core.request import make_request
 
     request = make_request(
         method="trove",

@@ -6,9 +6,8 @@ from contextvars import ContextVar
 
 import typer
 
-from cuescope.cli.calling import current_call
 from cuescope.cli.log_lines import LOG, PREFIX
-from cuescope.printable import printable, printable_json
+from cuescope_core.printable import printable, printable_json
 
 _held: ContextVar[list[str] | None] = ContextVar("cuescope_held_lines", default=None)
 
@@ -18,11 +17,8 @@ def echo(text: str, *, err: bool = False) -> None:
     if err:
         LOG.write(text.removeprefix(PREFIX), prefixed=text.startswith(PREFIX))
         return
-    call = current_call()
     held = _held.get()
-    if call is not None:
-        call.lines.append(text)
-    elif held is not None:
+    if held is not None:
         held.append(text)
     else:
         typer.echo(printable(text))
@@ -36,16 +32,12 @@ def echo_lines(text: str) -> None:
 
 def echo_json(text: str) -> None:
     """Print JSON."""
-    call = current_call()
-    if call is not None:
-        call.json = text
-        return
     typer.echo(printable_json(text))
 
 
 @contextmanager
 def holding_lines() -> Iterator[list[str]]:
-    """What `echo` prints to standard output within is kept in the list instead."""
+    """Keep in a list what `echo` prints to standard output within."""
     lines: list[str] = []
     token = _held.set(lines)
     try:

@@ -8,7 +8,7 @@ import typer
 
 from cuescope.cli.echo import echo
 from cuescope.cli.printing import prints_lines
-from cuescope.errors import UserError, nearest
+from cuescope_core.errors import UserError, nearest
 
 ENTRY = "**"  # on either side of a word of the glossary
 GAP = "\n:   "
@@ -21,7 +21,7 @@ def explain(
     ],
 ) -> None:
     """Explain a word of a report (power, q, impact ...), or the figures of a method."""
-    from cuescope.registry import Registry
+    from cuescope_core.registry import Registry
 
     words = glossary()
     known = {name.lower(): name for name in words}

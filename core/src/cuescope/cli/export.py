@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.cli.asked_again import Run
+from cuescope.cli.bundles import RunFolder as Run
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
 from cuescope.cli.options import (
@@ -19,18 +19,18 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import output_file, require_ending
 from cuescope.cli.printing import prints_lines
-from cuescope.counted import count_of
-from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
-from cuescope.whole_files import NO_ROOM
+from cuescope_core.amounts import count_of
+from cuescope_core.atomic_files import NO_ROOM
+from cuescope_core.errors import UserError, nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cuescope.conclusions import Provenance
-    from cuescope.registry import Registry
-    from cuescope.stored_run import StoredRun
-    from cuescope.types import Sample
+    from cuescope_core.conclusions import Provenance
+    from cuescope_core.registry import Registry
+    from cuescope_core.stored_run import StoredRun
+    from cuescope_core.types import Sample
 
 # in the folder of a run; its own tables are in Parquet
 EXPORTS = ("*.csv", "*.jsonl", "scores.parquet", "affected-*.parquet", "export-*")
@@ -82,8 +82,8 @@ def export(
     In CSV a text that begins with = + - @ or an apostrophe has an apostrophe before it, so that no
     spreadsheet runs it as a formula. Drop one apostrophe to read such a text back.
     """
-    from cuescope.spec import pairs
-    from cuescope.stored_run import StoredRun
+    from cuescope_core.spec import pairs
+    from cuescope_core.stored_run import StoredRun
 
     is_table = to is None or to in [form.value for form in Form]
     if what is not None and (affected is not None or not is_table):
@@ -148,8 +148,8 @@ def _export_as(
 
 
 def _table(run: "StoredRun", what: What) -> "pa.Table":
-    from cuescope.answers import read_answers
-    from cuescope.findings import SCORES, as_table, findings_table, score_rows
+    from cuescope_core.answers import read_answers
+    from cuescope_core.findings import SCORES, as_table, findings_table, score_rows
 
     if what is What.answers:
         return read_answers(run.folder)
@@ -160,7 +160,7 @@ def _table(run: "StoredRun", what: What) -> "pa.Table":
 
 def _write(table: "pa.Table", form: Form, out: Path) -> None:
     from cuescope.report.export import encode
-    from cuescope.runs import write_atomically
+    from cuescope_core.runs import write_atomically
 
     data = encode(table, form.value)
     if str(out) == "-":
@@ -183,10 +183,10 @@ def _export_affected(
 ) -> None:
     import pyarrow as pa
 
-    from cuescope.affected import hurt_answers, manifest_rows
-    from cuescope.findings import find_finding
     from cuescope.report.export import encode, safe_text
-    from cuescope.runs import write_atomically
+    from cuescope_core.affected import hurt_answers, manifest_rows
+    from cuescope_core.findings import find_finding
+    from cuescope_core.runs import write_atomically
 
     report = run.report
     finding = find_finding(report, wanted)
@@ -239,7 +239,7 @@ def _next_audit(
     samples: "dict[str, Sample]",
 ) -> str:
     """The run's own command, on these samples; of a log, which knows no part, another model's."""
-    from cuescope.typed import typed, words_without
+    from cuescope_core.next_commands import typed, words_without
 
     origin = run.report.provenance
     # the manifest stands for all of the data, its options, part and limit too
@@ -271,9 +271,9 @@ def _next_audit(
 
 def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:
     """Where the model trained on the audited data: to train on these again, and not on others."""
-    from cuescope.cli.asked_again import options_of
-    from cuescope.request import option_text
-    from cuescope.spec import Spec
+    from cuescope.rerun import options_of
+    from cuescope_core.request import option_text
+    from cuescope_core.spec import Spec
 
     name = Spec.parse(origin.model.spec).name
     fields = registry.load(registry.find("model", name)).Options

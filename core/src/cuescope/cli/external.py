@@ -1,6 +1,8 @@
-"""Commands that other packages bring through the group `cuescope.commands`."""
+"""Commands by name, imported when they run: our own, and those that other packages bring."""
 
+from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
@@ -8,7 +10,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from cuescope.cli.own_commands import HELP
 from cuescope.cli.paths import refuse_empty_paths
-from cuescope.registry import Entry, Registry
+from cuescope_core.registry import Entry, Registry
+
+FREE_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 class PluginCommands(TyperGroup):
@@ -18,6 +22,8 @@ class PluginCommands(TyperGroup):
     """
 
     path: ClassVar[str] = ""
+    # "module:function", or "module:Typer" of several, with words for `Typer.command`
+    own: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     # what most people type, in the order in which they need it; others follow by their own
     first: ClassVar[tuple[str, ...]] = (
         *("demo", "methods", "audit", "investigate", "cue", "confirm", "mitigate"),
@@ -50,12 +56,14 @@ class PluginCommands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Own commands first, then those of plugins."""
-        return [*super().list_commands(ctx), *self._external()]
+        return [*super().list_commands(ctx), *self.own, *self._external()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command by name, own or a plugin's."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
+        if cmd_name in self.own:
+            return _own_command(cmd_name, *self.own[cmd_name])
         entry = self._external().get(cmd_name)
         if entry is None:
             return None
@@ -90,7 +98,7 @@ class PluginsCommands(PluginCommands):
 
 @cache
 def parser_of(commands: typer.Typer) -> Any:
-    """What reads their lines, made once a process."""
+    """The parser of their lines, made once a process."""
     parser = typer.main.get_command(commands)
     refuse_empty_paths(parser)
     return parser
@@ -142,15 +150,26 @@ class AuditCommand(TyperCommand):
         super().format_options(ctx, formatter)
 
 
+def _own_command(name: str, target: str, words: Mapping[str, Any]) -> Any:
+    """A command of this package."""
+    module, _, attribute = target.partition(":")
+    found = getattr(import_module(module), attribute)
+    if isinstance(found, typer.Typer):
+        command: Any = typer.main.get_group(found)
+    else:
+        stub = typer.Typer(add_completion=False, rich_markup_mode=None)
+        stub.command(name, **words)(found)
+        command = typer.main.get_command(stub)
+    command.name = name
+    refuse_empty_paths(command)
+    return command
+
+
 def _forwarding(name: str, entry: Entry) -> Any:
     """A command that hands its whole line to the plugin's own."""
     stub = typer.Typer(add_completion=False)
-    free = {
-        "allow_extra_args": True,
-        "ignore_unknown_options": True,
-        # `--help` goes to the plugin's own command too
-        "help_option_names": [],
-    }
+    # `--help` goes to the plugin's own command too
+    free = {**FREE_OPTIONS, "help_option_names": []}
     line = HELP.get(entry.dist, {}).get(entry.name, entry.summary)
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)

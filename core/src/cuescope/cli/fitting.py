@@ -4,14 +4,14 @@ import shlex
 from typing import Any
 
 from cuescope.cli.echo import echo
-from cuescope.registry import Entry, Registry
+from cuescope_core.registry import Entry, Registry
 
 OWN_DATA = "folder:PATH"
 
 
 def show_use(entry: Entry, registry: Registry) -> None:
     """Print what fits a plugin, and an example to copy."""
-    from cuescope.building import find_installed
+    from cuescope_core.building import find_installed
 
     plugin = registry.load(entry)
     if entry.kind == "command":
@@ -48,8 +48,8 @@ def show_use(entry: Entry, registry: Registry) -> None:
 
 
 def fits(method: Any, model: Any) -> bool:
-    """Whether a model can do all that a method requires."""
-    from cuescope.building import missing_from, refusal
+    """True if a model can do all that a method requires."""
+    from cuescope_core.building import missing_from, refusal
 
     has = model.capabilities
     return not missing_from(method.requires, has) and refusal(method, has) is None
@@ -57,7 +57,7 @@ def fits(method: Any, model: Any) -> bool:
 
 def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
     """The command of an audit of the reader's own data."""
-    from cuescope.building import find_tools
+    from cuescope_core.building import find_tools
 
     words = ["cuescope", "audit", name, "--model", model, "--data", OWN_DATA]
     roles = {role.name: role for role in known_roles(registry)}
@@ -70,7 +70,7 @@ def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
 
 def known_roles(registry: Registry) -> list[Any]:
     """The standard roles of tools, and those that methods define."""
-    from cuescope.capabilities import ROLES
+    from cuescope_core.capabilities import ROLES
 
     roles = list(ROLES.values())
     for entry in registry.of_kind("method"):

@@ -1,16 +1,15 @@
-"""What somebody probably meant who typed a hub id, a path or a plugin where it cannot stand."""
+"""Hints for somebody who typed a hub id, a path or a plugin where it cannot stand."""
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuescope.cli.option_words import default_in_words
 from cuescope.cli.own_commands import HELP
-from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
-from cuescope.registry import Registry
-from cuescope.spec import Spec
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.registry import Registry
+from cuescope_core.spec import Spec
 
 # What takes a hub id or a path as its ARG; those that are not installed are not suggested.
 TAKERS = {"model": ("transformers", "open-clip"), "dataset": ("folder",)}
@@ -100,7 +99,7 @@ def _refuse_network(text: str) -> None:
 
 
 def no_such_command(name: str, commands: list[str], registry: Registry) -> UserError:
-    """What to type instead of an unknown command; a plugin's name is no command."""
+    """The error that says what to type for an unknown command; a plugin's name is no command."""
     for kind, use in USES.items():
         if any(entry.name == name for entry in registry.of_kind(kind)):
             return UserError(
@@ -123,6 +122,8 @@ def write_method_help(
     common: Sequence[tuple[str, str]],
 ) -> None:
     """Write the help of `cuescope audit NAME`: the options of the method, and the `common` ones."""
+    from cuescope.cli.option_words import default_in_words
+
     entry = registry.find("method", name)
     plugin = registry.load(entry)
     formatter.write_usage(f"cuescope audit {name}", "[OPTIONS]")

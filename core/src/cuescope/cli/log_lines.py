@@ -1,4 +1,4 @@
-"""What is said beside the result, on standard error: words, or with `--log-json` objects."""
+"""Lines beside the result, on standard error: words, or with `--log-json` objects."""
 
 import json
 import logging
@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from cuescope.printable import printable, printable_json
+from cuescope_core.printable import printable, printable_json
 
 PREFIX = "cuescope: "
 WARNING = "warning: "
@@ -70,7 +70,7 @@ LOG = Log()
 
 
 class _LibraryHandler(logging.Handler):
-    """What libraries log, in the lines of this program."""
+    """Log records of libraries, in the lines of this program."""
 
     def emit(self, record: logging.LogRecord) -> None:
         level = "error" if record.levelno >= logging.ERROR else "warning"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 
 def type_in_words(annotation: Any) -> str:
-    """What an option takes, as it is written on a command line.
+    """The type of an option, as it is written on a command line.
 
     >>> type_in_words(tuple[Literal["a", "b"], ...] | None)
     'a or b, several, or none'

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli import completion
-from cuescope.cli.calling import current_call, open_registry
 from cuescope.cli.log_lines import LOG
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.cli.progress import Verbosity
-    from cuescope.context import Context
     from cuescope.runner import Runner
-    from cuescope.trust.source import Source
+    from cuescope_core.context import Context
+    from cuescope_core.trust.source import Source
 
 RUNS = Path("runs")
 Pairs = list[str] | None
@@ -146,19 +145,10 @@ def open_runner(
 
     `source` is where requests come from that nobody typed, `allow` what a stored run may ask for.
     """
-    if (call := current_call()) is not None:
-        yield call.runner(
-            runs=runs,
-            out=out,
-            observe=observe,
-            cache_responses=cache_responses,
-            allow=allow,
-        )
-        return
     # here, and below: `--help` does not wait for rich and pydantic
     from cuescope.cli.progress import Bars, HeldWarnings
-    from cuescope.context import Context, ignore
     from cuescope.runner import Runner
+    from cuescope_core.context import Context, ignore
 
     bars = Bars(verbosity(quiet, verbose))
     warnings = HeldWarnings(ignore if quiet else announce)
@@ -178,15 +168,11 @@ def open_runner(
 
 def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Context":
     """A context with the data set that the person typed for a stored run, if any."""
-    from cuescope.context import Context
-    from cuescope.spec import pairs
-    from cuescope.trust.paths import require_own_cache
+    from cuescope_core.context import Context
+    from cuescope_core.spec import pairs
+    from cuescope_core.trust.paths import require_own_cache
 
-    context = Context(
-        registry=open_registry(),
-        announce=announce,
-        allowed=frozenset(allow or ()),
-    )
+    context = Context(announce=announce, allowed=frozenset(allow or ()))
     require_own_cache(context.cache)
     given = pairs("-D", options or ())
     if data is None:
@@ -197,10 +183,10 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
 
 
 def is_made_here(run: Path) -> bool:
-    """Whether this user made a run; says so where it was made elsewhere: somebody's word."""
-    from cuescope.context import cache_folder
-    from cuescope.runs import source_of
-    from cuescope.trust.source import ELSEWHERE
+    """True if this user made a run; says so where it was made elsewhere: somebody's word."""
+    from cuescope_core.context import cache_folder
+    from cuescope_core.runs import source_of
+    from cuescope_core.trust.source import ELSEWHERE
 
     made_here = source_of(run, cache_folder()).typed_before
     if not made_here:

@@ -1,15 +1,15 @@
-"""What commands print with `--json`: a model each, with its version."""
+"""Output of commands with `--json`: a model each, with its version."""
 
 from typing import Any, Literal
 
 from cuescope.cli.echo import echo_json
-from cuescope.conclusions import Picture, Table
-from cuescope.planning import Plan
-from cuescope.types import Value
+from cuescope_core.conclusions import Picture, Table
+from cuescope_core.planning import Plan
+from cuescope_core.types import Value
 
 
 class JsonOutput(Value):
-    """What a command prints. Fields may come; where one goes the version rises."""
+    """Output of a command. Fields may come; where one goes the version rises."""
 
     schema_version: Literal[1] = 1
 
@@ -52,7 +52,7 @@ class AuditPlan(JsonOutput):
 
     @classmethod
     def of(cls, plan: Plan) -> "AuditPlan":
-        """Of a plan."""
+        """Build it of a plan."""
         return cls(**vars(plan))
 
 
@@ -161,7 +161,7 @@ class PluginOption(Value):
 
 
 class PluginDescription(Value):
-    """What a plugin is, can do and takes."""
+    """Description of a plugin: kind, capabilities and options."""
 
     kind: str
     name: str
@@ -199,9 +199,7 @@ class PluginSearch(JsonOutput):
 class Progress(Value):
     """How far a piece of work is; pace and time left are missing before a batch is done.
 
-    Of several audits, `step` names the one at work, and `all_seconds_left` is the time of all,
-    where it is known within a third. It lies `all_seconds_left_between` the shortest and the
-    longest 8 times of 10; both are missing where the longest is ten times the shortest.
+    Of several audits, `step` says how many are done, and how long the others take.
     """
 
     work: str
@@ -211,8 +209,6 @@ class Progress(Value):
     per_second: float | None
     seconds_left: float | None
     step: str | None = None
-    all_seconds_left: float | None = None
-    all_seconds_left_between: tuple[float, float] | None = None
 
 
 class LogLine(JsonOutput):

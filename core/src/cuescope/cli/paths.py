@@ -6,9 +6,9 @@ from typing import Any
 import typer
 from typer.models import TyperPath
 
-from cuescope.errors import UserError
-from cuescope.trust.paths import require_own_place
-from cuescope.whole_files import at_home, require_path
+from cuescope_core.atomic_files import at_home, require_path
+from cuescope_core.errors import UserError
+from cuescope_core.trust.paths import require_own_place
 
 PAGES = (".html", ".htm")
 
@@ -47,7 +47,7 @@ class OutputFile(NamedPath):
 
     def require(self, name: str, value: Any) -> None:
         """Raise UserError for a file that is not this command's to write."""
-        from cuescope.runs import run_around
+        from cuescope_core.runs import run_around
 
         super().require(name, value)
         file = Path(value)

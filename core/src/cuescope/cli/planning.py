@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cuescope.cli.echo import echo
-from cuescope.engine import Session
-from cuescope.errors import PlanStopped
-from cuescope.planning import Plan
-from cuescope.respond import inputs_of, trial_key
-from cuescope.types import Outcome, Response, Trial
+from cuescope_core.engine import Session
+from cuescope_core.errors import PlanStopped
+from cuescope_core.planning import Plan
+from cuescope_core.respond import inputs_of, trial_key
+from cuescope_core.types import Outcome, Response, Trial
 
 if TYPE_CHECKING:
-    from cuescope.request import Request
     from cuescope.runner import Runner
+    from cuescope_core.request import Request
 
 ModelCall = tuple[object, ...]
 SURPRISE = "what the method makes of real answers"
@@ -180,13 +180,18 @@ def show_plan(
     measure: bool = False,
 ) -> None:
     """Print what a request would cost."""
+    plan = measure_plan(runner, request) if measure else runner.plan(request)
+    print_plan(plan, as_json=as_json, measured=measure)
+
+
+def print_plan(plan: Plan, *, as_json: bool = False, measured: bool = False) -> None:
+    """Print a plan."""
     from cuescope.cli.outputs import AuditPlan
 
-    plan = measure_plan(runner, request) if measure else runner.plan(request)
     if as_json:
         AuditPlan.of(plan).show()
         return
     for line in str(plan).splitlines():
         echo(line)
-    if not measure and (plan.seconds is None or not plan.is_whole):
+    if not measured and (plan.seconds is None or not plan.is_whole):
         echo(MEASURE)

@@ -22,7 +22,6 @@ from cuescope.cli.options import PrintsJson
 from cuescope.cli.own_commands import HELP
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.source import first_line
-from cuescope.errors import UserError, nearest
 from cuescope.installing import (
     find_source,
     how_to_install,
@@ -31,14 +30,17 @@ from cuescope.installing import (
     plan_installation,
 )
 from cuescope.plugin_index import fetch_index, shipped_index
-from cuescope.printable import printable
-from cuescope.registry import IMPORT_SECONDS, KINDS, Entry, Problem, Registry
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.printable import printable
+from cuescope_core.registry import IMPORT_SECONDS, KINDS, Entry, Problem, Registry
 
 if TYPE_CHECKING:
     from cuescope.cli.outputs import PluginDescription
 
 app = typer.Typer(
-    cls=PluginsCommands, help="List, describe, check and install plugins."
+    rich_markup_mode=None,
+    cls=PluginsCommands,
+    help="List, describe, check and install plugins.",
 )
 Check = Annotated[
     bool, typer.Option("--check", help="Import each plugin, and say what is broken.")
@@ -119,7 +121,7 @@ def list_(
     check = check or strict
     if check:
         # numpy and pydantic: else the first plugin would seem slow
-        import_module("cuescope.capabilities")
+        import_module("cuescope_core.capabilities")
     problems = {
         # of a list: one plugin that hangs must not hide the others
         entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
@@ -236,7 +238,7 @@ def info(
 
 
 def describe(entry: Entry, plugin: Any) -> "PluginDescription":
-    """What a plugin is, can do and takes."""
+    """Description of a plugin: kind, capabilities and options."""
     from cuescope.cli.outputs import PluginDescription, PluginOption
 
     is_command = entry.kind == "command"

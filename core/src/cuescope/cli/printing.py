@@ -1,4 +1,4 @@
-"""What commands print with `--json`: each names its models, for `cuescope schema COMMAND`."""
+"""Output of commands with `--json`: each names its models, for `cuescope schema COMMAND`."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,7 +12,7 @@ from cuescope.cli.echo import holding_lines
 from cuescope.cli.options import PrintsJson
 
 Command = Callable[..., Any]
-REPORT = "cuescope.conclusions:Report"
+REPORT = "cuescope_core.conclusions:Report"
 PLAN = "cuescope.cli.outputs:AuditPlan"
 LINES = "cuescope.cli.outputs:Lines"
 
@@ -25,6 +25,19 @@ def prints(*models: str) -> Callable[[Command], Command]:
 
     def decorate(function: Command) -> Command:
         function.json_models = models  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def calls(target: str) -> Callable[[Command], Command]:
+    """Name the function that a command prints the result of, as "module:function".
+
+    `cuescope.NAME()` of Python calls it; its first parameter is a runner.
+    """
+
+    def decorate(function: Command) -> Command:
+        function.function = target  # type: ignore[attr-defined]
         return function
 
     return decorate

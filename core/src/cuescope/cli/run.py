@@ -1,6 +1,5 @@
 """`cuescope run FILE.yaml`: a matrix of methods, models and data sets."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,16 +19,13 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import output_folder
 from cuescope.cli.printing import prints
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cuescope.cli.outputs import MatrixResult
-    from cuescope.conclusions import Report
-    from cuescope.course import Stage
-    from cuescope.request import Request
-    from cuescope.runner import Runner
+    from cuescope_core.conclusions import Report
 
 LEVEL = 0.05  # of false findings, over all audits of a file
 
@@ -49,11 +45,10 @@ def run(
     verbose: Verbose = 0,
 ) -> None:
     """Run the audits of a YAML file; goes on where it stopped."""
-    from cuescope.building import Choices, require_openable_data
     from cuescope.cli.outputs import MatrixResult, MatrixRow
-    from cuescope.cli.whole import following
     from cuescope.matrix import read_matrix
-    from cuescope.trust.source import Source
+    from cuescope_core.building import Choices, require_openable_data
+    from cuescope_core.trust.source import Source
 
     requests = list(read_matrix(file).requests())
     folder = file.parent.resolve()
@@ -73,9 +68,7 @@ def run(
         for request in requests:
             Choices.of(request, runner.context)  # a typo ends it before hours of audits
         require_openable_data(requests, runner.context)
-        slugs = [request.slug for request in requests]
-        by_slug = partial(stages_of, requests, again=again)
-        with following(runner, slugs, by_slug) as step:
+        with runner.context.progress("audits", len(requests)) as advance:
             for number, request in enumerate(requests, 1):
                 if not quiet:
                     echo(
@@ -83,11 +76,11 @@ def run(
                         err=True,
                     )
                 try:
-                    with step(request.slug):
-                        reports[request.slug] = runner.run(request, resume=not again)
+                    reports[request.slug] = runner.run(request, resume=not again)
                 # one that fails must not cost the night's others
                 except UserError as error:
                     faults[request.slug] = f"failed: {error}"
+                advance(1)
     # over all audits at once: more audits find more by luck
     holding = dict(zip(reports, lasting_findings(list(reports.values())), strict=True))
     rows = []
@@ -112,25 +105,6 @@ def run(
     if faults:
         # the others are there, but a pipeline must see that one is missing
         raise typer.Exit(1)
-
-
-def stages_of(
-    requests: "Sequence[Request]", runner: "Runner", *, again: bool
-) -> "list[Stage]":
-    """The audits of a file, by their plans; one that cannot be planned fails in its turn."""
-    from cuescope.cli.whole import plan_each
-    from cuescope.course import Stage
-    from cuescope.seen_keys import SeenKeys
-
-    counted = SeenKeys()
-    stages = []
-    for request in requests:
-        audit = {request.slug: (runner, request)}
-        try:
-            stages += plan_each(audit, counted, again=again)[1]
-        except Exception:
-            stages.append(Stage(request.slug, 0.0, 0.0))
-    return stages
 
 
 def show_matrix(result: "MatrixResult") -> None:

@@ -9,7 +9,7 @@ import typer
 from cuescope.cli.echo import echo
 from cuescope.cli.options import RUNS, PrintsJson
 from cuescope.cli.printing import prints
-from cuescope.errors import UserError, nearest
+from cuescope_core.errors import UserError, nearest
 
 
 @prints("cuescope.cli.outputs:RunList")
@@ -50,7 +50,7 @@ def runs(
 
 
 def _words(row: dict[str, Any], *, strangers: bool) -> Iterator[str]:
-    """What stands below the folder of a run, a line each."""
+    """Lines below the folder of a run."""
     if not isinstance(row["findings"], int):
         yield f"{row['date']}: {row['fault']}"  # unreadable
         return
@@ -90,7 +90,7 @@ def find_page(run: Path) -> Path:
     Raises UserError for a page of anybody else: a browser runs what it says.
     """
     from cuescope.report.own_pages import command_for_page, require_own_page
-    from cuescope.runs import own_file
+    from cuescope_core.runs import own_file
 
     for path in (run, RUNS / run):
         has_report = (path / "report.json").is_file()

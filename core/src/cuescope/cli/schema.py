@@ -9,7 +9,7 @@ import typer
 
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.paths import output_folder
-from cuescope.errors import UserError, nearest
+from cuescope_core.errors import UserError, nearest
 
 RUN_FILE = "run-file"
 LOG_LINE = "log-line"

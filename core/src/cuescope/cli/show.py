@@ -37,13 +37,13 @@ def show(
 ) -> None:
     """Show a stored report, or write its HTML page."""
     from cuescope.cli.terminal import stdout
-    from cuescope.findings import find_cue
-    from cuescope.given_names import give_names, read_names, renamed
+    from cuescope.cue_names import give_names, read_names, renamed
     from cuescope.report.html import render
     from cuescope.report.own_pages import write_page
     from cuescope.report.terminal import show as show_report
-    from cuescope.runs import RunFolder, load_report, run_around
-    from cuescope.spec import pairs
+    from cuescope_core.findings import find_cue
+    from cuescope_core.runs import RunFolder, load_report, run_around
+    from cuescope_core.spec import pairs
 
     stored = load_report(run)
     folder = RunFolder(run if run.is_dir() else run.parent)

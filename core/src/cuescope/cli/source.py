@@ -1,4 +1,4 @@
-"""What the source of a plugin says of it, read without importing anything of it."""
+"""Facts about a plugin from its source, read without importing anything of it."""
 
 import ast
 import re
@@ -7,9 +7,9 @@ from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from cuescope.errors import UserError
-from cuescope.registry import Entry
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.errors import UserError
+from cuescope_core.registry import Entry
 
 MOST_STEPS = 4  # from module to module, after a name that is imported
 MAX_BYTES = 2**20  # of a module

@@ -14,8 +14,8 @@ from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 
-from cuescope.printable import printable
 from cuescope.report.words import Words
+from cuescope_core.printable import printable
 
 MOST_COLUMNS = 2_000  # a line is padded up to the width, which COLUMNS may name
 
@@ -58,7 +58,7 @@ class _PrintableHook(RenderHook):
 
 
 class _Printable:
-    """What is rendered, its control characters written out and no blanks at the ends of lines.
+    """A renderable, its control characters written out and no blanks at the ends of lines.
 
     The codes of rich itself stay.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cuescope.cli.external import parser_of
-from cuescope.registry import Registry
+from cuescope_core.registry import Registry
 
 
 def commands(group: Any) -> Iterator[tuple[str, Any, Any]]:

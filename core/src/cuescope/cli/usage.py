@@ -1,9 +1,9 @@
-"""What typer finds wrong with a line, in the words of the other errors."""
+"""Errors that typer finds in a line, in the words of the other errors."""
 
 import re
 from typing import Any
 
-from cuescope.errors import nearest
+from cuescope_core.errors import nearest
 
 _INVALID = re.compile(
     r"Invalid value for '(?P<name>.*?)'(?: / .*?)?: (?P<why>.*)", re.DOTALL
@@ -54,7 +54,7 @@ def _nearest_option(typed: str, command: Any) -> str | None:
 
 
 def _fault_of_value(why: str, takes: Any) -> str | None:
-    """What was expected of a value and what came; None for a reason in words of our own.
+    """Return what was expected of a value and what came; None for a reason in words of our own.
 
     `takes` is the type that typer gave the option.
     """

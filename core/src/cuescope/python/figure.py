@@ -4,10 +4,10 @@ from io import BytesIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from cuescope.conclusions import Report, Score
-from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
-from cuescope.printable import one_line, printable
+from cuescope_core.conclusions import Report, Score
+from cuescope_core.errors import UserError, nearest
+from cuescope_core.printable import one_line, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
 
 
 def _fits(score: Score) -> bool:
-    """Whether an axis has a place for the score and its interval."""
+    """True if an axis has a place for the score and its interval."""
     ends = [end for end in (score.low, score.high) if end is not None]
     return score.value is not None and all(
         abs(number) < LARGEST for number in (score.value, *ends)

@@ -9,14 +9,14 @@ from uuid import uuid4
 import numpy as np
 from PIL import Image
 
-from cuescope.capabilities import Capabilities
-from cuescope.counted import count_of
-from cuescope.digest import digest
-from cuescope.errors import UserError, nearest, with_article
-from cuescope.objects import name_of
 from cuescope.python.texts import require_text
-from cuescope.respond import out_of_memory
-from cuescope.types import Frame, Options, Response, Sample, Trial
+from cuescope_core.amounts import count_of
+from cuescope_core.capabilities import Capabilities
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, nearest, with_article
+from cuescope_core.in_memory import name_of
+from cuescope_core.respond import out_of_memory
+from cuescope_core.types import Frame, Options, Response, Sample, Trial
 
 T = TypeVar("T")
 Pictures = list[Image.Image]
@@ -28,7 +28,7 @@ TOLD_LABELS = 12  # in facts and errors
 
 
 class OfFunction:
-    """What is the same for all models that are functions: a name, a fingerprint, a clean failure.
+    """A model that is a function: a name, a fingerprint, a clean failure.
 
     `name` says which model it is: answers are kept under it, so give another one with other
     weights. Without a name nothing is kept, for nothing tells two functions apart.
@@ -56,7 +56,7 @@ class OfFunction:
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """Its name in reports."""
         return name_of(self.title)
 
     @property
@@ -249,7 +249,7 @@ class Classifier(OfFunction):
         return _unit(rows)
 
     def _rows(self, shown: Sequence[Any]) -> np.ndarray:
-        """What the function says of images or clips, checked."""
+        """Answers of the function for images or clips, checked."""
         labels = self.labels or ()
         said = self._call(self.function, list(shown))
         rows = _array(_in_order(said, labels, self.title), self.title)
@@ -319,7 +319,7 @@ class TextModel(OfFunction):
         super().__init__(function, name)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """What the function says to each trial."""
+        """Answers of the function to trials."""
         self._refuse_inside(trials)
         # one by one: the function takes one question
         return [Response(text=self._text(trial.sample)) for trial in trials]

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.context import Progress, silent
-from cuescope.counted import count_of
-from cuescope.digest import digest
-from cuescope.errors import UserError, nearest, reason_of, with_article
-from cuescope.objects import name_of
 from cuescope.python.pixels import as_image, frame_of, late_frame, rgb
 from cuescope.python.texts import require_text
-from cuescope.types import Frame, Options, Sample
+from cuescope_core.amounts import count_of
+from cuescope_core.context import Progress, silent
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, nearest, reason_of, with_article
+from cuescope_core.in_memory import name_of
+from cuescope_core.types import Frame, Options, Sample
 
 FOREGROUND = "foreground"  # the annotation that methods read masks from
 LIST_OF_ALL = 12  # labels that an error lists

@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.mitigated import MitigationStamp, read_stamp
-from cuescope.objects import Held
 from cuescope.python.stored import StoredReport
-from cuescope.whole_files import require_path
+from cuescope_core.atomic_files import require_path
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.in_memory import Held
+from cuescope_core.mitigated import MitigationStamp, read_stamp
 
 
 class Mitigated:
@@ -38,7 +38,7 @@ class Mitigated:
 
 
 def hold_mitigated(item: Mitigated, held: Held) -> Held:
-    """What stands for a mitigated model, where `held` stands for the model as it was."""
+    """Hold a mitigated model, where `held` stands for the model as it was."""
     stamp = item.stamp
 
     def build(context: Context) -> Any:

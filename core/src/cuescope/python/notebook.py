@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
-from cuescope.conclusions import Report, Score
-from cuescope.errors import BadDataError
 from cuescope.report.html import data_uri, environment
 from cuescope.report.pictures import stored_picture
-from cuescope.runs import exhibit_key, picture_key
+from cuescope_core.conclusions import Report, Score
+from cuescope_core.errors import BadDataError
+from cuescope_core.runs import exhibit_key, picture_key
 
 CARDS = 5  # few: a cell is looked at, the page is read
 TILES = 6

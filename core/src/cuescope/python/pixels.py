@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.digest import digest
-from cuescope.errors import BadDataError, UserError, with_article
-from cuescope.pixels import to_rgb
-from cuescope.types import Frame
+from cuescope_core.digest import digest
+from cuescope_core.errors import BadDataError, UserError, with_article
+from cuescope_core.pixels import to_rgb
+from cuescope_core.types import Frame
 
 _ONE_AT_A_TIME = Lock()  # a caller's data set need not bear the threads that load ahead
 KINDS = "a PIL image, uint8 pixels (row, col, 3), or the path of an image file"
@@ -57,7 +57,7 @@ def as_image(item: Any, where: str) -> Image.Image:
 
 
 def _how_to_make_pixels(item: Any) -> str | None:
-    """What turns an array or tensor into pixels, as code that can be pasted; None for all else."""
+    """Code that turns an array or tensor into pixels that can be pasted; None for all else."""
     if not (hasattr(item, "dtype") and hasattr(item, "shape")):
         return None
     code = "image"

@@ -1,13 +1,8 @@
-"""What is asked for from Python: an audit in which some plugins are objects of the caller."""
+"""A request from Python: an audit in which some plugins are objects of the caller."""
 
 from collections.abc import Mapping
 
-from cuescope.request import Request, Settings
-
-# words of `cuescope.audit` itself: an option of a method that has such a name is in a mapping
-TAKEN = frozenset(Request.model_fields) | {
-    *("model_name", "data_name", "out", "runs", "cache", "progress"),
-}
+from cuescope_core.request import Request, Settings
 
 
 class PythonRequest(Request):
@@ -27,17 +22,12 @@ class PythonRequest(Request):
             f"model={word_of(self.model)}",
             f"data={word_of(self.data)}",
         ]
-        own = {k: v for k, v in self.method_options.items() if k not in TAKEN}
-        words += [f"{name}={value!r}" for name, value in own.items()]
-        others = {k: v for k, v in self.method_options.items() if k not in own}
-        of_plugins = {
-            "method": others,
-            "model": self.model_options,
-            "data": self.data_options,
+        given = {
+            "options": self.method_options,
+            "model_options": self.model_options,
+            "data_options": self.data_options,
         }
-        words += [
-            f"{kind}_options={dict(of)!r}" for kind, of in of_plugins.items() if of
-        ]
+        words += [f"{name}={dict(of)!r}" for name, of in given.items() if of]
         for name, field in Settings.model_fields.items():
             if (value := getattr(self, name)) != field.default:
                 words.append(f"{name}={value!r}")

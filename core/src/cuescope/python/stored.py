@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 
-from cuescope.conclusions import Report, Score
-from cuescope.errors import UserError
 from cuescope.installing import how_to_install
-from cuescope.printable import one_line, printable
-from cuescope.report.own_pages import require_own_page
-from cuescope.runs import RunFolder, load_report
+from cuescope_core.conclusions import Report, Score
+from cuescope_core.errors import UserError
+from cuescope_core.printable import one_line, printable
+from cuescope_core.runs import RunFolder, load_report
 
 if TYPE_CHECKING:
     import pandas
 
 SHOWN = 12  # findings of a printed report
+
+
+class UnfinishedError(Exception):
+    """An `error` that ended the work when a `report` of what had been found was stored."""
+
+    def __init__(self, report: "StoredReport", error: Exception) -> None:
+        super().__init__(str(error))
+        self.report = report
+        self.error = error
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class Objects:
 
 
 class StoredReport(Report):
-    """What `cuescope.audit` and `cuescope.load` give: a `Report` that knows its run folder.
+    """A `Report` that knows its run folder, as `cuescope.audit` and `cuescope.load` give it.
 
     `print(report)` shows the findings in words; a notebook shows them with their pictures.
     """
@@ -39,18 +47,16 @@ class StoredReport(Report):
     _objects: Objects = PrivateAttr(default_factory=Objects)
 
     @classmethod
-    def of(
-        cls,
-        report: Report,
-        folder: Path,
-        *,
-        model: Any = None,
-        data: Any = None,
-    ) -> Self:
-        """The same report, of the run in `folder`; `model` and `data` are the caller's objects."""
+    def of(cls, report: Report, folder: Path) -> Self:
+        """The same report, of the run in `folder`."""
         # copied field by field: what is checked once is not checked again in another way
         stored = cls(**{name: getattr(report, name) for name in Report.model_fields})
         stored._folder = folder
+        return stored
+
+    def with_objects(self, model: Any, data: Any) -> Self:
+        """The same report, with the model and data that the caller gave."""
+        stored = self.of(self, self.folder)
         stored._objects = Objects(model, data)
         return stored
 
@@ -72,12 +78,14 @@ class StoredReport(Report):
 
     def open(self) -> None:
         """Show the page in a browser; raises UserError for one that another user made."""
+        from cuescope.report.own_pages import require_own_page
+
         require_own_page(self.page)
         webbrowser.open(self.page.absolute().as_uri())
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The scores, a row each, ranked; raises UserError where pandas is not installed."""
-        from cuescope.findings import SCORES, score_rows
+        from cuescope_core.findings import SCORES, score_rows
 
         pandas = require_pandas()
         # Int64 of pandas: `n` may be missing, which numpy's whole numbers cannot be
@@ -92,8 +100,8 @@ class StoredReport(Report):
         return pandas.DataFrame(score_rows(self), columns=list(SCORES)).astype(kinds)
 
     def answers(self) -> "pandas.DataFrame":
-        """What the model answered, a row a trial; raises UserError where the folder has none."""
-        from cuescope.answers import read_answers
+        """Answers of the model, a row a trial; raises UserError where the folder has none."""
+        from cuescope_core.answers import read_answers
 
         require_pandas()
         answers = read_answers(self._folder)

@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from cuescope.context import Progress, silent
-from cuescope.errors import UserError, nearest, with_article
 from cuescope.python.images import Images
-from cuescope.spec import fault
-from cuescope.types import Options
+from cuescope_core.context import Progress, silent
+from cuescope_core.errors import UserError, nearest, with_article
+from cuescope_core.spec import fault
+from cuescope_core.types import Options
 
 # the names that a column may have without being told
 USUAL = {
@@ -55,7 +55,7 @@ class TableOptions(Options):
 
 
 def is_table(item: object) -> bool:
-    """Whether it is a table that is known here; a library that nobody imported made none."""
+    """True if it is a table that is known here; a library that nobody imported made none."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(item, pandas.DataFrame):
         return True

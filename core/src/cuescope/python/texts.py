@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 MOST_LETTERS = 1_000
 

@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cuescope.conclusions import Score
-from cuescope.signs import with_sign
+from cuescope_core.conclusions import Score
+from cuescope_core.signs import with_sign
 
 MISSING = "not measured"
 FINE = 0.01  # two decimals do not tell the ends of an interval apart that is narrower

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from cuescope.conclusions import Picture, Table
 from cuescope.report.html import data_uri, environment
 from cuescope.report.tables import table_cells
+from cuescope_core.conclusions import Picture, Table
 
 
 def render(name: str, items: Sequence[Table | Picture], command: str) -> str:

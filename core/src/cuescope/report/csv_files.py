@@ -6,7 +6,7 @@ from io import StringIO
 from itertools import chain
 from pathlib import Path
 
-from cuescope.whole_files import write_atomically
+from cuescope_core.atomic_files import write_atomically
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.errors import UserError
-from cuescope.store import DAMAGE, TABLE, UNREADABLE, fits, unpack
+from cuescope_core.errors import UserError
+from cuescope_core.store import DAMAGE, TABLE, UNREADABLE, fits, unpack
 
 # bytes; an answer has kilobytes, and what is read inside a model some megabytes
 MAX_VALUE = 2**26
@@ -119,7 +119,7 @@ def _bounded_rows(
 
 
 def _is_sound(key: str, value: bytes) -> bool:
-    """Whether a value can be read as what its key promises."""
+    """True if a value can be read as what its key promises."""
     kind, _, rest = key.partition(" ")
     try:
         if kind == "model" and rest:
@@ -161,7 +161,7 @@ def _is_response(value: bytes) -> bool:
 
 
 def _is_head(dtype: Any, shape: Any) -> bool:
-    """Whether this is how an array of plain numbers is described."""
+    """True if this is how an array of plain numbers is described."""
     sizes = isinstance(shape, list) and all(
         type(size) is int and size >= 0 for size in shape
     )

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from cuescope.errors import UserError
-from cuescope.request import Request
-from cuescope.runs import load_report, stored_command
-from cuescope.typed import words_without
+from cuescope_core.errors import UserError
+from cuescope_core.next_commands import words_without
+from cuescope_core.request import Request
+from cuescope_core.runs import load_report, stored_command
 
 # they change the way, not the answer
 _WAY = ("--batch-size", "--executor", "--device")

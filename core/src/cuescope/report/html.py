@@ -9,18 +9,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cuescope.conclusions import (
-    Contrast,
-    Exhibit,
-    Finding,
-    Occurrence,
-    Portrait,
-    Report,
-    Row,
-    Score,
-)
-from cuescope.errors import BadDataError
-from cuescope.printable import printable
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.outlines import path_around
 from cuescope.report.pictures import stored_picture
@@ -34,8 +22,20 @@ from cuescope.report.screen import (
 )
 from cuescope.report.steps import next_commands, next_steps
 from cuescope.report.tables import table_cells
-from cuescope.runs import exhibit_key, picture_key
-from cuescope.typed import typed
+from cuescope_core.conclusions import (
+    Contrast,
+    Exhibit,
+    Finding,
+    Occurrence,
+    Portrait,
+    Report,
+    Row,
+    Score,
+)
+from cuescope_core.errors import BadDataError
+from cuescope_core.next_commands import typed
+from cuescope_core.printable import printable
+from cuescope_core.runs import exhibit_key, picture_key
 
 MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
 # of them with frames and bars inside: a page stays below some megabytes
@@ -97,7 +97,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
 
 
 def _first_told(report: Report, pictures: Mapping[str, bytes]) -> Drawn | None:
-    """What is told first, where there is no finding: what it is called, and what it did."""
+    """The first feature to tell of where there is no finding: its name, and what it did."""
     if not report.told:
         return None
     first = report.told[0]
@@ -309,7 +309,7 @@ def data_uri(picture: bytes) -> str:
 
 
 def _is_chart(picture: bytes) -> bool:
-    """Whether it is drawn in a palette of few colours (lines and letters), as no photo is.
+    """True if it is drawn in a palette of few colours (lines and letters), as no photo is.
 
     A dark page shows charts with dark paper; photos and maps keep their colours.
     """

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from cuescope.context import cache_folder
-from cuescope.errors import UserError, reason_of
-from cuescope.printable import whole_text
-from cuescope.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
-from cuescope.trust.maker import is_signed
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.context import cache_folder
+from cuescope_core.errors import UserError, reason_of
+from cuescope_core.printable import whole_text
+from cuescope_core.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
+from cuescope_core.trust.maker import is_signed
 
 DEPTH = 3  # folders below the one that is looked at
 UNKNOWN = "-"
@@ -73,7 +73,7 @@ def report_files(folder: Path) -> list[Path]:
 
 
 def list_run(file: Path) -> ListedRun:
-    """What the list of runs says of a `report.json`."""
+    """Read a `report.json` for the list of runs."""
     # the name of a folder may be no Unicode
     run = whole_text(str(file.parent))
     # faults are told as whoever opens the run is told
@@ -125,7 +125,7 @@ def _names(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _claims(report: Mapping[str, Any]) -> Iterator[str]:
-    """What each cue does that passes the method's rule; of schema 1 the names of cues alone."""
+    """Claims of the cues that pass the method's rule; of schema 1 the names of cues alone."""
     names = _names(report)
     if report["schema_version"] == 1:
         found = (cue.feature for cue in _cues(report) if cue.is_finding)

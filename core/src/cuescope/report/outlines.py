@@ -25,7 +25,7 @@ def path_around(mask: np.ndarray, width: int, height: int) -> str:
 
 
 def _runs(lines: np.ndarray) -> list[tuple[int, int, int]]:
-    """Of each line its number, and where a run of True starts and ends."""
+    """Yield the number of each line, and where a run of True starts and ends."""
     steps = np.diff(np.pad(lines.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     numbers, starts = np.nonzero(steps == 1)
     _, ends = np.nonzero(steps == -1)

@@ -7,13 +7,13 @@ import re
 import shlex
 from pathlib import Path
 
-from cuescope.context import cache_folder
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.runs import RunFolder, source_of
-from cuescope.trust.maker import is_signed, sign
-from cuescope.trust.source import ELSEWHERE
-from cuescope.whole_files import read_whole, write_atomically
+from cuescope_core.atomic_files import read_whole, write_atomically
+from cuescope_core.context import cache_folder
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.runs import RunFolder, source_of
+from cuescope_core.trust.maker import is_signed, sign
+from cuescope_core.trust.source import ELSEWHERE
 
 MOST_BYTES = 2**29  # of a page: its pictures lie in it
 _SIGNATURE = re.compile(r"\n<!-- cuescope ([0-9a-f]{64}) -->\n\Z")

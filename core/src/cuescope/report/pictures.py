@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 from PIL import Image, ImageDraw
 
-from cuescope.affected import root
-from cuescope.conclusions import Occurrence, Report
-from cuescope.errors import BadDataError
-from cuescope.jpeg_scans import has_too_many_scans
-from cuescope.runs import exhibit_key, exhibits, illustrations, picture_key
-from cuescope.types import Sample
+from cuescope_core.affected import root
+from cuescope_core.conclusions import Occurrence, Report
+from cuescope_core.errors import BadDataError
+from cuescope_core.jpeg_scans import has_too_many_scans
+from cuescope_core.runs import exhibit_key, exhibits, illustrations, picture_key
+from cuescope_core.types import Sample
 
 PICTURE_SIDE = 128
 EXHIBIT_SIDE = 512
@@ -43,7 +43,7 @@ def stored_picture(content: bytes) -> Iterator[Image.Image]:
 
 
 def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:
-    """What the report shows as JPEG files, by `picture_key` and `exhibit_key`.
+    """Pictures of the report as JPEG files, by `picture_key` and `exhibit_key`.
 
     A frame that can no longer be read has none: the answers are there, and a picture is not worth
     an audit.

@@ -10,12 +10,12 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from cuescope.conclusions import Evidence, Finding, Report, Row, Score, cues_of
-from cuescope.counted import count_of
-from cuescope.printable import one_line
 from cuescope.report.bars import short_p_value
 from cuescope.report.steps import copyable, next_commands, tests_a_run
-from cuescope.signs import with_sign
+from cuescope_core.amounts import count_of
+from cuescope_core.conclusions import Evidence, Finding, Report, Row, Score, cues_of
+from cuescope_core.printable import one_line
+from cuescope_core.signs import with_sign
 
 LINES = 30
 WIDTH = 80
@@ -123,7 +123,7 @@ def _claim(report: Report, cue: Finding) -> str:
 
 
 def cue_name(report: Report, key: str) -> str:
-    """What a cue is called: by a check, else by its method, else by what its pictures show."""
+    """The name of a cue: by a check, else by its method, else by what its pictures show."""
     for check in report.evidence:
         if check.feature == key and check.name:
             return one_line(check.name)
@@ -229,7 +229,7 @@ def _row_lines(
 
 
 def _rank(row: Row) -> tuple[bool, bool, float]:
-    """What changes are measured from, then what passes, by its change."""
+    """Rank of a row: the reference first, then what passes, by its change."""
     change = row.change
     return change is not None, not (row.passes or row.doubt), -abs(change or 0.0)
 
@@ -344,7 +344,7 @@ def _caution(cues: Sequence[Finding], width: int) -> Iterator[Line]:
 
 
 def _tested(report: Report, width: int) -> Iterator[Line]:
-    """What was tried without a finding, and the strongest of it."""
+    """A line on what was tried without a finding, and the strongest of it."""
     headlines = [score for score in report.headlines if score.value is not None]
     if not headlines:
         reason = next(
@@ -397,7 +397,7 @@ def _checks(evidence: Sequence[Evidence], width: int) -> Iterator[Line]:
 
 
 def check_words(check: Evidence) -> str:
-    """Whether a check passed, failed (it takes findings away), or is a note that changes none."""
+    """Word for a check: passed, failed (it takes findings away), or a note that changes none."""
     if check.verdict == "supported":
         return "passed"
     return "FAILED" if check.verdict == "refuted" and check.doubt else "note"

@@ -1,11 +1,17 @@
-"""What to do after a report, as commands to copy."""
+"""Next steps after a report, as commands to copy."""
 
 import re
 import shlex
 
-from cuescope.conclusions import OWN_STEP, Report
-from cuescope.counted import count_of
-from cuescope.typed import PythonCall, Typed, command_words, data_words, typed
+from cuescope_core.amounts import count_of
+from cuescope_core.conclusions import OWN_STEP, Report
+from cuescope_core.next_commands import (
+    PythonCall,
+    Typed,
+    command_words,
+    data_words,
+    typed,
+)
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -57,7 +63,7 @@ def copyable(command: str, width: int) -> list[str]:
 
 
 def tests_a_run(report: Report) -> bool:
-    """Whether it is of a method that tests what another run found."""
+    """True if it is of a method that tests what another run found."""
     return "run" in report.provenance.method.options
 
 
@@ -158,7 +164,7 @@ def _with_samples(report: Report, run: str, following: Typed) -> list[Step]:
 
 
 def _own_steps(report: Report, run: str) -> list[Step]:
-    """What the method says itself; it cannot know the folder of the run, and writes RUN.
+    """Steps that the method names itself; it cannot know the folder of the run, and writes RUN.
 
     Nor the options of the data as they were typed, for which it writes DATA.
 

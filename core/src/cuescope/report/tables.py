@@ -10,11 +10,11 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cuescope.conclusions import Cell, Table
-from cuescope.printable import one_line
 from cuescope.report.bars import short_p_value
 from cuescope.report.words import Words
-from cuescope.signs import with_sign
+from cuescope_core.conclusions import Cell, Table
+from cuescope_core.printable import one_line
+from cuescope_core.signs import with_sign
 
 Row = tuple[str, list[tuple[str, str]]]
 MANY = 9  # so many columns stand close to each other

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cuescope.conclusions import Accuracy, Finding, Impact, Report
-from cuescope.hookspecs import hookimpl
-from cuescope.types import Outcome
+from cuescope_core.conclusions import Accuracy, Finding, Impact, Report
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.types import Outcome
 
 if TYPE_CHECKING:
-    from cuescope.auditing import Audit
+    from cuescope_core.auditing import Audit
 
 
 class Tally:

@@ -7,7 +7,13 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from cuescope.conclusions import (
+from cuescope.report.bars import FINE, figure, short_p_value, with_ends
+from cuescope.report.screen import check_words, screen
+from cuescope.report.steps import Step, copyable, next_steps
+from cuescope.report.tables import render_table
+from cuescope.report.words import Words
+from cuescope_core.amounts import by_condition, count_of
+from cuescope_core.conclusions import (
     OWN_STEP,
     Contrast,
     Cost,
@@ -18,13 +24,7 @@ from cuescope.conclusions import (
     Score,
     short_name,
 )
-from cuescope.counted import by_condition, count_of
-from cuescope.report.bars import FINE, figure, short_p_value, with_ends
-from cuescope.report.screen import check_words, screen
-from cuescope.report.steps import Step, copyable, next_steps
-from cuescope.report.tables import render_table
-from cuescope.report.words import Words
-from cuescope.typed import typed
+from cuescope_core.next_commands import typed
 
 MAX_ROWS = 10
 MAX_STATEMENTS = 3
@@ -89,7 +89,7 @@ def _sections(
 
 
 def _print_head(head: str, console: Console) -> None:
-    """What goes on in another line is further in: a stranger's word stands at no line's begin."""
+    """Print the head; further lines are indented, so that a stranger's word begins no line."""
     first, *rest = Words(head, "bold cyan").wrap(console, console.width - 2)
     console.print(first)
     for line in rest:
@@ -122,7 +122,7 @@ def _lines_of(step: str, program: str, width: int) -> list[str]:
 
 
 def _finding(report: Report, *, everything: bool) -> RenderableType:
-    """What is told in sentences, and how often the model is right."""
+    """Print the sentences, and how often the model is right."""
     # Text: rich would read [brackets] as markup
     lines = list(map(Words, report.statements))
     more = 0 if everything else len(lines) - MAX_STATEMENTS
@@ -288,7 +288,7 @@ def _table(
 
 
 def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
-    """Of the first scores of a row that have them."""
+    """Return `n` and `q` of the first scores of a row that have them."""
     n = q = ""
     for score in row:
         if score is None:

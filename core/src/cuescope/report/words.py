@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.text import Text
 
-from cuescope.printable import one_line
+from cuescope_core.printable import one_line
 
 
 class Words(Text):

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import xmlschema
 
-from cuescope_commands.gating import exit_code
 from cuescope_commands.gating._asking import Draws, judge_by_asking
+from cuescope_commands.gating._gate import exit_code
 from cuescope_commands.gating._judging import (
     JUDGES,
     Bound,

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from cuescope.answers import COLUMNS
-from cuescope.conclusions import (
+from cuescope_core.answers import COLUMNS
+from cuescope_core.conclusions import (
     Cost,
     Feature,
     Metric,
@@ -18,9 +18,9 @@ from cuescope.conclusions import (
     Report,
     Score,
 )
-from cuescope.context import cache_folder
-from cuescope.findings import as_table
-from cuescope.runs import RunFolder, picture_key
+from cuescope_core.context import cache_folder
+from cuescope_core.findings import as_table
+from cuescope_core.runs import RunFolder, picture_key
 from cuescope_view.runs import RunsFolder
 from cuescope_view.server import make_app
 

@@ -298,7 +298,7 @@ def test_of_a_run_of_somebody_else_nothing_is_run(
     """It is shown, without its commands; its plugins are not even looked for."""
     write_run(home / "mailed", own=False)
     monkeypatch.setattr(
-        "cuescope.registry.Registry.load",
+        "cuescope_core.registry.Registry.load",
         lambda *_: pytest.fail("a plugin was loaded"),
     )
     run = ids(client)["mailed"]

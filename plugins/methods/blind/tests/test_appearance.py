@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from pydantic import Field
 
-from cuescope.types import FrameSource
 from cuescope_blind import Blind, report
 from cuescope_blind.appearance import Labelled, is_labelled
 from cuescope_blind.none import NoModel
 from cuescope_blind.tells.files import COLOURS, FILE_TELLS, columns_of, facts_of
+from cuescope_core.types import FrameSource
 from cuescope_sdk import Context, Frame, Options, Plugin, Report, Sample, digest
 from cuescope_sdk.testing import MediaFile, Setup
 

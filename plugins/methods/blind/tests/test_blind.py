@@ -242,11 +242,11 @@ def test_the_model_none_answers_by_chance() -> None:
 
 
 def test_the_manifest_of_the_hardest_is_read_in_order(tmp_path: Path) -> None:
-    from cuescope_blind.command import require_manifest
+    from cuescope_blind.command.blinding import Choice
 
     with pytest.raises(UserError, match="expected both, got no --manifest FILE"):
-        require_manifest(5, None, None)
-    require_manifest(None, None, None)
-    require_manifest(None, 5, tmp_path / "hard.jsonl")
+        Choice(5, None, None).require_whole()
+    Choice(None, None, None).require_whole()
+    Choice(None, 5, tmp_path / "hard.jsonl").require_whole()
     with pytest.raises(UserError, match="expected one of them, got both"):
-        require_manifest(5, 5, tmp_path / "hard.jsonl")
+        Choice(5, 5, tmp_path / "hard.jsonl").require_whole()

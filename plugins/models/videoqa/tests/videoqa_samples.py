@@ -8,7 +8,7 @@ import numpy as np
 import videoqa_published as published
 from PIL import Image
 
-from cuescope.types import FrameSource
+from cuescope_core.types import FrameSource
 from cuescope_sdk import Frame, Sample
 from cuescope_videoqa import AllInOne, FrozenBiLM, JustAsk, Singularity
 

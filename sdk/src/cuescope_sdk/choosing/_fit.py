@@ -8,15 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cuescope import building
-from cuescope.building import find_installed, find_tools
-from cuescope.capabilities import EMBEDDER, ROLES
-from cuescope.counted import count_of
-from cuescope.installing import how_to_install, is_own
-from cuescope.outside_eye import with_eye
-from cuescope.plugin_index import dists_of
-from cuescope.registry import Registry
-from cuescope.spec import Spec, validate
+from cuescope_core import building
+from cuescope_core.amounts import count_of
+from cuescope_core.building import find_installed, find_tools
+from cuescope_core.capabilities import EMBEDDER, ROLES
+from cuescope_core.registry import Registry
+from cuescope_core.remedies import dists_of, how_to_install, is_own
+from cuescope_core.separate_embedder import with_eye
+from cuescope_core.spec import Spec, validate
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -61,7 +60,7 @@ class Fit:
 
     @property
     def verdict(self) -> str:
-        """Whether it can be used as things are, in a word or two."""
+        """Verdict on its use as things are, in a word or two."""
         if not self.installed:
             return "not here"
         graves = {lack.gravity for lack in self.lacks}
@@ -72,7 +71,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Question:
-    """What the person has: SPECs of a model and of data with their options, None if not said.
+    """Question of a person: SPECs of a model and of data with their options, None if not said.
 
     `tools` are the roles that are filled, `method_options` what is given to methods by name.
     """
@@ -99,7 +98,7 @@ class Question:
         return replace(self, data=str(Spec(name, spec.arg)), data_options=shared)
 
     def capabilities(self, context: Context) -> Capabilities | None:
-        """What the model is able to do; what its class declares, where it cannot be built yet.
+        """Capabilities of the model; those that its class declares, where it cannot be built yet.
 
         Raises UserError for options that do not fit, and for a model that can never be asked.
         """
@@ -151,7 +150,7 @@ class Question:
 
 
 def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
-    """What it cannot do without, and the command that fills it in, where there is one."""
+    """Required options that are missing, and the command that fills them in, where there is one."""
     fields = method.Options.model_fields.items()
     required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
@@ -162,7 +161,7 @@ def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
 
 
 def needs_in_words(method: Any) -> str:
-    """What a method needs of model, tools and data, in a line."""
+    """Needs of a method of model, tools and data, in a line."""
     requires: Requirements = method.requires
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
     # all of it is missing of a model that can nothing
@@ -191,7 +190,7 @@ def needs_in_words(method: Any) -> str:
 
 
 def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
-    """What a model lacks for a method, in words."""
+    """List what a model lacks for a method, in words."""
     names = [
         *sorted(requires.outputs - has.outputs),
         *sorted(requires.edits - has.edits),
@@ -264,7 +263,7 @@ def _of_data(
 
 
 def _declaration(question: Question, registry: Registry) -> Capabilities | None:
-    """What the class of the model declares; raises UserError for options that do not fit."""
+    """Capabilities that the model's class declares; raises UserError for options that misfit."""
     if question.model is None:
         return None
     spec = Spec.parse(question.model)
@@ -278,7 +277,7 @@ def _declaration(question: Question, registry: Registry) -> Capabilities | None:
 
 
 def _profile(question: Question, context: Context) -> DataProfile | None:
-    """What the data have; of large data, of `MOST` samples spread over it."""
+    """Profile of the data; of large data, of `MOST` samples spread over it."""
     if question.data is None:
         return None
     data = context.build("dataset", question.data, question.data_options)

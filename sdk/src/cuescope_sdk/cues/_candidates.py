@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Report
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import Report
 from cuescope_sdk.cues._embedded import Embedded
 from cuescope_sdk.cues._learning import IntPerSample, learn
 from cuescope_sdk.cues._recognition import WRONGLY_TOLD
@@ -25,7 +25,7 @@ class Candidate:
     answer: str | None = None
 
     def log_likelihood(self, shows: IntPerSample) -> float:
-        """Of what was told of samples: 1 with the cue, 0 without it, -1 nothing."""
+        """Log-likelihood of what was told of samples: 1 with the cue, 0 without it, -1 nothing."""
         known = shows >= 0
         shown = self.probability[known]
         # who tells errs as well
@@ -49,7 +49,7 @@ def choose_candidate(
 
 
 def found_features(audit: Audit, data: Embedded, report: Report) -> Iterator[Candidate]:
-    """What a run found, each recognised in all samples by what is listed of it."""
+    """Features that a run found, each recognised in all samples by what is listed of it."""
     features = {feature.key: feature for feature in report.features}
     for key in dict.fromkeys(score.feature for score in report.findings):
         listed = data.listed([seen.sample for seen in features[key].occurrences])
@@ -60,7 +60,7 @@ def found_features(audit: Audit, data: Embedded, report: Report) -> Iterator[Can
 
 
 def drawing_answers(audit: Audit, data: Embedded, least: int) -> Iterator[Candidate]:
-    """What samples share that get an answer, for each answer that `least` samples wrongly get."""
+    """Candidates shared by samples of an answer, for each that `least` samples wrongly get."""
     prediction = np.array(data.prediction, dtype=object)
     labels = len(data.labels)
     for answer in common_wrong_answers(data, least):

@@ -13,14 +13,14 @@ from jaxtyping import Float
 from PIL import Image
 from pydantic import Field, FiniteFloat, ValidationError, model_validator
 
-from cuescope.digest import digest
-from cuescope.errors import BadDataError, UserError
-from cuescope.jpeg_scans import has_too_many_scans
-from cuescope.pixels import to_rgb
-from cuescope.plain_json import parse_json
-from cuescope.printable import one_line
-from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
-from cuescope.types import Frame, Sample, Value
+from cuescope_core.checksummed_files import DamagedFileError, read_sealed, write_sealed
+from cuescope_core.digest import digest
+from cuescope_core.errors import BadDataError, UserError
+from cuescope_core.jpeg_scans import has_too_many_scans
+from cuescope_core.pixels import to_rgb
+from cuescope_core.plain_json import parse_json
+from cuescope_core.printable import one_line
+from cuescope_core.types import Frame, Sample, Value
 from cuescope_sdk.models._arrays import read_arrays
 
 MOST_EXAMPLES = 40  # a side: what is learned from more is in the recogniser
@@ -81,7 +81,7 @@ class Example(Value):
 
 
 class Facts(Value):
-    """What a file holds beside arrays."""
+    """Facts of a file beside its arrays."""
 
     schema_version: Literal[1] = 1
     name: Text

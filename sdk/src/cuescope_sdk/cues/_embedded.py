@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope.auditing import Audit
-from cuescope.types import Outcome, Output, Sample, Trial
+from cuescope_core.auditing import Audit
+from cuescope_core.types import Outcome, Output, Sample, Trial
 from cuescope_sdk.cues._cue import content_of
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups
@@ -37,7 +37,7 @@ class Embedded:
 
     @classmethod
     def of(cls, audit: Audit, outcomes: Sequence[Outcome]) -> Self:
-        """What was answered."""
+        """Build it of what was answered."""
         samples = [outcome.trial.sample for outcome in outcomes]
         others = {str(sample.label) for sample in samples} - set(audit.labels)
         labels = (*audit.labels, *sorted(others))
@@ -56,12 +56,12 @@ class Embedded:
 
     @cached_property
     def prediction(self) -> list[str | None]:
-        """What each was answered; None where it was not asked."""
+        """Answer to each sample; None where it was not asked."""
         return [outcome.prediction for outcome in self.outcomes]
 
     @cached_property
     def groups(self) -> Groups:
-        """What was drawn together."""
+        """Groups of samples that were drawn together."""
         return Groups.of(self.samples)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What recognises a cue, learned from samples with it and without it, beyond their label."""
+"""Recogniser of a cue, learned from samples with it and without it, beyond their label."""
 
 import warnings
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from cuescope.errors import UserError
-from cuescope.types import Sample
+from cuescope_core.errors import UserError
+from cuescope_core.types import Sample
 from cuescope_sdk.cues._cue import (
     MOST_EXAMPLES,
     Box,

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 from scipy import special
 
-from cuescope.auditing import Audit
+from cuescope_core.auditing import Audit
 from cuescope_sdk.cues._cue import Cue
 from cuescope_sdk.cues._embedded import Embedded, Points, embed
 from cuescope_sdk.cues._learning import IntPerSample, learn
@@ -37,7 +37,7 @@ class Recognition:
 
     @property
     def probability(self) -> PerSample:
-        """Of each sample to show the cue, 0 to 1."""
+        """Probability of each sample to show the cue, 0 to 1."""
         return np.asarray(special.expit(self.log_odds))
 
     @property
@@ -133,7 +133,7 @@ def labels_of_examples(data: Embedded, cue: Cue) -> IntPerSample:
 
 
 def groups_with_examples(data: Embedded, cue: Cue) -> Groups:
-    """What was drawn together, of the samples and then of the examples."""
+    """Groups that were drawn together, of the samples and then of the examples."""
     names: dict[object, int] = {}
     codes = []
     for group, key in [

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from cuescope.auditing import Audit
+from cuescope_core.auditing import Audit
 from cuescope_sdk.cues._cue import Cue, LinearRecogniser, content_of, examples_of
 from cuescope_sdk.cues._embedded import Embedded
 from cuescope_sdk.cues._learning import IntPerSample, learn

@@ -1,4 +1,4 @@
-"""What each annotation must be that methods share; docs/annotations.md tells who reads it."""
+"""Types of the annotations that methods share; docs/annotations.md tells who reads it."""
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from cuescope_sdk import Detection, Frame, Sample
 
 
 def annotation_faults(sample: Sample) -> dict[str, str]:
-    """What is expected of each known annotation of a sample that is something else."""
+    """Faults of the known annotations of a sample: what each was expected to be."""
     faults = {}
     for key, (expected, holds) in KNOWN.items():
         value = sample.annotations.get(key)

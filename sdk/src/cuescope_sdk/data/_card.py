@@ -6,7 +6,7 @@ from itertools import chain
 
 from PIL import Image
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import BadDataError, Dataset, Detection, Sample
 from cuescope_sdk.data._input_checks import InputCheck
 
@@ -17,7 +17,7 @@ SIDE = 160  # pixels of a thumbnail
 
 
 def describe_data(data: Dataset) -> dict[str, str]:
-    """What the samples of a data set show, a line each."""
+    """Describe the samples of a data set, a line each."""
     samples = [data[index] for index in range(len(data))]
     lines = {
         "samples": f"{len(samples):,}",
@@ -32,7 +32,7 @@ def describe_data(data: Dataset) -> dict[str, str]:
 
 
 def check_groups(data: Dataset) -> InputCheck:
-    """What belongs together: groups that are declared or shown, or that nothing is known."""
+    """Check which samples belong together: by groups declared or shown, if any."""
     groups = [data[index].group for index in range(len(data))]
     known = [group for group in groups if group is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""What is measured of samples besides what was found: sizes, places, times, picture quality."""
+"""Measures of samples besides what was found: sizes, places, times, picture quality."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -77,7 +77,7 @@ def conditions_of(
 
 
 def _may_have_a_size(label: str, samples: Sequence[Sample]) -> bool:
-    """Whether a label may name a thing: "yes" does not, nor the "B" that answers a question."""
+    """True if a label may name a thing: "yes" does not, nor the "B" that answers a question."""
     if label.casefold() in YES_NO:
         return False
     # without a question a letter or a digit may be what is seen
@@ -102,7 +102,7 @@ def _place_or_time(name: str, given: Sequence[Any]) -> Conditions:
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a number; True is none."""
+    """True if it is a number; True is none."""
     numeric = isinstance(value, int | float | np.integer | np.floating)
     return numeric and not isinstance(value, bool)
 
@@ -133,7 +133,7 @@ def object_size(sample: Sample, label: str) -> float | None:
 
 
 def is_size_rough(samples: Sequence[Sample]) -> bool:
-    """Whether sizes come from boxes: no sample has its object's mask, or the size as a number."""
+    """True if sizes come from boxes: no sample has its object's mask, or the size as a number."""
     given = set().union(*(sample.annotations for sample in samples))
     return not given & {"masks", *SIZE_KEYS}
 

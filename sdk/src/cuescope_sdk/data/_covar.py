@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, FiniteFloat, Strict, TypeAdapter, ValidationError
 
-from cuescope.parquet_files import read_parquet
-from cuescope.sealed import read_sealed, write_sealed
+from cuescope_core.checksummed_files import read_sealed, write_sealed
+from cuescope_core.parquet_files import read_parquet
 from cuescope_sdk import BadDataError, UserError, nearest
 
 _AGAIN = "`cuescope covar build` with the same words writes it again"
@@ -23,7 +23,7 @@ _CHOICES = TypeAdapter(tuple[str, ...])
 
 
 class _Parameters(BaseModel, extra="allow"):
-    """What a build says of how an image was made: plain values, `scale` among them."""
+    """Parameters of how an image was made: plain values, `scale` among them."""
 
     __pydantic_extra__: dict[str, bool | FiniteFloat | str]
 

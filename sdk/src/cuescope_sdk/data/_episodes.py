@@ -148,7 +148,7 @@ class Episodes(Layout):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that a sample shows."""
+        """Digest of everything that a sample shows."""
         shown = []
         for e in self.episodes:
             # by content: a path is of this machine

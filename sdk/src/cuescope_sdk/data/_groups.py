@@ -87,7 +87,7 @@ class Grouping:
         names: Sequence[str],
         title: str,
     ) -> Self:
-        """What the rule's one capturing group finds in each name.
+        """Match of the rule's one capturing group in each name.
 
         `(.*)_clip\\d+` gives "kitchen_clip3.mp4" the group "kitchen". Raises UserError for what
         is no such expression, and where it matches none of the names.
@@ -145,7 +145,7 @@ def source_of(row: Mapping[str, Any], column: str) -> str | None:
 
 
 def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | None]:
-    """What the rule's one capturing group finds in each name; None where it finds nothing."""
+    """Match of the rule's one capturing group in each name; None where it finds nothing."""
     pattern = _compile(rule, title)
     groups = []
     for match in map(pattern.search, names):

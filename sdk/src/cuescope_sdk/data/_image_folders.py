@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from cuescope.trust.risks import Names, NamesPart, Words
+from cuescope_core.trust.risks import Names, NamesPart, Words
 from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._layouts import Layout, first_place
@@ -50,7 +50,7 @@ class ImageItem:
 
     @property
     def images(self) -> tuple[Path, ...]:
-        """What a sample shows, in the order of time."""
+        """Images of a sample, in the order of time."""
         return (*self.earlier, self.path)
 
 
@@ -97,7 +97,7 @@ def required_place(root: Path, title: str, *paths: str) -> Path:
 
 @dataclass(frozen=True)
 class MediaFolder:
-    """What lies right in a folder, by name; hidden files and folders are passed over."""
+    """Entries right in a folder, by name; hidden files and folders are passed over."""
 
     path: Path
 
@@ -120,7 +120,7 @@ class MediaFolder:
 
 
 def _names(folder: Path) -> list[str]:
-    """What is in a folder, in order; nothing where there is no such folder."""
+    """Names in a folder, in order; none where there is no such folder."""
     try:
         # file systems list in any order, and the order of samples is part of an audit
         return sorted(
@@ -255,11 +255,11 @@ class ImageFolder(Layout):
         raise NotImplementedError
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
-        """Whether an image is opened for the sake of these classes alone."""
+        """True if an image is opened for the sake of these classes alone."""
         return not classes.isdisjoint(item.classes)
 
     def annotations(self, item: ImageItem) -> Mapping[str, Any]:
-        """What a sample says of its image; override it for what is costly to make."""
+        """Annotations of a sample; override it for those that are costly to make."""
         return item.annotations
 
     @property
@@ -282,7 +282,7 @@ class ImageFolder(Layout):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that a sample shows."""
+        """Digest of everything that a sample shows."""
         shown = []
         for item in self.items:
             masks = [

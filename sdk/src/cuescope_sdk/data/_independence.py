@@ -1,4 +1,4 @@
-"""Whether samples were drawn independently: what is declared of it, or else what can be seen.
+"""Check that samples were drawn independently, by what is declared or can be seen.
 
 Frames of one video and copies of one photo prove less than as many photos. That samples look
 different does not show that they are independent, so only a declaration supports it.
@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from PIL import Image
 
-from cuescope.affected import root
-from cuescope.counted import count_of
+from cuescope_core.affected import root
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Outcome, Sample
 from cuescope_sdk.data._look_alikes import (
     RICH,
@@ -70,7 +70,7 @@ def independent_samples(
     *,
     place_is_held: bool = False,
 ) -> Iterator[Evidence]:
-    """What is known of it: how many groups are declared, or else what can be seen of the samples.
+    """Check of independence: how many groups are declared, or else what can be seen of the samples.
 
     Every method's `verify` yields it: `yield from independent_samples(audit)`. `inferred` names the
     group of each sample that looks like another one, where the method counts such groups as one.
@@ -120,7 +120,7 @@ def declared_groups(samples: Sequence[Sample]) -> Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Of `compared` samples, those that look like another one, the two most alike first.
+    """Samples, of `compared` ones, that look like another one, the two most alike first.
 
     Of `plain` images two may be alike by chance: only neighbours were compared.
     """
@@ -144,7 +144,7 @@ def without_groups(
     *,
     place_is_held: bool = False,
 ) -> Evidence:
-    """What can be seen of samples of which no groups are known: copies, and answers in step."""
+    """Check samples of which no groups are known: for copies, and answers in step."""
     # three signs, none of which asks the model anything more (docs/adr/0023)
     alike = look_alikes_as_one(audit, inferred) if inferred else look_alikes(audit)
     if alike.verdict == "refuted":
@@ -209,7 +209,7 @@ class InStep:
 
     @property
     def are_sources(self) -> bool:
-        """Whether it is seen, and a smooth drift of errors along the data does not explain it."""
+        """True if it is seen, and a smooth drift of errors along the data does not explain it."""
         rest = self.beside_drift
         return self.is_seen and (rest is None or rest < DRIFTS)
 
@@ -221,7 +221,7 @@ def answers_in_step(
     *,
     place_is_held: bool,
 ) -> InStep:
-    """Whether samples side by side are answered alike, where those with the same cues are compared.
+    """Compare the answers of samples side by side, among those with the same cues.
 
     Errors that drift along the data, as with time, are in step, and so are clips of one source.
     Only these are left beside a smooth curve. Where a method holds the place in the data alike,
@@ -272,7 +272,7 @@ def _drift(audit: Audit, in_step: InStep) -> Evidence:
 
 
 def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
-    """What is said where the method counts images that look alike as one."""
+    """Evidence where the method counts images that look alike as one."""
     return Evidence(
         check=CHECK,
         verdict="inconclusive",
@@ -411,7 +411,7 @@ def _first_answer(outcome: Outcome) -> float | None:
 
 
 def look_alikes(audit: Audit) -> Evidence:
-    """Whether samples of which no groups are known look alike."""
+    """Check if samples of which no groups are known look alike."""
     total = count_in_words(len(audit.samples), "sample")
     near = compare(audit)
     same = same_source(audit.samples, plain=near.plain)
@@ -488,7 +488,7 @@ def same_source(samples: Sequence[Sample], *, plain: bool) -> Alike:
 
 
 def _source(sample: Sample, *, plain: bool) -> object:
-    """What two samples that were drawn independently do not share."""
+    """Name the source that two samples drawn independently do not share."""
     if not sample.frames:
         return sample.key
     source = sample.frames[0].source

@@ -1,4 +1,4 @@
-"""What a report says of labels that look wrong: which samples, and what may come from them."""
+"""Report of labels that look wrong: which samples, and what may come from them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Int
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Evidence, Feature, Sample, Score, Verdict
 from cuescope_sdk.stills import typical_occurrences
 
@@ -18,7 +18,7 @@ NAMED = 8  # samples
 
 
 def label_noise_words(words: str, label: str, suspects: int, p_value: float) -> str:
-    """What a loss may be that is not clear without `suspects` samples of its label."""
+    """Words for a loss that is not clear without `suspects` samples of its label."""
     return (
         f"It may be label noise: {words} But up to {count_of(suspects, 'samples')} of '{label}' "
         "with it may be "
@@ -103,7 +103,7 @@ def _words_of_shared(
     suspects: Int[np.ndarray, " suspect"],
     share: Callable[[Sequence[Sample]], str | None],
 ) -> str:
-    """What the most that are taken for one label share, as a cue that was not found would."""
+    """Words for what most samples taken for one label share, as a cue that was not found would."""
     sorts = defaultdict[tuple[str | None, str], list[Sample]](list)
     for number in suspects.tolist():
         sample = samples[number]

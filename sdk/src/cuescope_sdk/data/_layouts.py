@@ -1,4 +1,4 @@
-"""What data sets in an official layout share: their splits, and files of annotations."""
+"""Shared parts of data sets in an official layout: their splits, and files of annotations."""
 
 from pathlib import Path
 from typing import Any, ClassVar, Self

@@ -1,4 +1,4 @@
-"""What else may explain a finding: how large the object is, where in the data, how sharp, ...
+"""Other explanations of a finding: how large the object is, where in the data, how sharp, ...
 
 A finding says that a model does worse where something is on screen. Where samples with it also have
 smaller objects, later dates or worse pictures, these may be why. What can be measured is held
@@ -39,7 +39,7 @@ ROUGH = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What a finding compares: the `values` of samples that show a feature, and of the others.
+    """Comparison of a finding: the `values` of samples that show a feature, and of the others.
 
     `feature` and `label` are those of its score. `answers` are what the model says wrongly, where
     these are things that may be on screen. `measured` has values of other conditions by their
@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def has_whole_pictures(self) -> bool:
-        """Whether their quality is that of all of a picture, with what was found in it."""
+        """True if their quality is that of all of a picture, with what was found in it."""
         return not self.measured.keys() & set(QUALITY)
 
 
@@ -70,7 +70,7 @@ def other_explanations(
     *,
     has_others: bool = False,
 ) -> Iterator[Evidence]:
-    """Whether each finding holds among samples that are alike in what can be measured.
+    """Check each finding among samples that are alike in what can be measured.
 
     Methods with findings about samples yield it from `verify`, with a comparison a finding; the
     engine takes the star of a finding that does not hold (docs/adr/0026). `has_others` says that a
@@ -140,7 +140,7 @@ def _tells(values: PerSample) -> bool:
 
 
 def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
-    """What explains a finding; None where it holds."""
+    """Explanation of a finding; None where it holds."""
     from cuescope_sdk.statistics import Groups
     from cuescope_sdk.statistics._held_alike import gap_held_alike
 
@@ -194,7 +194,7 @@ def _doubt_of_size(
     conditions: Conditions,
     groups: "Groups",
 ) -> Evidence | None:
-    """Whether size would explain it if boxes tell half of what they should; None if it would not.
+    """Doubt where size would explain it if boxes tell half of what they should; else None.
 
     Sizes are known to make models err, so it is not asked whether these tell of the values.
     """
@@ -286,7 +286,7 @@ def _not_known(
     unknown: Collection[str],
     of_what: str = "",
 ) -> str:
-    """What is not known, and what would tell it."""
+    """Words for what is not known, and what would tell it."""
     tells = "A detector measures it (--tool detector=SPEC), and so do annotated boxes."
     if not any(sample.frames for sample in comparison.samples):
         tells = "Pictures would tell it, and these data have none."

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cuescope.trust.paths import inside
+from cuescope_core.trust.paths import inside
 from cuescope_sdk import Options, UserError
 
 MOST_BYTES = 2**31  # of a file of annotations: the largest in use have a quarter of it
@@ -86,7 +86,7 @@ def _is_within(folders: Sequence[Path], parent: Path) -> bool:
 
 
 def _is_plain_file(file: Path) -> bool:
-    """Whether it is a file, a folder or nothing at all; no link, pipe or device."""
+    """True if it is a file, a folder or nothing at all; no link, pipe or device."""
     try:
         mode = file.lstat().st_mode
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Whether data can give a finding: told before the first question, with how many would do."""
+"""Check that data can give a finding: before the first question, with how many would do."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from cuescope.building import find_tools
-from cuescope.capabilities import ROLES
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
+from cuescope_core.building import find_tools
+from cuescope_core.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 from cuescope_sdk.data._annotation_types import annotation_faults, describe
 
@@ -20,7 +20,7 @@ NOTE = "weak data"
 
 @dataclass(frozen=True)
 class Shortage:
-    """What data lack for a method, and how grave it is.
+    """Shortage of data for a method, and how grave it is.
 
     "fatal": it cannot work, so nothing should be asked; "blind": it runs, and cannot have a
     finding; "weak": only strong cues are found. Whether more samples of the same kind mend it is
@@ -44,7 +44,7 @@ class Shortage:
 
 @dataclass(frozen=True)
 class DataProfile:
-    """What is known of samples without asking a model.
+    """Profile of samples, made without asking a model.
 
     `counts` has how many were drawn independently (groups, or samples without one) for each label,
     for each object that is annotated, else each label, and of all together, by `DataNeeds.each`.
@@ -114,7 +114,7 @@ def _spread(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def moves(samples: Sequence[Sample]) -> bool:
-    """Whether some clip changes from frame to frame, of `LOOKED_AT` spread over the samples."""
+    """True if some clip changes from frame to frame, of `LOOKED_AT` spread over the samples."""
     clips = [s for s in samples if len({frame.key for frame in s.frames}) > 1]
     return any(map(_changes, _spread(clips)))
 
@@ -170,7 +170,7 @@ def _the_rest(used: int, all_of_them: int) -> str:
 
 
 def _is_refused(shortage: Shortage, needs: DataNeeds, options: object) -> bool:
-    """Whether nothing can be found, and nobody asks for what there is without findings."""
+    """True if nothing can be found, and nobody asks for what there is without findings."""
     unless = needs.annotation.unless if needs.annotation else None
     if shortage.gravity != "blind" or unless is None:
         return False
@@ -209,7 +209,7 @@ def find_shortages(
     tools: Collection[str],
     method: str,
 ) -> Iterator[Shortage]:
-    """What the data lack for a method that has such tools, what is fatal first."""
+    """Find what the data lack for a method that has such tools, fatal lacks first."""
     if needs.questions and not profile.questions:
         yield Shortage(
             f"{method}: there is nothing to ask",

@@ -57,7 +57,7 @@ def table_rows(
 
 
 def delimiter_of(text: str, delimiter: str) -> str:
-    """What stands between the cells: a semicolon where the header has one and no comma.
+    """The delimiter of cells: a semicolon where the header has one and no comma.
 
     So spreadsheets write CSV where a comma is the decimal mark.
     """
@@ -95,7 +95,7 @@ def _records(
 
 
 def _swallows_rows(cells: Sequence[str], delimiter: str, width: int) -> bool:
-    """Whether a cell holds whole rows: as many delimiters a line as the header has."""
+    """True if a cell holds whole rows: as many delimiters a line as the header has."""
     if len(cells) > width:  # told in its own words
         return False
     for cell in cells:

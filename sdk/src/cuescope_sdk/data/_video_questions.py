@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope.trust.risks import NamesPart
+from cuescope_core.trust.risks import NamesPart
 from cuescope_sdk import Context, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
@@ -286,7 +286,7 @@ class VideoQuestions(Layout):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that a sample shows."""
+        """Digest of everything that a sample shows."""
         shown = []
         for q in self.questions:
             # content, no paths: the same data set elsewhere is the same

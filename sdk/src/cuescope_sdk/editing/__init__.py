@@ -1,6 +1,20 @@
-"""What image editors share: kept pixels, checks of edits, edited images on the disk, a plan."""
+"""Shared parts of image editors: kept pixels, checks of edits, a cache of images, a plan."""
 
-from cuescope_sdk.editing._cached_editor import CachedEditor, cached_editor
-from cuescope_sdk.editing._edits import EditableImage
+from typing import TYPE_CHECKING
 
-__all__ = ["CachedEditor", "EditableImage", "cached_editor"]
+from cuescope_core.lazy import attach
+
+if TYPE_CHECKING:
+    from cuescope_sdk.editing._cached_editor import (
+        CachedEditor as CachedEditor,
+        cached_editor as cached_editor,
+    )
+    from cuescope_sdk.editing._edits import EditableImage as EditableImage
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "._cached_editor": ["CachedEditor", "cached_editor"],
+        "._edits": ["EditableImage"],
+    },
+)

@@ -17,12 +17,12 @@ from typing import Any
 
 from PIL import Image
 
-from cuescope.capabilities import ImageEdit, ImageEditor
-from cuescope.context import Context
-from cuescope.errors import BadDataError, PluginError, UserError
-from cuescope.sealed import read_sealed, with_seal
-from cuescope.types import Frame
-from cuescope.whole_files import Draft
+from cuescope_core.atomic_files import Draft
+from cuescope_core.capabilities import ImageEdit, ImageEditor
+from cuescope_core.checksummed_files import read_sealed, with_seal
+from cuescope_core.context import Context
+from cuescope_core.errors import BadDataError, PluginError, UserError
+from cuescope_core.types import Frame
 from cuescope_sdk.editing._edits import LARGEST_SIDE, edit_key
 from cuescope_sdk.editing._plan import EditPlan, Pace, read_pace, with_pace
 
@@ -70,7 +70,7 @@ class CachedEditor:
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """What the editor says of itself."""
+        """Facts about the editor."""
         return dict(getattr(self._editor, "facts", {}))
 
     def frame_of(self, edit: ImageEdit) -> Frame:
@@ -96,7 +96,7 @@ class CachedEditor:
         self._file(edit_key(edit, self.fingerprint)).unlink(missing_ok=True)
 
     def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
-        """What `edit` would cost; nothing is made."""
+        """Return the cost of `edit`; nothing is made."""
         count = len({edit_key(edit, self.fingerprint) for edit in edits})
         size = (0, 0)
         if edits and self._read_pace() is None:
@@ -195,7 +195,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _is_whole(file: Path, edit: ImageEdit) -> bool:
-    """Whether an edited image is there as it was written; its pixels are not decoded."""
+    """True if an edited image is there as it was written; its pixels are not decoded."""
     try:
         width, height = _open_png(read_sealed(file)).size
     except Exception:  # the reader of a stranger's bytes fails in any way it likes

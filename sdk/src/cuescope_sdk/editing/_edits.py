@@ -10,10 +10,10 @@ from PIL import Image
 from scipy import ndimage
 from scipy.spatial import cKDTree
 
-from cuescope.capabilities import ImageEdit
-from cuescope.digest import digest
-from cuescope.errors import BadDataError
-from cuescope.types import Frame
+from cuescope_core.capabilities import ImageEdit
+from cuescope_core.digest import digest
+from cuescope_core.errors import BadDataError
+from cuescope_core.types import Frame
 
 SMALLEST_SIDE = 8  # pixels: a cell of the grid that diffusion models see
 LARGEST_SIDE = 8192  # pixels: a phone's 48 megapixels pass, a scan of a map does not

@@ -1,4 +1,4 @@
-"""What editing will cost: edits, hours at the pace that was measured, bytes on the disk."""
+"""Cost of editing: edits, hours at the pace that was measured, bytes on the disk."""
 
 import json
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from cuescope.errors import UserError
-from cuescope.plain_json import parse_json
-from cuescope.sealed import LARGEST_WORDS, read_sealed
-from cuescope.store import UNREADABLE
+from cuescope_core.checksummed_files import LARGEST_WORDS, read_sealed
+from cuescope_core.errors import UserError
+from cuescope_core.plain_json import parse_json
+from cuescope_core.store import UNREADABLE
 
 GIGABYTE = 1e9
 
@@ -37,7 +37,7 @@ class EditPlan:
 
     @property
     def hours(self) -> float | None:
-        """Of one device; None where no pace was measured."""
+        """Hours of one device; None where no pace was measured."""
         return (
             None
             if self.seconds_each is None
@@ -46,7 +46,7 @@ class EditPlan:
 
     @property
     def bytes(self) -> float:
-        """Of the files that are still to be written."""
+        """Bytes of the files that are still to be written."""
         return self.to_make * self.bytes_each
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class Pace:
 
 
 def read_pace(file: Path, device: str) -> Pace | None:
-    """What was measured on a device; None for nothing, and for a file that cannot be read."""
+    """Read the pace that was measured on a device; None for a file that cannot be read."""
     measured: Any = _read(file).get(device)
     try:
         pace = Pace(

@@ -1,4 +1,4 @@
-"""What explainers share: the protocol, the pixels that the network sees, and masks on them."""
+"""Shared parts of explainers: the protocol, the pixels that the network sees, and masks on them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -7,10 +7,10 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from cuescope.auditing import Audit
-from cuescope.counted import count_of
-from cuescope.errors import UserError
-from cuescope.types import Frame, Readout, Sample, Trial
+from cuescope_core.amounts import count_of
+from cuescope_core.auditing import Audit
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame, Readout, Sample, Trial
 
 
 @runtime_checkable

@@ -10,10 +10,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
 from pydantic import Field, PositiveInt, model_validator
 
-from cuescope.auditing import Audit
-from cuescope.counted import count_of
-from cuescope.errors import UserError
-from cuescope.types import Options, Sample, Trial
+from cuescope_core.amounts import count_of
+from cuescope_core.auditing import Audit
+from cuescope_core.errors import UserError
+from cuescope_core.types import Options, Sample, Trial
 from cuescope_sdk.explain._canvas import Canvas
 from cuescope_sdk.explain._perturbation import (
     Direction,
@@ -117,14 +117,14 @@ class Perturbation(Options):
 
     @property
     def fill(self) -> Fill:
-        """What stands where the image does not show."""
+        """Pixels where the image does not show."""
         if self.direction == "deletion":
             return "noise" if self.protocol == "paper" else self.blank
         return self.blank if self.protocol == "paper" else "blur"
 
     @property
     def words(self) -> tuple[str, str]:
-        """What happens to the pixels, and what a faithful map's curve does fast."""
+        """Words for what happens to the pixels, and what a faithful map's curve does fast."""
         if self.direction == "deletion":
             return "deleted", "falls"
         return "inserted", "rises"
@@ -262,7 +262,7 @@ def is_recalled(
     owns: Bool[np.ndarray, "query item"],
     k: int,
 ) -> Bool[np.ndarray, " query"]:
-    """Whether one of a query's own items is among its k most similar; a tie with others is lost.
+    """True if one of a query's own items is among its k most similar; a tie with others is lost.
 
     So what shows nothing, and is as similar to everything, finds nothing.
     """

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Cell, Evidence, Picture, Table, Verdict
-from cuescope.counted import count_of
-from cuescope.types import Sample
+from cuescope_core.amounts import count_of
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import Cell, Evidence, Picture, Table, Verdict
+from cuescope_core.types import Sample
 from cuescope_sdk.explain._canvas import Canvas, Explainer
 from cuescope_sdk.explain._curves import Difference, Maps, Perturbation
 from cuescope_sdk.report._figures import line_chart
@@ -62,7 +62,7 @@ def faithfulness_evidence(
     name: str,
     schedule: Perturbation,
 ) -> Iterator[Evidence]:
-    """Whether `maps` find what the model relies on in their own image, better than in another one.
+    """Check that `maps` find what the model relies on in their own image, better than in another.
 
     One check for deletion and one for insertion, on top-1 accuracy: the area under the
     curve against that of maps dealt anew to images of other groups, image by image. A map that

@@ -9,9 +9,9 @@ from jaxtyping import Float, UInt, UInt8
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
-from cuescope.digest import digest
-from cuescope.seeds import generator
-from cuescope.types import Frame
+from cuescope_core.digest import digest
+from cuescope_core.seeds import generator
+from cuescope_core.types import Frame
 from cuescope_sdk.maths._maps import rank_pixels, upsample
 
 Direction = Literal["deletion", "insertion"]

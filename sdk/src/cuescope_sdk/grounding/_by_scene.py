@@ -6,8 +6,8 @@ SceneVerifier().judge([(sample, claims), ...])
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from cuescope.digest import digest
-from cuescope.types import Frame, Sample
+from cuescope_core.digest import digest
+from cuescope_core.types import Frame, Sample
 from cuescope_sdk.grounding._claims import At, Case, Judgement, judge_claims
 from cuescope_sdk.grounding._kinds import Claim
 from cuescope_sdk.grounding._relations import RELATIONS
@@ -43,7 +43,7 @@ class SceneVerifier:
 
 
 class SceneEvidence:
-    """What the frames of one scene say of an undenied claim.
+    """Evidence of the frames of one scene on an undenied claim.
 
     Where several things fit a phrase, any of them may make the claim true. What is not annotated is
     not so where the frame is `closed` on that kind; else nothing follows, and a word that the scene
@@ -106,7 +106,7 @@ class SceneEvidence:
         judge: Callable[[Thing], Judgement],
         but: Thing | None = None,
     ) -> Judgement:
-        """What is said of any thing that fits the phrase, other than `but`."""
+        """Evidence on any thing that fits the phrase, other than `but`."""
         judgements = []
         for item in frame.things:
             fit = self._fit(frame, item, phrase)
@@ -120,7 +120,7 @@ class SceneEvidence:
         return Judgement.best(judgements) if judgements else self._absent(frame, phrase)
 
     def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
-        """Whether a phrase means a thing: the longest name that is its, and all adjectives."""
+        """Judge if a phrase means a thing: the longest name that is its, and all adjectives."""
         words = normalise_words(phrase).split()
         # the longest name first: "fire truck" before "truck"
         for start in range(len(words)):
@@ -222,7 +222,7 @@ class SceneEvidence:
         return self._any(frame, claim.subject, to_any)
 
     def _beside(self, frame: SceneFrame, phrase: str, side: str) -> Judgement:
-        """Of who holds the camera."""
+        """Evidence on who holds the camera."""
         # who holds the camera sees what the picture shows: its left half is on their left
         in_picture = self._entity(frame, phrase)
         if in_picture.verdict != "supported":
@@ -296,7 +296,7 @@ class SceneEvidence:
         return Judgement.open("no evidence" if known else "out of vocabulary")
 
     def _takes_part(self, index: int, known: str | None, phrase: str) -> bool:
-        """Whether a phrase means the thing with the id `known`, now or in the frame before.
+        """True if a phrase means the thing with the id `known`, now or in the frame before.
 
         An id without a thing is an agent that is not in the picture.
         """
@@ -325,5 +325,5 @@ class SceneEvidence:
 
 
 def _tells(known: str, claimed: str) -> bool:
-    """Whether an annotated verb says what is claimed: "move left" tells of "move"."""
+    """True if an annotated verb says what is claimed: "move left" tells of "move"."""
     return known == claimed or known.startswith(f"{claimed} ")

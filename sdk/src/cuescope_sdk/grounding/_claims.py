@@ -1,4 +1,4 @@
-"""What a reasoning step claims of a video, and what the evidence says of it.
+"""Claims of a reasoning step about a video, and judgements by the evidence.
 
 Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
@@ -8,8 +8,8 @@ from typing import Literal, Protocol, Self, get_args, runtime_checkable
 
 from pydantic import FiniteFloat
 
-from cuescope.capabilities import ToolRole
-from cuescope.types import Sample
+from cuescope_core.capabilities import ToolRole
+from cuescope_core.types import Sample
 from cuescope_sdk.grounding._kinds import Claim, Copied, Reason
 from cuescope_sdk.grounding._relations import Box, box_centre
 
@@ -46,7 +46,7 @@ class Judgement(Copied):
 
     @classmethod
     def of_count(cls, claim: Claim, seen: int) -> Self:
-        """Whether so many are claimed as are seen.
+        """Judge if so many are claimed as are seen.
 
         More may be seen than are meant where only those are counted of which more is said.
         """
@@ -59,7 +59,7 @@ class Judgement(Copied):
 
     @classmethod
     def best(cls, judgements: Iterable[Self]) -> Self:
-        """Of several chances the first supported one; else the most telling of the open ones."""
+        """Choose the first supported judgement; else the most telling of the open ones."""
         chances: list[Self] = []
         for judgement in judgements:
             # no other chance is taken
@@ -74,7 +74,7 @@ class Judgement(Copied):
         return chances[0] if chances else cls.open("no evidence")
 
     def seen_from_agent(self, side: str, width: float) -> Self:
-        """Whether a thing is on a side of the agent, given whether it is in the picture, and where.
+        """Judge if a thing is on a side of the agent, given if and where it is in the picture.
 
         What is in the picture, `width` pixels wide, is not behind the agent; what is not may be.
         """
@@ -118,7 +118,7 @@ Look = Callable[[Claim, Sequence[int]], Judgement]
 
 
 def no_evidence(claim: Claim, frame: int) -> Judgement:
-    """What is said of every frame where nothing is known."""
+    """Judgement of every frame where nothing is known."""
     return Judgement.open("no evidence")
 
 
@@ -160,7 +160,7 @@ def _judge(claim: Claim, frames: int, look: Look) -> Judgement:
 
 
 def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
-    """Whether `parts[0]` comes before or after `parts[1]`, or shares a frame with it."""
+    """Judge if `parts[0]` comes before or after `parts[1]`, or shares a frame with it."""
     if len(claim.parts) != 2 or claim.predicate not in ORDERS:
         return Judgement.open("complex relation")
     parts: Sequence[Claim] = claim.parts

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator
 
-from cuescope.types import Value
+from cuescope_core.types import Value
 from cuescope_sdk.grounding._relations import RELATIONS
 from cuescope_sdk.grounding._scenes import SceneFrame
 from cuescope_sdk.language._words import (
@@ -41,7 +41,7 @@ Reason = Literal[  # the most telling first
 
 @dataclass(frozen=True)
 class ClaimKind:
-    """What claims of a kind say, and in which words.
+    """Kind of claims: what they say, and in which words.
 
     - `title` heads its row of a report.
     - `says` are the fields of a claim that it uses; those that are not `optional` must be there.
@@ -165,7 +165,7 @@ class Claim(Copied):
 
     @property
     def in_sight(self) -> bool | None:
-        """Of an attribute whether it says that the thing is seen; None for any other attribute."""
+        """True if an attribute says that the thing is seen, False if unseen; None for others."""
         predicate = normalise_words(self.predicate or "")
         if predicate in OUT_OF_SIGHT:
             return False
@@ -190,7 +190,7 @@ class Claim(Copied):
         return other, turned
 
     def is_general(self, names_of: Callable[[str], Iterable[str]]) -> bool:
-        """Whether a phrase was found by more general names alone: a "woman" as a "person".
+        """True if a phrase was found by more general names alone: a "woman" as a "person".
 
         `names_of` has the names by which a phrase was found, each perhaps several: "person/woman".
         """
@@ -204,7 +204,7 @@ class Claim(Copied):
 
 
 def _is_kind_only(word: str, known: str) -> bool:
-    """Whether a name is anyone's, and not the word's own."""
+    """True if a name is anyone's, and not the word's own."""
     names = known.split("/")
     said = any(word == name or name.endswith(f" {word}") for name in names)
     return not said and not ANYONE.isdisjoint(names)

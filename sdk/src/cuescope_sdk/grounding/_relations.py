@@ -19,7 +19,7 @@ class SpatialRelation:
     in_depth: bool = False
 
     def holds(self, subject: Box, other: Box) -> bool | None:
-        """Whether `subject` stands in the relation to `other`; None for what boxes cannot tell.
+        """True if `subject` stands in the relation to `other`; None for what boxes cannot tell.
 
         Left, right, above and below compare centres (origin top left); `on` is above and touching;
         `near` is a gap of less than `NEAR` mean diagonals; `inside` has nine tenths of its area
@@ -78,7 +78,7 @@ def gap(box: Box, other: Box) -> float:
 
 
 def _touch(box: Box, other: Box) -> bool:
-    """Whether the gap is a tenth of the mean diagonal or less."""
+    """True if the gap is a tenth of the mean diagonal or less."""
     # relative: boxes of far things are small
     return gap(box, other) <= 0.1 * _diagonal(box, other)
 

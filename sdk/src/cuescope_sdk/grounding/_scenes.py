@@ -1,4 +1,4 @@
-"""What is known of each frame of a video: things with boxes, relations, actions, the camera.
+"""Facts about each frame of a video: things with boxes, relations, actions, the camera.
 
 A data set that knows it puts it under `SCENE` in a sample's annotations; times under `TIMES`.
 """
@@ -6,7 +6,7 @@ A data set that knows it puts it under `SCENE` in a sample's annotations; times 
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cuescope.types import Value
+from cuescope_core.types import Value
 
 SCENE = "scene"  # tuple[SceneFrame, ...], one a frame
 TIMES = "times"  # seconds of each frame from the start of the video, one a frame
@@ -34,7 +34,7 @@ class Relation(Value):
 
 
 class Action(Value):
-    """What a thing does in a frame: the verb's lemma with its particle ("pick up")."""
+    """Action of a thing in a frame: the verb's lemma with its particle ("pick up")."""
 
     subject: str
     verb: str

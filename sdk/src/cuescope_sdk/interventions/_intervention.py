@@ -1,4 +1,4 @@
-"""What every intervention is: it takes the cue out of a sample, or puts it into one."""
+"""The intervention: it takes the cue out of a sample, or puts it into one."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set
@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.capabilities import Capabilities, Requirements
-from cuescope.plugin import Plugin
-from cuescope.types import Sample, Trial
+from cuescope_core.capabilities import Capabilities, Requirements
+from cuescope_core.plugin import Plugin
+from cuescope_core.types import Sample, Trial
 from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
@@ -90,7 +90,7 @@ class Intervention(Plugin, ABC):
 
     @classmethod
     def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:
-        """What model and tools lack for it, in a line; None where nothing does."""
+        """Lack of model and tools for it, in a line; None where nothing does."""
         needs = cls.requires
         lacking = sorted(needs.edits - has.edits)
         edits = [f"the edit '{edit}'{has.why_not(edit)}" for edit in lacking]

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from cuescope.digest import digest
-from cuescope.types import Frame, Sample, Trial
+from cuescope_core.digest import digest
+from cuescope_core.types import Frame, Sample, Trial
 from cuescope_sdk.interventions._place import Place
 
 Paint = Callable[

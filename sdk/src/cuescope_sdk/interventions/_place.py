@@ -51,7 +51,7 @@ class Place:
 
     @property
     def known(self) -> frozenset[Knowledge]:
-        """What is known of it; that the frames show it, where no words or modality do."""
+        """Facts known of it; that the frames show it, where no words or modality do."""
         is_seen = bool(self.masks or self.frames or not self.spans)
         has: dict[Knowledge, bool] = {
             "region": any(mask.any() for mask in self.masks),

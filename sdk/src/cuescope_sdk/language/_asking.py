@@ -20,7 +20,7 @@ class Question:
 
     @staticmethod
     def for_description(shown: str = "image") -> str:
-        """What asks for a description."""
+        """The question that asks for a description."""
         return f"Describe this {shown}: what is in it, and where?"
 
     def after_description(self, description: str) -> str:

@@ -158,7 +158,7 @@ def _of_json(text: str) -> list[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Of a list all that is in it; of an object what its keys hold, in a list its first text."""
+    """Texts of a list, or of the values of an object; of a list in it, the first."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.digest import digest
-from cuescope.errors import UserError
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
 from cuescope_sdk.language._tables import word_sets
 
 CLAIM_WORDS = word_sets("claims")
@@ -45,7 +45,7 @@ def head_noun(phrase: str) -> str:
 
 
 def is_name_of(word: str, known: str) -> bool:
-    """Whether `word` names what is known as `known`: "table" a "dining table", "i" the "agent".
+    """True if `word` names what is known as `known`: "table" a "dining table", "i" the "agent".
 
     What is known may have several names, as in "cup/glass".
     """

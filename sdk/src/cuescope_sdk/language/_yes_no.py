@@ -20,7 +20,7 @@ _ANSWER = re.compile(r"\banswer\s*(?:is|:|=|-)\W*(\w+)")
 
 
 def parse_yes_no(answer: str) -> bool | None:
-    """What an answer says: True for yes, False for no, None where it is not plain.
+    """Read an answer: True for yes, False for no, None where it is not plain.
 
     The first word decides ("No, I cannot see one", "**Yes**"), in any of some twenty languages;
     else the last word after "answer is" or "answer:"; else a last line of one word. What stands

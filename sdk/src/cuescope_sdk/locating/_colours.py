@@ -68,7 +68,7 @@ def colour_of(red: float, blue: float, is_dark: bool = False) -> str:
 
 
 def _hues_of(hues: Float[np.ndarray, "colour 2"], is_dark: np.ndarray) -> np.ndarray:
-    """Of each the name that is nearest in direction; of what is dark, brown and purple too."""
+    """Name of each that is nearest in direction; brown and purple too, of what is dark."""
     named, towards = zip(*COLOURS, strict=True)
     directions = np.array(towards)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)

@@ -88,7 +88,7 @@ class Training:
         return np.asarray(weights / weights.mean())
 
     def difference(self, values: PerFrame) -> tuple[float, float]:
-        """Of the means of both sides, with the spread within them (a standard deviation)."""
+        """Difference of the means of both sides, with the standard deviation within them."""
         weights = self.weights()
         means = []
         variances = []
@@ -117,7 +117,7 @@ class Training:
         )
 
     def has_both(self, rows: np.ndarray) -> bool:
-        """Whether some of these frames show the cue, and some do not."""
+        """True if some of these frames show the cue, and some do not."""
         shows = self.shows[rows]
         return bool(shows.any() and not shows.all())
 

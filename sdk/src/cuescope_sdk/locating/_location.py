@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._figures import auroc_of_wholes
 from cuescope_sdk.locating._linear import Rows, Training
 from cuescope_sdk.locating._masks import Mask

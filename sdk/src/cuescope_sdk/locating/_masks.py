@@ -48,7 +48,7 @@ def edges_of(mask: Mask) -> list[str]:
 
 
 def _is_along(covered: Bool[np.ndarray, " cell"]) -> bool:
-    """Whether a place goes from one end of an edge to the other, by the cells that it covers."""
+    """True if a place goes from one end of an edge to the other, by the cells that it covers."""
     end = len(covered) // NEAR
     ends = covered[:end].any() and covered[-end:].any()
     return bool(ends and covered.mean() >= ALONG)

@@ -10,7 +10,7 @@ from jaxtyping import Float, UInt8
 from numpy.random import Generator
 from PIL import Image
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._linear import Grid, Rows
 from cuescope_sdk.locating._vocabulary import Vocabulary, learn_vocabulary
 from cuescope_sdk.maths import on_one_thread

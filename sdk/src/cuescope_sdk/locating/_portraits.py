@@ -8,9 +8,16 @@ from itertools import compress
 import numpy as np
 from numpy.random import Generator
 
-from cuescope.auditing import Audit
-from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
-from cuescope.types import Frame, Sample
+from cuescope_core.auditing import Audit
+from cuescope_core.conclusions import (
+    Contrast,
+    Feature,
+    Occurrence,
+    Outline,
+    Portrait,
+    Score,
+)
+from cuescope_core.types import Frame, Sample
 from cuescope_sdk.locating._changes import Change, change_of, colour_at
 from cuescope_sdk.locating._figures import Figures, row_of, whole_picture
 from cuescope_sdk.locating._linear import Training

@@ -1,4 +1,4 @@
-"""What is written at the place of a cue, where Tesseract is installed to read it."""
+"""Text at the place of a cue, where Tesseract is installed to read it."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from PIL import Image
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._masks import Mask
 
 READ = 8  # pictures of each side
@@ -36,7 +36,7 @@ class Written:
 
     @property
     def noun(self) -> str:
-        """What stands there, in a name."""
+        """Noun for the text, in a name."""
         return "text" if self.word is None else f"text '{self.word}'"
 
     def __str__(self) -> str:

@@ -4,45 +4,55 @@ A reader is a plugin in the group `cuescope.logs`. It says by `fits` whether a f
 and by `read` what stands in it; `--model log:FILE` and `--data log:FILE` do the rest.
 """
 
-from cuescope.jpeg_scans import has_too_many_scans
-from cuescope_sdk.logs._archives import Archive
-from cuescope_sdk.logs._choices import Choices
-from cuescope_sdk.logs._examining import examine
-from cuescope_sdk.logs._files import LogFile, parse_json
-from cuescope_sdk.logs._judging import figures_of, judge
-from cuescope_sdk.logs._option_lists import (
-    OPTION_COLUMNS,
-    is_blank,
-    letters_before,
-    list_of_texts,
-    option_letter,
-    options_in_columns,
-    plain_text,
-    without_letters,
-)
-from cuescope_sdk.logs._records import Judgement, Log, LogReader, Record
-from cuescope_sdk.logs._scores import score_of
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Archive",
-    "Choices",
-    "Judgement",
-    "Log",
-    "LogFile",
-    "LogReader",
-    "OPTION_COLUMNS",
-    "Record",
-    "examine",
-    "figures_of",
-    "has_too_many_scans",
-    "is_blank",
-    "judge",
-    "letters_before",
-    "list_of_texts",
-    "option_letter",
-    "options_in_columns",
-    "parse_json",
-    "plain_text",
-    "score_of",
-    "without_letters",
-]
+from cuescope_core.lazy import attach
+
+if TYPE_CHECKING:
+    from cuescope_core.jpeg_scans import has_too_many_scans as has_too_many_scans
+    from cuescope_sdk.logs._archives import Archive as Archive
+    from cuescope_sdk.logs._choices import Choices as Choices
+    from cuescope_sdk.logs._examining import examine as examine
+    from cuescope_sdk.logs._files import LogFile as LogFile, parse_json as parse_json
+    from cuescope_sdk.logs._judging import figures_of as figures_of, judge as judge
+    from cuescope_sdk.logs._option_lists import (
+        OPTION_COLUMNS as OPTION_COLUMNS,
+        is_blank as is_blank,
+        letters_before as letters_before,
+        list_of_texts as list_of_texts,
+        option_letter as option_letter,
+        options_in_columns as options_in_columns,
+        plain_text as plain_text,
+        without_letters as without_letters,
+    )
+    from cuescope_sdk.logs._records import (
+        Judgement as Judgement,
+        Log as Log,
+        LogReader as LogReader,
+        Record as Record,
+    )
+    from cuescope_sdk.logs._scores import score_of as score_of
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "cuescope_core.jpeg_scans": ["has_too_many_scans"],
+        "._archives": ["Archive"],
+        "._choices": ["Choices"],
+        "._examining": ["examine"],
+        "._files": ["LogFile", "parse_json"],
+        "._judging": ["figures_of", "judge"],
+        "._option_lists": [
+            "OPTION_COLUMNS",
+            "is_blank",
+            "letters_before",
+            "list_of_texts",
+            "option_letter",
+            "options_in_columns",
+            "plain_text",
+            "without_letters",
+        ],
+        "._records": ["Judgement", "Log", "LogReader", "Record"],
+        "._scores": ["score_of"],
+    },
+)

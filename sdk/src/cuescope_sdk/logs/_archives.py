@@ -132,7 +132,7 @@ class Archive:
 
 
 def too_large(place: str, most: int) -> UserError:
-    """What a member that unpacks to more is refused with."""
+    """The error of a member that unpacks to more."""
     return UserError(
         place,
         expected=f"at most {most:,} bytes, unpacked",

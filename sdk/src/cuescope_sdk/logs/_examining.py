@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk.data._input_checks import InputCheck, Status
 from cuescope_sdk.language import normalise_answer, strip_thinking
 from cuescope_sdk.logs._choices import Choices

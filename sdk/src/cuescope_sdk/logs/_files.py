@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cuescope.plain_json import SHOWN, parse_json as parse_json, require_object
+from cuescope_core.plain_json import SHOWN, parse_json as parse_json, require_object
 from cuescope_sdk import UserError, inside
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.data._own_files import READ_FLAGS

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cuescope.types import Options
+from cuescope_core.types import Options
 from cuescope_sdk import Plugin
 from cuescope_sdk.data._input_checks import InputCheck
 
@@ -58,7 +58,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a file holds: `records` in its order, the harness's own `scores`, what was passed over.
+    """Content of a file: `records` in its order, the harness's own `scores`, what was passed over.
 
     `left_out` counts, by reason, the answers that cannot be used, and `errors` those of them that
     the harness asked in vain. `notes` are what else a report should say of the file, by a short
@@ -118,8 +118,8 @@ class LogReader(Plugin):
     @classmethod
     @abstractmethod
     def fits(cls, path: Path) -> bool:
-        """Whether a file or folder looks like this format, by its name and its first bytes."""
+        """True if a file or folder looks like this format, by its name and its first bytes."""
 
     @abstractmethod
     def read(self, path: Path) -> Log:
-        """What stands in it."""
+        """Read the file."""

@@ -31,7 +31,7 @@ def on_one_thread(function: Callable[P, T]) -> Callable[P, T]:
 
 @cache
 def _controller(loaded: frozenset[str]) -> ThreadpoolController:
-    """Of the libraries that are there with these packages: it knows none that is loaded later."""
+    """Controller of the libraries that are loaded with these packages, and of none later."""
     # SciPy, which these fits use, brings one of its own
     import scipy.linalg  # noqa: F401
 

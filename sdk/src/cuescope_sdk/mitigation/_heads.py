@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope.seeds import generator
+from cuescope_core.seeds import generator
 from cuescope_sdk.maths import softmax
 
 STEPS = 300  # of the search for a head; it is convex
@@ -67,7 +67,7 @@ class LinearHead:
         weights: Float[np.ndarray, " sample"],
         strength: float,
     ) -> Float[np.ndarray, "label input"]:
-        """What to add to a model's `own` logits: multinomial regression with these as its offset.
+        """Fit an addition to a model's `own` logits: multinomial regression with them as offset.
 
         The penalty, 1 / `strength`, is on all that is added, the constant of `inputs` too: a strong
         one leaves the model as it is.
@@ -107,7 +107,7 @@ class LinearHead:
         targets: Targets,
         seed: int = 0,
     ) -> tuple[Weights, Bias]:
-        """What a training that knows of no cue adds to a model's logits: the control of a remedy.
+        """Fit the addition of a training that knows of no cue: the control of a mitigation.
 
         Every sample weighs the same. The strength is that with which either half of the samples is
         likeliest under what the other half taught.

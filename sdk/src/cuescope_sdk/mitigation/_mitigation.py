@@ -1,4 +1,4 @@
-"""What a mitigator learned: arrays and numbers in a folder, and how the model answers with them."""
+"""Result of a mitigator: arrays and numbers in a folder, and how the model answers with them."""
 
 import io
 import json
@@ -12,9 +12,15 @@ import numpy as np
 from jaxtyping import Float, jaxtyped
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from cuescope.errors import UserError
-from cuescope.mitigated import REMEDY, WANTED, read_files, read_stamp, write_mitigated
-from cuescope.types import Output, Response, Trial
+from cuescope_core.errors import UserError
+from cuescope_core.mitigated import (
+    REMEDY,
+    WANTED,
+    read_files,
+    read_stamp,
+    write_mitigated,
+)
+from cuescope_core.types import Output, Response, Trial
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 from cuescope_sdk.models._arrays import read_arrays
 
@@ -23,7 +29,7 @@ _PerLabel = Float[np.ndarray, " label"]
 
 
 class Mitigation(ABC):
-    """What was learned. Subclass it as a frozen dataclass at module level.
+    """Result of a mitigator. Subclass it as a frozen dataclass at module level.
 
     Its fields are arrays, numbers, text, tuples of them, another such dataclass, or the task's
     `Router`: they are what is saved, and what tells two of them apart. `labels`, where it has

@@ -13,15 +13,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from pydantic import create_model
 
-from cuescope.capabilities import Capabilities, Model, Requirements
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import UserError, reason_of
-from cuescope.mitigated import REMEDY, WANTED, read_stamp
-from cuescope.plugin import Plugin
-from cuescope.registry import version_with_code
-from cuescope.respond import answer_batch
-from cuescope.types import Options, Outcome, Response, Sample, Trial
+from cuescope_core.capabilities import Capabilities, Model, Requirements
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, reason_of
+from cuescope_core.mitigated import REMEDY, WANTED, read_stamp
+from cuescope_core.plugin import Plugin
+from cuescope_core.registry import version_with_code
+from cuescope_core.respond import answer_batch
+from cuescope_core.types import Options, Outcome, Response, Sample, Trial
 from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._routing import Ask, Router
 from cuescope_sdk.stills import Answers
@@ -32,7 +32,7 @@ GONE = frozenset({"choices", "image-tower"})
 
 @dataclass(frozen=True)
 class Task:
-    """What a mitigator is given: labelled samples, and which of the cues each of them shows.
+    """Task of a mitigator: labelled samples, and which of the cues each of them shows.
 
     `hurts` has the label that each cue hurts, None for all of them, `names` what each cue is
     called, None where nobody has named it. `ask` puts trials to the model, `router` tells the cues
@@ -63,7 +63,7 @@ class Task:
 
     @property
     def embedding(self) -> Float[np.ndarray, "sample dim"]:
-        """What the model makes of each sample."""
+        """Embedding of each sample by the model."""
         return Answers.stack_embeddings(self._outcomes).astype(np.float64)
 
     @property
@@ -100,7 +100,7 @@ class Mitigator(Plugin, ABC):
 
     @abstractmethod
     def fit(self, task: Task) -> Mitigation:
-        """What was learned; the same for the same task. Raises UserError where nothing can be."""
+        """Learn from the task, the same each time. Raises UserError where nothing can be."""
 
     @classmethod
     def mitigated(cls, model: Any, folder: Path, context: Context) -> Model:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope.types import Outcome, Response, Trial
+from cuescope_core.types import Outcome, Response, Trial
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 
@@ -65,7 +65,7 @@ class CueRouter:
         return shows[:, list(self.cues)]
 
     def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
-        """Of the cues that a sample shows, that to whose centroid one of its frames is nearest."""
+        """Choose the cue of a sample to whose centroid one of its frames is nearest."""
         shows, cosines = self.nearest(trials, ask)
         cues = list(self.cues)
         chosen = []
@@ -105,7 +105,7 @@ class CueRouter:
     def cosines(
         self, embedding: Float[np.ndarray, "still dim"]
     ) -> Float[np.ndarray, "still cluster"]:
-        """Of each frame with each centroid."""
+        """Cosine of each frame with each centroid."""
         cosines: Float[np.ndarray, "still cluster"] = (
             normalise(embedding) @ self.centroids.T
         )

@@ -6,7 +6,7 @@ from struct import Struct
 from typing import BinaryIO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 LIMIT = "CUESCOPE_MAX_ARCHIVE_GB"
 LIMIT_GB = 2.0  # tables of class embeddings take megabytes
@@ -42,7 +42,7 @@ def require_small_archive(owner: str, path: Path) -> None:
 
 
 def too_much(owner: str, path: Path, decoded: int) -> UserError:
-    """What is said of a file that would take so many bytes of memory."""
+    """The error of a file that would take so many bytes of memory."""
     return UserError(
         f"{owner}: {path.name} unfolds to {decoded / 1e9:,.3f} GB",
         expected=f"at most {archive_limit(owner) / 1e9:g} GB",
@@ -65,7 +65,7 @@ def archive_limit(owner: str) -> int:
 
 
 def is_stored(path: Path) -> bool:
-    """Whether it is a zip whose files are stored as they are, so that it can be mapped."""
+    """True if it is a zip whose files are stored as they are, so that it can be mapped."""
     files = _entries(path)
     return bool(files) and all(file.compress_type == ZIP_STORED for file in files)
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from cuescope.counted import count_of
-from cuescope.errors import UserError
-from cuescope.types import Frame
+from cuescope_core.amounts import count_of
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame
 
 
 class HasBytes(Protocol):
@@ -34,7 +34,7 @@ def require_frames(title: str, frames: Sequence[object], count: int) -> None:
 
 @dataclass
 class FrameMemory(Generic[Row]):
-    """What an encoder made of the frames that were shown last, each encoded once.
+    """Memory of an encoder: the frames that were shown last, each encoded once.
 
     `encode` gives a row a frame, and is called with `batch_size` frames at most; the rows that
     are remembered take `most_bytes` at most.

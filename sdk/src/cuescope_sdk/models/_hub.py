@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from cuescope.context import Context
-from cuescope.errors import UserError
+from cuescope_core.context import Context
+from cuescope_core.errors import UserError
 from cuescope_sdk.data._own_files import require_inside
 
 SNAPSHOTS, BLOBS = "snapshots", "blobs"  # folders of the hub's own store
@@ -53,7 +53,7 @@ def before_download(
     revision: str | None = None,
     remedy: str,
 ) -> None:
-    """What comes before files of the hub are fetched: a plan ends here.
+    """Prepare the fetch of files of the hub: a plan ends here.
 
     Raises UserError where the audit would: the hub is out of reach, or has no such `repository`
     (None: not known). `title` names the files.
@@ -108,7 +108,7 @@ def fetch_repository(
     otherwise: str,
     **patterns: list[str],
 ) -> Found:
-    """What `opened` finds in a hub repository's folder, which is downloaded where need be.
+    """Open a hub repository's folder by `opened`; it is downloaded where need be.
 
     `opened` raises where the folder lacks a file. A plan ends before a download. `patterns` are
     `allow_patterns` and `ignore_patterns` of the hub's client. Raises UserError where nothing is to

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from cuescope.trust.risks import NamesRepository, RunsCode, Words
-from cuescope.types import Options
+from cuescope_core.trust.risks import NamesRepository, RunsCode, Words
+from cuescope_core.types import Options
 
 SLOT = "{question}"
 

@@ -1,4 +1,4 @@
-"""What is said to a trial that a model cannot answer, and to a name that a data set has not."""
+"""Refusals of trials that a model cannot answer, and of names that a data set has not."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,7 +24,7 @@ def refuse_unknown(title: str, what: str, name: str, known: Sequence[str]) -> No
 
 
 def takes_edit(capabilities: Capabilities, edit: Edit) -> bool:
-    """Whether a model answers with this edit: it declares the kind, or its tower takes any hook."""
+    """True if a model answers with this edit: it declares the kind, or its tower takes any hook."""
     # with hooks of its own no model has to know its kind (docs/adr/0013)
     own_hooks = isinstance(edit, TowerEdit) and "image-tower" in capabilities.exposes
     return own_hooks or edit.kind in capabilities.edits

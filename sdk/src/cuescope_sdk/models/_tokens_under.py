@@ -3,9 +3,9 @@
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.capabilities import HasPatches
-from cuescope.errors import UserError
-from cuescope.types import Frame
+from cuescope_core.capabilities import HasPatches
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame
 
 HALF = 127  # of the grey levels of a mask that was resized: half way is inside
 

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
-from cuescope.types import Edit
+from cuescope_core.types import Edit
 
 
 class TowerEdit(Edit):

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.conclusions import Contrast, Exhibit, Occurrence, Side
-from cuescope.types import Frame, Outcome
+from cuescope_core.conclusions import Contrast, Exhibit, Occurrence, Side
+from cuescope_core.types import Frame, Outcome
 from cuescope_sdk.report._figures import Pixels, thumbnail
 from cuescope_sdk.report._numbers import percent
 
@@ -29,7 +29,7 @@ PAIRED_RULE = (
 
 
 def is_right(outcome: Outcome) -> bool | None:
-    """Whether the answer is the label; None where no label is known."""
+    """True if the answer is the label; None where no label is known."""
     return None if outcome.trial.sample.label is None else outcome.correct()
 
 

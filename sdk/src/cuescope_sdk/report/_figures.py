@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
 
-from cuescope.errors import UserError
-from cuescope.installing import how_to_install
-from cuescope.types import Frame
+from cuescope_core.errors import UserError
+from cuescope_core.remedies import how_to_install
+from cuescope_core.types import Frame
 from cuescope_sdk.maths._maps import upsample
 
 DENSITY = 200  # dots an inch, twice that of a page

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.conclusions import Finding, Impact, Row
+from cuescope_core.conclusions import Finding, Impact, Row
 from cuescope_sdk.statistics import Estimate
 
 

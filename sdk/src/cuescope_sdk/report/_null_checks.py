@@ -1,4 +1,4 @@
-"""What a test does on shuffled data, held against what it promises."""
+"""Check of a test on shuffled data, against what it promises."""
 
 from cuescope_sdk import Evidence
 from cuescope_sdk.statistics import exceeds_rate_p_value
@@ -9,7 +9,7 @@ SIGNIFICANT = 0.05
 def null_evidence(
     check: str, passed: str, *, alarms: int, shuffles: int, promised: float
 ) -> Evidence:
-    """Whether a test alarms in more shuffles than it promises; `passed` says what an alarm is.
+    """Check that a test alarms in no more shuffles than promised; `passed` says what an alarm is.
 
     Some alarms are promised: only more of them than this rate explains (exact binomial test, 5%)
     refute the test.

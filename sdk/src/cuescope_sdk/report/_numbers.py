@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from cuescope import signs
+from cuescope_core import signs
 
 
 def with_sign(value: float, decimals: int = 1) -> str:
@@ -48,7 +48,7 @@ def interval(
     high: float | None,
     write: Callable[[float], str] = with_sign,
 ) -> str:
-    """What follows a figure, "" where it has no interval.
+    """Interval behind a figure, "" where it has none.
 
     >>> interval(-1, 2.5), interval(None, None)
     (' [−1.0, 2.5]', '')

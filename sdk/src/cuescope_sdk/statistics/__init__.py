@@ -1,104 +1,138 @@
 """Intervals, tests, corrections and power: what every method says a finding is."""
 
-# one room for all methods: what a finding promises is tested here, once (docs/statistics.md)
-from cuescope_sdk.statistics._above_zero import MeanAboveZero
-from cuescope_sdk.statistics._always_valid import always_valid_bounds
-from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
-from cuescope_sdk.statistics._correlation import Correlation
-from cuescope_sdk.statistics._dose_response import (
-    Design,
-    DoseResponse,
-    Observed,
-    Shift,
-    dose_response,
-)
-from cuescope_sdk.statistics._estimate import Estimate
-from cuescope_sdk.statistics._gain_plan import GainPlan
-from cuescope_sdk.statistics._groups import Groups
-from cuescope_sdk.statistics._intervals import (
-    change_interval,
-    gap_intervals,
-    mean_interval,
-    student_interval,
-)
-from cuescope_sdk.statistics._inversion import excluded_by_test
-from cuescope_sdk.statistics._label_effects import LabelEffects
-from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
-from cuescope_sdk.statistics._levels import multiplicity
-from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
-from cuescope_sdk.statistics._permutation import Permutation, gap_p_values
-from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
-from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
-from cuescope_sdk.statistics._prognosis import PrognosticGap, prognostic_gap
-from cuescope_sdk.statistics._ranked_gaps import GapTest
-from cuescope_sdk.statistics._ranks import Roc
-from cuescope_sdk.statistics._recogniser import Recognised, Recogniser, recognise
-from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
-from cuescope_sdk.statistics._tests import (
-    Overlap,
-    association_p_value,
-    benjamini_hochberg,
-    cohen_kappa,
-    exceeds_rate_p_value,
-    holm,
-    lower_p_value,
-    uneven_p_value,
-)
-from cuescope_sdk.statistics._two_groups import TwoGroups
-from cuescope_sdk.statistics._unseen import most_unseen
-from cuescope_sdk.statistics._weighted_means import WeightedMeans
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Answered",
-    "AssociationTests",
-    "Bootstrap",
-    "ChangePlan",
-    "Correlation",
-    "DetectionLimit",
-    "Design",
-    "DoseResponse",
-    "Estimate",
-    "GainPlan",
-    "GapPlan",
-    "GapTest",
-    "GroupedFeatures",
-    "Groups",
-    "LabelEffects",
-    "LabelNoise",
-    "MeanAboveZero",
-    "Observed",
-    "Overlap",
-    "PairedFlips",
-    "Permutation",
-    "Placement",
-    "PrognosticGap",
-    "Recognised",
-    "Recogniser",
-    "Roc",
-    "Shift",
-    "TwoGroups",
-    "WeightedMeans",
-    "always_valid_bounds",
-    "association_p_value",
-    "benjamini_hochberg",
-    "change_interval",
-    "change_p_value",
-    "cohen_kappa",
-    "dose_response",
-    "exceeds_normal_draws",
-    "exceeds_rate_p_value",
-    "excluded_by_test",
-    "gap_intervals",
-    "gap_p_values",
-    "holm",
-    "lower_p_value",
-    "mean_interval",
-    "most_unseen",
-    "multiplicity",
-    "paired_flips",
-    "prognostic_gap",
-    "recognise",
-    "share_beyond_chance",
-    "student_interval",
-    "uneven_p_value",
-]
+from cuescope_core.lazy import attach
+
+# one room for all methods: what a finding promises is tested here, once (docs/statistics.md)
+if TYPE_CHECKING:
+    from cuescope_sdk.statistics._above_zero import MeanAboveZero as MeanAboveZero
+    from cuescope_sdk.statistics._always_valid import (
+        always_valid_bounds as always_valid_bounds,
+    )
+    from cuescope_sdk.statistics._association import (
+        AssociationTests as AssociationTests,
+        GroupedFeatures as GroupedFeatures,
+    )
+    from cuescope_sdk.statistics._correlation import Correlation as Correlation
+    from cuescope_sdk.statistics._dose_response import (
+        Design as Design,
+        DoseResponse as DoseResponse,
+        Observed as Observed,
+        Shift as Shift,
+        dose_response as dose_response,
+    )
+    from cuescope_sdk.statistics._estimate import Estimate as Estimate
+    from cuescope_sdk.statistics._gain_plan import GainPlan as GainPlan
+    from cuescope_sdk.statistics._groups import Groups as Groups
+    from cuescope_sdk.statistics._intervals import (
+        change_interval as change_interval,
+        gap_intervals as gap_intervals,
+        mean_interval as mean_interval,
+        student_interval as student_interval,
+    )
+    from cuescope_sdk.statistics._inversion import excluded_by_test as excluded_by_test
+    from cuescope_sdk.statistics._label_effects import LabelEffects as LabelEffects
+    from cuescope_sdk.statistics._label_noise import (
+        Answered as Answered,
+        LabelNoise as LabelNoise,
+    )
+    from cuescope_sdk.statistics._levels import multiplicity as multiplicity
+    from cuescope_sdk.statistics._paired import (
+        PairedFlips as PairedFlips,
+        change_p_value as change_p_value,
+        paired_flips as paired_flips,
+    )
+    from cuescope_sdk.statistics._permutation import (
+        Permutation as Permutation,
+        gap_p_values as gap_p_values,
+    )
+    from cuescope_sdk.statistics._placement import (
+        Placement as Placement,
+        share_beyond_chance as share_beyond_chance,
+    )
+    from cuescope_sdk.statistics._power import (
+        ChangePlan as ChangePlan,
+        DetectionLimit as DetectionLimit,
+        GapPlan as GapPlan,
+    )
+    from cuescope_sdk.statistics._prognosis import (
+        PrognosticGap as PrognosticGap,
+        prognostic_gap as prognostic_gap,
+    )
+    from cuescope_sdk.statistics._ranked_gaps import GapTest as GapTest
+    from cuescope_sdk.statistics._ranks import Roc as Roc
+    from cuescope_sdk.statistics._recogniser import (
+        Recognised as Recognised,
+        Recogniser as Recogniser,
+        recognise as recognise,
+    )
+    from cuescope_sdk.statistics._resampling import (
+        Bootstrap as Bootstrap,
+        exceeds_normal_draws as exceeds_normal_draws,
+    )
+    from cuescope_sdk.statistics._tests import (
+        Overlap as Overlap,
+        association_p_value as association_p_value,
+        benjamini_hochberg as benjamini_hochberg,
+        cohen_kappa as cohen_kappa,
+        exceeds_rate_p_value as exceeds_rate_p_value,
+        holm as holm,
+        lower_p_value as lower_p_value,
+        uneven_p_value as uneven_p_value,
+    )
+    from cuescope_sdk.statistics._two_groups import TwoGroups as TwoGroups
+    from cuescope_sdk.statistics._unseen import most_unseen as most_unseen
+    from cuescope_sdk.statistics._weighted_means import WeightedMeans as WeightedMeans
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "._above_zero": ["MeanAboveZero"],
+        "._always_valid": ["always_valid_bounds"],
+        "._association": ["AssociationTests", "GroupedFeatures"],
+        "._correlation": ["Correlation"],
+        "._dose_response": [
+            "Design",
+            "DoseResponse",
+            "Observed",
+            "Shift",
+            "dose_response",
+        ],
+        "._estimate": ["Estimate"],
+        "._gain_plan": ["GainPlan"],
+        "._groups": ["Groups"],
+        "._intervals": [
+            "change_interval",
+            "gap_intervals",
+            "mean_interval",
+            "student_interval",
+        ],
+        "._inversion": ["excluded_by_test"],
+        "._label_effects": ["LabelEffects"],
+        "._label_noise": ["Answered", "LabelNoise"],
+        "._levels": ["multiplicity"],
+        "._paired": ["PairedFlips", "change_p_value", "paired_flips"],
+        "._permutation": ["Permutation", "gap_p_values"],
+        "._placement": ["Placement", "share_beyond_chance"],
+        "._power": ["ChangePlan", "DetectionLimit", "GapPlan"],
+        "._prognosis": ["PrognosticGap", "prognostic_gap"],
+        "._ranked_gaps": ["GapTest"],
+        "._ranks": ["Roc"],
+        "._recogniser": ["Recognised", "Recogniser", "recognise"],
+        "._resampling": ["Bootstrap", "exceeds_normal_draws"],
+        "._tests": [
+            "Overlap",
+            "association_p_value",
+            "benjamini_hochberg",
+            "cohen_kappa",
+            "exceeds_rate_p_value",
+            "holm",
+            "lower_p_value",
+            "uneven_p_value",
+        ],
+        "._two_groups": ["TwoGroups"],
+        "._unseen": ["most_unseen"],
+        "._weighted_means": ["WeightedMeans"],
+    },
+)

@@ -1,4 +1,4 @@
-"""Whether a mean lies above zero, by the interval that a report prints beside it."""
+"""Test that a mean lies above zero, by the interval that a report prints beside it."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
@@ -19,13 +19,13 @@ MOST_NEEDED = 10_000  # samples: where more are needed, nobody counts on
 
 @dataclass(frozen=True, eq=False)
 class MeanAboveZero:
-    """Whether the mean of values from -1 to 1 is above 0, by its `change_interval`."""
+    """Test that the mean of values from -1 to 1 is above 0, by its `change_interval`."""
 
     values: PerSample
     groups: Groups
 
     def holds(self, level: float) -> bool:
-        """Whether the interval lies above 0 at a level: the 95% interval at 0.05."""
+        """True if the interval lies above 0 at a level: the 95% interval at 0.05."""
         low, _ = change_interval(self.values, self.groups, confidence=1 - level)
         return low is not None and low > 0
 

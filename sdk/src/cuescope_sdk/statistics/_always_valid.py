@@ -52,6 +52,6 @@ def _lower_bound(shares: PerItem, error: float) -> float:
 
 
 def _log_fortune(values: PerItem, counts: np.ndarray, mean: float) -> float:
-    """Of one who bets at each draw that it is above `mean`, on average over the stakes."""
+    """Log-fortune of one who bets at each draw that it is above `mean`, averaged over stakes."""
     gains = 1 + STAKES[:, None] * (values / mean - 1)
     return float(np.logaddexp.reduce(np.log(gains) @ counts) - np.log(len(STAKES)))

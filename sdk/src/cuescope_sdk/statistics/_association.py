@@ -122,7 +122,7 @@ class GroupedFeatures:
         level: float = 0.05,
         fewest: int = 3,
     ) -> AssociationTests:
-        """Whether values are higher where a feature is present, one-sided, for each pair and all.
+        """Test that values are higher where a feature is present, one-sided, for each pair and all.
 
         Null: within a stratum, the features of a group could have been any other group's. Whole
         groups change places. A draw's statistic is the sum over groups of their mean value times

@@ -141,7 +141,7 @@ def _centre(values: PerRow, groups: IntPerRow) -> PerRow:
 
 
 def _residual(values: PerRow, control: PerRow) -> PerRow:
-    """What a line through `control` leaves; both are centred."""
+    """Residual of a line through `control`; both are centred."""
     square = float(control @ control)
     return (
         # a control that does not vary explains nothing

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 from scipy import sparse
 
-from cuescope.types import Sample
+from cuescope_core.types import Sample
 from cuescope_sdk.statistics._shapes import (
     BoolPerSample,
     IntPerGroup,
@@ -53,12 +53,12 @@ class Groups:
 
     @property
     def all_single(self) -> bool:
-        """Whether no two samples share a group."""
+        """True if no two samples share a group."""
         return self.count == len(self.codes)
 
     @property
     def few(self) -> bool:
-        """Whether there are too few of them for intervals that keep their promise."""
+        """True if there are too few of them for intervals that keep their promise."""
         return self.count < self.FEW
 
     # an interval adds up groups several times, and a p-value asks for many intervals

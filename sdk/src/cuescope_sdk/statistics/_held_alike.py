@@ -47,18 +47,18 @@ class HeldAlike:
 
     @property
     def is_clear(self) -> bool:
-        """Whether more is left than the conditions would leave of a gap that they made alone."""
+        """True if more is left than the conditions would leave of a gap that they made alone."""
         more = (self.left - self.rough) * np.sign(self.gap) > 0
         return bool(more and self.p_value <= LEFT)
 
     @property
     def goes_along(self) -> bool:
-        """Whether the conditions may go with what is marked: else they make no gap."""
+        """True if the conditions may go with what is marked: else they make no gap."""
         return self.differs <= self.DIFFERS
 
     @property
     def explains(self) -> bool:
-        """Whether the conditions may be why there is a gap: too little is left of it."""
+        """True if the conditions may be why there is a gap: too little is left of it."""
         if np.isnan(self.left):
             return True
         matters = self.matters <= self.MATTERS

@@ -1,8 +1,8 @@
-"""What a family of one-sided tests of limits pays for."""
+"""Multiplicity of a family of one-sided tests of limits."""
 
 
 def multiplicity(beyond: int, tests: int) -> float:
-    """What divides the error of a family of one-sided tests; `beyond` estimates pass their limit.
+    """Divisor of the error of a family of one-sided tests; `beyond` estimates pass their limit.
 
     A test whose estimate lies within its limit is not made. The others pay twice, since of tests
     at their limit half seem to lie beyond it (Zhao, Small and Su, 2019, "Multiple testing when many

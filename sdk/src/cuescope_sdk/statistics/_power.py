@@ -1,4 +1,4 @@
-"""What an audit can find: power, and the limit of detection in its own answers."""
+"""Power of an audit, and the limit of detection in its own answers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -133,7 +133,7 @@ class DetectionLimit:
 
     @staticmethod
     def beyond(critical: float, error: float) -> float:
-        """What lies above a critical value in 8 of 10 audits, with this standard error."""
+        """Effect above a critical value in 8 of 10 audits, with this standard error."""
         return critical + float(stats.norm.ppf(POWER)) * error
 
     @staticmethod
@@ -155,7 +155,7 @@ class DetectionLimit:
 
     @staticmethod
     def of_draws(limits: Sequence[float]) -> float | None:
-        """What 8 of 10 draws find, each from its own limit on; None for no such effect."""
+        """Effect that 8 of 10 draws find, each from its own limit on; None for no such effect."""
         # limits may be infinite, and nothing lies between them and the next
         limit = float(np.quantile(limits, POWER, method="higher"))
         return None if np.isinf(limit) else limit

@@ -32,7 +32,7 @@ def gap_weights(
     units: int,
     kept: Bool[np.ndarray, " unit"] | None = None,
 ) -> CueByUnit:
-    """Of each unit in the gap of each cue; a cue with an empty side has none.
+    """Weight of each unit in the gap of each cue; a cue with an empty side has none.
 
     Units that are not `kept` count in no gap.
     """
@@ -113,7 +113,7 @@ def gap_moments(
 
 @dataclass(frozen=True, eq=False)
 class GapTest:
-    """Of each cue its `gap` beyond what the strata make, and that in standard deviations of chance.
+    """Test of each cue: its `gap` beyond what the strata make, and in deviations of chance.
 
     `p_value` is corrected for the choice among the cues, `by_strata` the gap that the strata make,
     and `maxima` the largest strength of all cues in each deal.
@@ -166,7 +166,7 @@ class GapTest:
         stratum: IntPerUnit | None = None,
         kept: Bool[np.ndarray, " unit"] | None = None,
     ) -> "GapTest":
-        """What `of` gives by so many draws, without one: there are no p-values and no maxima.
+        """Result of `of` by so many draws, without one: there are no p-values and no maxima.
 
         Each cue has rates of its own.
         """
@@ -212,7 +212,7 @@ class GapTest:
 
 
 def _spread(squares: PerCue, gaps: PerCue, draws: int) -> PerCue:
-    """Of gaps over the deals; the data are one of them, as they are in the p-value."""
+    """Spread of gaps over the deals; the data are one of them, as they are in the p-value."""
     spread = np.sqrt((squares + np.square(gaps)) / (draws + 1))
     # a cue whose gap no deal changes has a strength of 0
     return np.where(spread > TIE, spread, np.inf)

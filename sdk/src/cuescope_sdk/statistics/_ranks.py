@@ -1,4 +1,4 @@
-"""What the order of numbers tells, whatever their scale: the receiver operating characteristic."""
+"""Order of numbers, whatever their scale: the receiver operating characteristic."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Roc:
 
     @classmethod
     def of(cls, positives: PerItem, others: Float[np.ndarray, " other_item"]) -> "Roc":
-        """Of the scores of both sides."""
+        """Build it of the scores of both sides."""
         scores = np.concatenate([positives, others])
         return cls(scores, np.arange(len(scores)) < len(positives))
 

@@ -109,13 +109,13 @@ def percentile_interval(figures: PerDraw, confidence: float) -> tuple[float, flo
 
 
 def monte_carlo_p_value(reached: int, draws: int) -> float:
-    """Of the draws, the data itself among them (Davison and Hinkley, 1997, eq. 4.11)."""
+    """P-value of the draws, the data itself among them (Davison and Hinkley, 1997, eq. 4.11)."""
     # The data is one of the equally likely draws, so no p-value is 0 (Phipson and Smyth, 2010).
     return (1 + reached) / (1 + draws)
 
 
 def bound_of_maxima(maxima: Float[np.ndarray, " draw"], level: float) -> float:
-    """What the largest of many figures exceeds by chance in `level` of all draws at most.
+    """Bound that the largest of many figures exceeds by chance in `level` of all draws at most.
 
     What is beyond it is so after correction for all figures (Westfall and Young, 1993). The data is
     one of the draws; where these are too few for the level, nothing is beyond it.
@@ -171,7 +171,7 @@ def exceeds_normal_draws(
     *,
     draws: int = 19,
 ) -> bool:
-    """Whether a statistic of points is above that of draws of one normal distribution, of each.
+    """True if a statistic of points is above that of draws of one normal distribution, of each.
 
     SigClust (Liu et al., 2008): so many items as were observed, whose parts are uncorrelated and
     have the same `spread`. p is 1 / (1 + draws); the first draw that reaches it ends the test.

@@ -1,4 +1,4 @@
-"""What there may be beside what was counted, and whether some numbers are unlike others."""
+"""Estimates of what was not counted, and whether some numbers are unlike others."""
 
 import numpy as np
 from jaxtyping import Float

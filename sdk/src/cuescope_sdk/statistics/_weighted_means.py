@@ -84,7 +84,7 @@ class WeightedMeans:
         return scaled
 
     def correlation(self, first: PerSample, second: PerSample) -> float:
-        """Of two means over the same groups; 0 where one of them does not vary."""
+        """Correlation of two means over the same groups; 0 where one of them does not vary."""
         parts = np.stack([first, second]) * self.weight
         centred = parts - parts.mean(axis=1, keepdims=True)
         one, other = self.groups.sums(centred.T).T
@@ -101,7 +101,7 @@ class WeightedMeans:
         share: float,
         least: float,
     ) -> "MarginTest":
-        """Whether the mean `change` is beyond a margin, which goes with the mean of `values`."""
+        """Test that the mean `change` is beyond a margin, which goes with the mean of `values`."""
         return MarginTest(self, values, change, value, chance, share, least)
 
     def above_p_value(self, values: PerSample, threshold: float) -> float:
@@ -115,7 +115,7 @@ class WeightedMeans:
 
 @dataclass(frozen=True, eq=False)
 class MarginTest:
-    """Whether a mean change is surely above a margin, or surely below it.
+    """Test that a mean change is surely above a margin, or surely below it.
 
     The margin is a `share` of what the mean of `values` has above `chance`, and `least` where that
     is less. So it has an error of its own, which goes with that of the change: the two intervals
@@ -133,7 +133,7 @@ class MarginTest:
 
     @cached_property
     def _limits(self) -> Limits:
-        """Of the change."""
+        """Limits of the change."""
         return self.means.change_limits(self.change)
 
     @cached_property
@@ -145,7 +145,7 @@ class MarginTest:
         return self.means.correlation(self.change, self.values)
 
     def above_p_value(self) -> float:
-        """Of the null that the change is at most the margin: above both of its parts."""
+        """P-value of the null that the change is at most the margin: above both of its parts."""
 
         def above(confidence: float) -> float:
             ends = self._limits(confidence)
@@ -155,7 +155,7 @@ class MarginTest:
         return self._p_value(above)
 
     def below_p_value(self) -> float:
-        """Of the null that the change is at least the margin: below the part that makes it."""
+        """P-value of the null that the change is at least the margin: below what makes it."""
         is_relative = self.share * (self.value - self.chance) > self.least
 
         def below(confidence: float) -> float:

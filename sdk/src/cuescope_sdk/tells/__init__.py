@@ -1,5 +1,15 @@
 """Tells: what answers a question without a look at its video."""
 
-from cuescope_sdk.tells._tell import Tell
+from typing import TYPE_CHECKING
 
-__all__ = ["Tell"]
+from cuescope_core.lazy import attach
+
+if TYPE_CHECKING:
+    from cuescope_sdk.tells._tell import Tell as Tell
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "._tell": ["Tell"],
+    },
+)

@@ -1,4 +1,4 @@
-"""What every tell is, and how it is asked without a way to the answers."""
+"""The tell, and how it is asked without a way to the answers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope.counted import count_of
-from cuescope.plugin import Plugin
+from cuescope_core.amounts import count_of
+from cuescope_core.plugin import Plugin
 from cuescope_sdk import Sample, UserError
 
 Strengths = Float[np.ndarray, " option"]

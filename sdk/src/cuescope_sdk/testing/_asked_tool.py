@@ -1,11 +1,11 @@
-"""What the tool contract asks a tool in each role: frames, names, texts and claims."""
+"""Questions of the tool contract in each role: frames, names, texts and claims."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope.capabilities import ROLES, ToolRole
+from cuescope_core.capabilities import ROLES, ToolRole
 from cuescope_sdk import Frame, ImageEdit, generator
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Claim
 from cuescope_sdk.maths import normalise
@@ -43,7 +43,7 @@ class AskedTool(ShownContract):
         ]
 
     def inputs(self, role: str) -> list[Any]:
-        """What a tool of this role is given, item by item."""
+        """Inputs of a tool of this role, item by item."""
         if role == "image-editor":
             return [self._edit(frame) for frame in self.frames]
         if role in ("detector", "segmenter", "embedder"):

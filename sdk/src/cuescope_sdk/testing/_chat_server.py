@@ -70,7 +70,7 @@ class Handler(BaseHTTPRequestHandler):
                 server.busy -= 1
 
     def answer(self, body: Body) -> None:
-        """What the server's `brain` says, unless it holds this answer back for good."""
+        """Answer of the server's `brain`, unless it holds it back for good."""
         server = self.server
         time.sleep(server.delay)
         with server.lock:

@@ -1,4 +1,4 @@
-"""What every plugin must hold, and how a contract is run."""
+"""Contract of every plugin, and how a contract is run."""
 
 import atexit
 import inspect
@@ -16,7 +16,7 @@ from unittest import SkipTest
 
 import numpy as np
 
-from cuescope.trust.risks import UNDECLARED, risks_of
+from cuescope_core.trust.risks import UNDECLARED, risks_of
 from cuescope_sdk import Context, Dataset, Frame, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
 from cuescope_sdk.testing._fake_data import FakeDataset
@@ -135,7 +135,7 @@ class Contract(Checks):
 
     @classmethod
     def context(cls) -> Context:
-        """What the plugin is built with; the other plugins that are installed can be reached."""
+        """Context of the plugin; the other plugins that are installed can be reached."""
         shelf = PluginShelf({(cls.kind, cls.name): cls.plugin}, installed=True)
         return Context(
             registry=shelf,
@@ -380,7 +380,7 @@ def expect_no_error(expected: str, *, remedy: str) -> Iterator[None]:
 
 
 def same_pixels(frame: Frame, other: Frame, mask: np.ndarray | None = None) -> bool:
-    """Whether two frames show the same, outside of a mask (row, col) where there is one."""
+    """True if two frames show the same, outside of a mask (row, col) where there is one."""
     if frame is other:  # the same object is not loaded twice
         return True
     before = np.asarray(frame.load())
@@ -397,7 +397,7 @@ def with_sample(asked: Any, **changes: Any) -> Any:
 
 
 def lies_within(box: Sequence[float], size: tuple[int, int]) -> bool:
-    """Whether a box (x0, y0, x1, y1) has an area, all of it in a picture (width, height)."""
+    """True if a box (x0, y0, x1, y1) has an area, all of it in a picture (width, height)."""
     x0, y0, x1, y1 = box
     width, height = size
     return 0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height
@@ -430,7 +430,7 @@ def import_report_of(plugin: type) -> dict[str, list[str]]:
 
 @cache
 def import_report(module: str, file: str) -> dict[str, list[str]]:
-    """What importing a plugin's module alone loads ("heavy") and changes ("changed")."""
+    """Report what importing a plugin's module alone loads ("heavy") and changes ("changed")."""
     finished = import_freshly(module, file, HEAVY)
     if finished.code:
         raise ContractViolation(

@@ -1,4 +1,4 @@
-"""What a data set must hold: the same samples every time, each one whole."""
+"""Contract of data sets: the same samples every time, each one whole."""
 
 import pickle
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class DatasetContract(FingerprintedContract):
         return tuple(data[int(index)] for index in indices)
 
     def has_content(self, samples: tuple[Sample, ...]) -> bool:
-        """Whether these are `samples` once more, pixels aside."""
+        """True if these are `samples` once more, pixels aside."""
         return list(map(_content, samples)) == list(map(_content, self.samples))
 
     @property
@@ -312,7 +312,7 @@ class DatasetContract(FingerprintedContract):
     # ------------------------------------------------------------------------------------- splits
 
     def test_keeps_splits_apart(self) -> None:
-        """What a model was trained on is not what it is audited on."""
+        """Splits for training and audit have no sample in common."""
         splits = self.splits()
         keys = [{sample.key for sample in self.read(split)} for split in splits]
         prints = {split.fingerprint for split in splits}

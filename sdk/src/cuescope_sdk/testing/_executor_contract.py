@@ -1,4 +1,4 @@
-"""What every executor and every observer must hold."""
+"""Contract of executors and observers."""
 
 import inspect
 import json
@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope.engine import Session
-from cuescope.respond import open_respond, trial_key
-from cuescope.store import ResponseCache
+from cuescope_core.engine import Session
+from cuescope_core.respond import open_respond, trial_key
+from cuescope_core.store import ResponseCache
 from cuescope_sdk import PluginError, Response, Trial, UserError
 from cuescope_sdk._watched import (
     COUNT,
@@ -81,7 +81,7 @@ class ExecutorContract(Contract):
         (self.watched / "fault").write_text(fault)
 
     def batches(self) -> Iterator[tuple[int, list[Response]]]:
-        """What the executor yields, checked to be each batch once."""
+        """Batches that the executor yields, checked to be each batch once."""
         # a dict of answers alone would hide a batch that comes twice
         seen: set[int] = set()
         # not collected first: batches must be checked as they come
@@ -322,7 +322,7 @@ class ExecutorContract(Contract):
 
 
 def equal(batch: Sequence[Trial], answers: Sequence[Response]) -> bool:
-    """Whether the logits are those of this process, bit by bit."""
+    """True if the logits are those of this process, bit by bit."""
     return _bits(WatchedModel.answers(batch)) == _bits(answers)
 
 
@@ -344,7 +344,7 @@ def left_alive(pids: Iterable[int]) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is dead but not yet waited for does not."""
+    """True if a process runs; one that is dead but not yet waited for does not."""
     try:
         # signal 0 asks whether there is such a process, and does nothing to it
         os.kill(pid, 0)
@@ -377,7 +377,7 @@ class ObserverContract(Contract):
 
     @property
     def received(self) -> list[Received]:
-        """What observers have sent in this process, the latest last."""
+        """Messages of observers in this process, the latest last."""
         return process_sink().received
 
     def exercise(self) -> None:

@@ -1,4 +1,4 @@
-"""What an exporter must hold: files in its own folder, the same twice, and no need of the data."""
+"""Contract of exporters: files in its own folder, the same twice, and no need of the data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
-from cuescope.answers import AnswersFile
-from cuescope.engine import Session
-from cuescope.runs import RunFolder
+from cuescope_core.answers import AnswersFile
+from cuescope_core.engine import Session
+from cuescope_core.runs import RunFolder
 from cuescope_sdk import Sample, StoredRun, UserError
 from cuescope_sdk.testing._contract import Contract, expect
 from cuescope_sdk.testing._fake_method import FakeMethod
@@ -56,7 +56,7 @@ class ExporterContract(Contract):
             self.built.export(run, folder)
 
     def test_writes_into_its_folder(self) -> None:
-        """What is written is named, and lies where it was asked for."""
+        """Files are named, and lie where they were asked for."""
         with self.run_folder() as (run, folder):
             before = set(folder.parent.rglob("*"))
             named = self.built.export(run, folder)

@@ -55,7 +55,7 @@ COVERS = 0.5
 
 
 class FakeDataOptions(Options):
-    """What to draw."""
+    """Options of the drawing."""
 
     samples: PositiveInt = Field(
         150, description="sequences, label after label in turn"
@@ -150,7 +150,7 @@ class FakeDataset(Plugin):
         )
 
     def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
-        """What is known of a sample besides its label."""
+        """Annotations of a sample besides its label."""
         cells = np.zeros((SIDE, SIDE), dtype=bool)
         # the left three columns are background: both corners lie there
         cells[:, 3:8] = True
@@ -167,7 +167,7 @@ class FakeDataset(Plugin):
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
     def _presence(self, index: int) -> tuple[bool, ...]:
-        """Whether each frame shows the cue."""
+        """True if each frame shows the cue."""
         frames = self.options.frames
         with_cue = max(frames - 1, 1) if self._cue[index] else 0
         return tuple(frame < with_cue for frame in range(frames))
@@ -236,7 +236,7 @@ def points_at(
 
 
 def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
-    """What a feature is on, and how far that is from the cue, in words."""
+    """Words for where a feature is, and how far that is from the cue."""
     name = f"'{feature.key}'"
     if not feature.occurrences:
         return f"{name}, which occurs nowhere"
@@ -278,7 +278,7 @@ def _share_covered(
 
 
 def shows(frame: Frame, box: Box, channel: int) -> bool:
-    """Whether the corner is painted in the colour of `channel`."""
+    """True if the corner is painted in the colour of `channel`."""
     image = frame.load()
     scale = image.width // SIDE
     left, top, right, bottom = (edge * scale for edge in box)

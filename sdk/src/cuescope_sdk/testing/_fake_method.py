@@ -181,7 +181,7 @@ def show(audit: Audit, score: Score, outcomes: Sequence[Outcome]) -> None:
 
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
-    """Whether each sample is answered right with the feature hidden, or as it is (None)."""
+    """True if each sample is answered right with the feature hidden, or as it is (None)."""
     return np.array([o.correct() for o in outcomes if o.trial.feature == feature])
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from PIL import Image
 from pydantic import Field, NonNegativeFloat
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -192,7 +192,7 @@ class FakeReader(FakeModel):
 
 
 def _feature_matrix() -> Float[np.ndarray, "dim value"]:
-    """What each feature takes of each pixel value (row, col, channel)."""
+    """Weight of each pixel value in each feature (row, col, channel)."""
     areas = [(rows, slice(5, 8), 1) for rows in SIGNAL_ROWS]
     for (x0, y0, x1, y1), channel in CORNERS.values():
         areas += [(slice(y0, y1), slice(x0, x1), channel)]

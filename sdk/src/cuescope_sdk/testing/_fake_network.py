@@ -29,7 +29,7 @@ Tokens = Float[Tensor, "image token dim"]
 
 
 class Attention(nn.Module):
-    """Of several heads, as a mask of one row lets it."""
+    """Attention of several heads, as a mask of one row lets it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cuescope.digest import digest
+from cuescope_core.digest import digest
 from cuescope_sdk import Capabilities, Context, Plugin, Response, Trial
 from cuescope_sdk.models import TowerEdit, refuse_unanswerable
 from cuescope_sdk.testing._fake_models import pixels_of
@@ -60,7 +60,7 @@ class FakeTower(Plugin):
         )
 
     def embed(self, trial: Trial) -> np.ndarray:
-        """Of the first frame."""
+        """Embedding of the first frame."""
         import torch
         from PIL import Image
 

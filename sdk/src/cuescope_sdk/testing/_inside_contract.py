@@ -1,4 +1,4 @@
-"""What edits and readouts must hold on a model that takes them."""
+"""Contract of edits and readouts on a model that takes them."""
 
 import pickle
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from cuescope.digest import digest
+from cuescope_core.digest import digest
 from cuescope_sdk import (
     Context,
     Edit,
@@ -183,7 +183,7 @@ class EditContract(InsideContract):
             )
 
     def test_leaves_the_model_as_it_was(self) -> None:
-        """What follows an edit is answered by the model as it is."""
+        """Trials after an edit are answered by the model as it is."""
         before = self.asked.respond(self.plain())
         for edit in self.edits:
             self.asked.respond(self.under(edit))
@@ -249,7 +249,7 @@ class ReadoutContract(InsideContract):
         return [readout.of(sample, self.edit) for sample in self.shown_samples()]
 
     def read(self, readout: Readout, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """What it brings back."""
+        """Values that it brings back."""
         return list(readout.read(self.asked, trials))
 
     def expect_same(
@@ -266,7 +266,7 @@ class ReadoutContract(InsideContract):
         expect(same, expected, got="others", remedy=remedy)
 
     def same(self, numbers: np.ndarray, others: np.ndarray) -> bool:
-        """Whether two arrays are equal within rounding."""
+        """True if two arrays are equal within rounding."""
         if np.shape(numbers) != np.shape(others):
             return False
         scale = max(1.0, float(np.abs(numbers).max(initial=0)))
@@ -318,7 +318,7 @@ class ReadoutContract(InsideContract):
                     )
 
     def test_reads_each_trial_by_itself(self) -> None:
-        """What is kept of a trial must not depend on what was asked beside it."""
+        """Values of a trial do not depend on what was asked beside it."""
         for readout in self.readouts:
             trials = self.of(readout)
             alone = [self.read(readout, [trial])[0] for trial in trials]

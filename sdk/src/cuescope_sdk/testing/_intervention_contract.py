@@ -1,4 +1,4 @@
-"""What every intervention must hold: it changes a sample where it is told to, and only there."""
+"""Contract of interventions: it changes a sample where it is told to, and only there."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.capabilities import Capabilities
-from cuescope.counted import count_of
-from cuescope.digest import digest
+from cuescope_core.amounts import count_of
+from cuescope_core.capabilities import Capabilities
+from cuescope_core.digest import digest
 from cuescope_sdk import Sample, Trial, generator
 from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.testing._contract import (
@@ -48,7 +48,7 @@ class InterventionContract(ShownContract):
 
     @property
     def modality(self) -> Literal["video", "text"]:
-        """What carries the cue, where it is all of a modality."""
+        """Modality that carries the cue, where it is all of one."""
         # the text as a modality is what "question" asks for
         return "text" if self.plugin.needs == "question" else "video"
 
@@ -119,7 +119,7 @@ class InterventionContract(ShownContract):
         return moved
 
     def trials(self, cases: Sequence[Case]) -> list[Trial]:
-        """What it makes of the cases."""
+        """Trials that it makes of the cases."""
         return list(self.build().intervene(cases, self.tools))
 
     def test_says_what_it_is(self) -> None:
@@ -183,7 +183,7 @@ class InterventionContract(ShownContract):
                     )
 
     def test_leaves_a_sample_that_is_as_its_donor(self) -> None:
-        """What makes a sample like its donor has nothing to do where it is like it."""
+        """A sample that is like its donor is left as it is."""
         if self.plugin.needs != "still":
             return
         cases = [
@@ -203,7 +203,7 @@ class InterventionContract(ShownContract):
                 )
 
     def test_heeds_its_donor(self) -> None:
-        """What makes samples like their donors makes other pictures of other donors."""
+        """Other donors give other pictures."""
         if self.plugin.needs != "still":
             return
         pairs = zip(self.trials(self.cases), self.trials(self.placebos), strict=True)
@@ -260,7 +260,7 @@ class InterventionContract(ShownContract):
             )
 
     def test_does_not_look_at_labels(self) -> None:
-        """What is changed must not depend on the right answer."""
+        """Changes do not depend on the correct answer."""
         bare = [
             # the place was found before, so the cue is still where it was
             with_sample(case, label=None, annotations={})
@@ -287,7 +287,7 @@ class InterventionContract(ShownContract):
 
 
 def _is_of(trial: Trial, case: Case) -> bool:
-    """Whether a trial shows the case's own sample."""
+    """True if a trial shows the case's own sample."""
     sample = trial.sample
     return (
         # what was changed stands behind the slash

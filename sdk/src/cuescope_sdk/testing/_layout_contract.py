@@ -1,4 +1,4 @@
-"""What a data set that reads its authors' files must hold, on a tiny tree in their layout."""
+"""Contract of data sets that read their authors' files, on a tiny tree in their layout."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -87,7 +87,7 @@ class LayoutContract(DatasetContract):
             yield copytree(self.tree, Path(folder) / "data")
 
     def refusal(self, root: Path, **options: Any) -> UserError:
-        """What opening says; raises ContractViolation where it is no one line of a UserError."""
+        """Error of opening it; raises ContractViolation where it is no one line of a UserError."""
         got: object = "a data set"
         try:
             self.open(root, **options)

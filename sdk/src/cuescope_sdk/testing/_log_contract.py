@@ -1,4 +1,4 @@
-"""What a reader of logs must hold: its own files are read whole, others are refused in one line."""
+"""Contract of readers of logs: its own files are read whole, others are refused in one line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ class LogContract(Contract):
             self.read(path)
 
     def read(self, path: Path) -> Log:
-        """What the reader says of a file."""
+        """Log that the reader makes of a file."""
         log = self.built.read(path)
         expect(
             isinstance(log, Log),

@@ -101,7 +101,7 @@ class OddImage:
         return path
 
     def is_seen_in(self, pixels: np.ndarray) -> bool:
-        """Whether these are its pixels."""
+        """True if these are its pixels."""
         return pixels.shape == self.pixels.shape and _within(
             pixels, self.pixels, self.tolerance
         )

@@ -1,4 +1,4 @@
-"""What every mitigator must hold: it learns the same twice, and answers by what it learned."""
+"""Contract of mitigators: it learns the same twice, and answers by what it learned."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cuescope.counted import count_of
-from cuescope.digest import digest
+from cuescope_core.amounts import count_of
+from cuescope_core.digest import digest
 from cuescope_sdk import Response, Trial, UserError
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Task
 from cuescope_sdk.testing._contract import (
@@ -87,7 +87,7 @@ class MitigatorContract(ShownContract):
         )
 
     def fit(self) -> Mitigation:
-        """What it learns of the task."""
+        """Mitigation that it learns of the task."""
         _ = self.asked  # or it is not applicable
         learned: Mitigation = self.build().fit(self.task())
         return learned
@@ -122,7 +122,7 @@ class MitigatorContract(ShownContract):
             )
 
     def test_answers_the_same_in_any_batch_and_order(self) -> None:
-        """What else is asked at the same time changes no answer."""
+        """Answers do not depend on what else is asked at the same time."""
         single = [self._logits([trial])[0] for trial in self.trials]
         backwards = self._logits(self.trials[::-1])[::-1]
         for logits in (single, backwards):
@@ -152,7 +152,7 @@ class MitigatorContract(ShownContract):
         )
 
     def test_is_kept_whole(self) -> None:
-        """What is loaded answers as what was learned, and so does the mitigated model."""
+        """A loaded mitigation, and the model with it, answer as the one that was learned."""
         with TemporaryDirectory() as place:
             folder = Path(place)
             model = {"model": self.asked.fingerprint, "spec": "fake"}

@@ -7,12 +7,18 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from cuescope.context import Context, cache_folder
-from cuescope.engine import Session
-from cuescope.planning import Plan, plan_of
-from cuescope.registry import NOT_INSTALLED, Entry, Problem, Registry, require_whole
-from cuescope.request import Request
-from cuescope.store import ResponseCache
+from cuescope_core.context import Context, cache_folder
+from cuescope_core.engine import Session
+from cuescope_core.planning import Plan, plan_of
+from cuescope_core.registry import (
+    NOT_INSTALLED,
+    Entry,
+    Problem,
+    Registry,
+    require_whole,
+)
+from cuescope_core.request import Request
+from cuescope_core.store import ResponseCache
 from cuescope_sdk import Report
 from cuescope_sdk.testing._fake_data import FakeDataset
 from cuescope_sdk.testing._fake_models import FakeModel
@@ -48,7 +54,7 @@ class PluginShelf(Registry):
 
 @cache
 def installed_entries() -> tuple[Entry, ...]:
-    """What is installed, read once a process."""
+    """The installed plugins, read once a process."""
     # to read the entry points of all dists takes long, and they do not change meanwhile
     return Registry().entries
 
@@ -93,7 +99,7 @@ def run_audit(
 
 @dataclass(frozen=True)
 class Setup:
-    """What is audited, by class; `tools` are classes by role, built without options.
+    """Setup of an audit, by class; `tools` are classes by role, built without options.
 
     `folder` is the plugins' cache folder, the user's own where it is None. Responses are kept
     in memory only.
@@ -114,7 +120,7 @@ class Setup:
             return self.session(kept, **settings).run()
 
     def plan(self, **settings: Any) -> Plan:
-        """What it would cost."""
+        """The call that tells the cost."""
         with temporary_cache() as kept:
             return plan_of(self.session(kept, planning=True, **settings))
 

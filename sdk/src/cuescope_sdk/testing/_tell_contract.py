@@ -1,4 +1,4 @@
-"""What every tell must hold: a strength an option, from labels that it may learn from alone."""
+"""Contract of tells: a strength an option, from labels that it may learn from alone."""
 
 from typing import Any, ClassVar
 
@@ -59,7 +59,7 @@ class TellContract(Contract):
         return samples
 
     def strengths(self) -> Any:
-        """Of all options, each learned from other folds."""
+        """Strengths of all options, each learned from other folds."""
         fold = np.arange(COUNT) % FOLDS
         rng = generator(0, "tell contract", "decoys")
         return Tell.held_out_strengths("yours", self._build, self.questions, fold, rng)

@@ -1,11 +1,11 @@
-"""What a tool must hold, role by role: one result for each input, in order, the same every time."""
+"""Contract of tools, role by role: one result for each input, in order, the same every time."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from cuescope.capabilities import EmbedsPatches
+from cuescope_core.capabilities import EmbedsPatches
 from cuescope_sdk import Detection, Frame
 from cuescope_sdk.grounding import Judgement
 from cuescope_sdk.testing._asked_tool import AskedTool
@@ -190,7 +190,7 @@ class ToolContract(AskedTool):
             )
 
     def test_says_whose_eye_it_is(self) -> None:
-        """What an embedder sees is cached by its fingerprint."""
+        """Embeddings are cached by the fingerprint of the embedder."""
         self.results("embedder")
         fingerprint = getattr(self.tool, "fingerprint", None)
         expect(
@@ -335,7 +335,7 @@ class ToolContract(AskedTool):
                 )
 
     def test_judges_a_denial_the_other_way(self) -> None:
-        """What supports "there is no chair" speaks against "there is a chair"."""
+        """Support of "there is no chair" speaks against "there is a chair"."""
         opposite = {"supported": "unsupported", "unsupported": "supported"}
         for (sample, claims), judgements in self.answered("claim-verifier"):
             denials = [c.model_copy(update={"negated": not c.negated}) for c in claims]
@@ -352,7 +352,7 @@ class ToolContract(AskedTool):
 
 
 def _alike(result: Any, other: Any) -> bool:
-    """Whether two results say the same, figures within a tolerance."""
+    """True if two results say the same, figures within a tolerance."""
     if isinstance(result, np.ndarray):
         # batches of other sizes add up in another order
         return result.shape == other.shape and bool(
@@ -367,7 +367,7 @@ def _alike(result: Any, other: Any) -> bool:
 
 
 def _words_and_figures(result: Any) -> tuple[Any, list[float]]:
-    """What must be equal of a text, detections or judgements, and what may differ a little."""
+    """Split an answer of a tool into what must be equal and what may differ a little."""
     if not isinstance(result, Sequence) or isinstance(result, str):
         return result, []
     words: list[Any] = []

@@ -1,4 +1,4 @@
-"""What `HideTokens` must hold on a stock image encoder, whatever its architecture.
+"""Checks of `HideTokens` on a stock image encoder, whatever its architecture.
 
     @pytest.mark.parametrize("check", hiding_checks.CHECKS, ids=lambda check: check.__name__)
     def test_hiding(check, model, frames):

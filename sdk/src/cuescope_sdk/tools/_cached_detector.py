@@ -1,4 +1,4 @@
-"""What a detector said, kept in the user's cache: no image is shown to it twice for a name.
+"""Answers of a detector, kept in the user's cache: no image is shown to it twice for a name.
 
 finder = CachedDetector(audit.tools["detector"], audit.context)
 finder.detect(frames, names)
@@ -12,11 +12,11 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, TypeAdapter
 
-from cuescope.capabilities import Detection, Detector
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.store import UNREADABLE
-from cuescope.types import Frame
+from cuescope_core.capabilities import Detection, Detector
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.store import UNREADABLE
+from cuescope_core.types import Frame
 from cuescope_sdk._text_cache import TextCache
 from cuescope_sdk.tools._detection import sort_by_score
 
@@ -55,7 +55,7 @@ class CachedDetector:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the detector says of itself, and where its answers are kept."""
+        """Facts about the detector, and where its answers are kept."""
         storage = "for this run (no fingerprint)"
         if self.fingerprint:
             storage = "in the user's cache"
@@ -112,7 +112,7 @@ class CachedDetector:
         names: tuple[str, ...],
         stored: dict[Key, Boxes],
     ) -> dict[Key, Boxes]:
-        """What the real detector says of what is not stored, which then is."""
+        """Ask the real detector about what is not stored, and store it."""
         lacking = {frame.key: _lacking(frame, names, stored) for frame in batch}
         frames = [frame for frame in batch if lacking[frame.key]]
         if not frames:
@@ -137,7 +137,7 @@ class CachedDetector:
         return new
 
     def _read(self, batch: Sequence[Frame], names: tuple[str, ...]) -> dict[Key, Boxes]:
-        """What is stored of these frames and names."""
+        """Read what is stored of these frames and names."""
         pair_of = {}
         for pair in product([frame.key for frame in batch], names):
             pair_of[self._key(pair, names)] = pair

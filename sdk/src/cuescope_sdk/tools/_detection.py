@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope.capabilities import Detection
-from cuescope.errors import UserError
+from cuescope_core.capabilities import Detection
+from cuescope_core.errors import UserError
 
 Boxes = Float[np.ndarray, "box 4"]
 
@@ -27,7 +27,7 @@ def make_detections(
     threshold: float,
     overlap: float = 1.0,
 ) -> tuple[Detection, ...]:
-    """What a network found in an image of `size` (width, height), best first.
+    """Make detections of what a network found in an image of `size` (width, height), best first.
 
     Each name is scored on each box by itself. Scores must exceed `threshold`; `boxes` are (x0, y0,
     x1, y1) in pixels, clipped to the image, and what lies outside is dropped. Of boxes of a name
@@ -71,7 +71,7 @@ def suppress_overlaps(
 def intersection_over_union(
     box: Float[np.ndarray, "4"], boxes: Boxes
 ) -> Float[np.ndarray, " box"]:
-    """Of one box with each of the others; boxes are (x0, y0, x1, y1) with an area."""
+    """Intersection over union of one box with each other; boxes are (x0, y0, x1, y1)."""
     starts = np.maximum(box[:2], boxes[:, :2])
     ends = np.minimum(box[2:], boxes[:, 2:])
     shared = (ends - starts).clip(min=0).prod(axis=1)

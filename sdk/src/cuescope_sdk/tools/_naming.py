@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import FiniteFloat
 
-from cuescope.capabilities import ToolRole
-from cuescope.types import Frame, Value
+from cuescope_core.capabilities import ToolRole
+from cuescope_core.types import Frame, Value
 
 LOOKS_LIKE = ", looks like: "
 
@@ -27,7 +27,7 @@ class NameGuess(Value):
         return f"{self.name} {figures}"
 
     def title(self, key: str) -> str:
-        """What a report calls a group of frames: its key, and what it looks like."""
+        """Title of a group of frames in a report: its key, and what it looks like."""
         return f"{key}{LOOKS_LIKE}{self}"
 
     @staticmethod

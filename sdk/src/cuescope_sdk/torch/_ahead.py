@@ -31,7 +31,7 @@ class LoadedAhead(Generic[T]):
         return ThreadPoolExecutor(min(MAX_THREADS, cpu_count() or 1), "cuescope-ahead")
 
     def expect(self, items: Mapping[Hashable, Callable[[], T]]) -> None:
-        """What the next batch takes; what neither it nor the one before it has is dropped."""
+        """Expect what the next batch takes; what it and the last one lack is dropped."""
         with self._lock:
             wanted = {**self._expected, **items}
             for key in self._futures.keys() - wanted:

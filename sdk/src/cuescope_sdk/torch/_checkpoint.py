@@ -8,7 +8,7 @@ from typing import Self
 
 from torch import Tensor, nn
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 from cuescope_sdk.torch._strangers import read_weights, unreadable_weights
 
 WRAPPERS = ("model", "state_dict")  # under which training scripts write the tensors
@@ -49,7 +49,7 @@ class Checkpoint:
         return cls(f"{owner}: {path.name}", tensors)
 
     def has(self, prefix: str) -> bool:
-        """Whether there is a tensor of a part."""
+        """True if there is a tensor of a part."""
         return any(name.startswith(f"{prefix}.") for name in self.tensors)
 
     def size(self, name: str, axis: int = 0) -> int:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import torch
 
-from cuescope.digest import digest
-from cuescope.errors import UserError, nearest
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, nearest
 from cuescope_sdk.torch._strangers import ask_nobody
 
 DEVICES = ("auto", "cpu", "cuda", "mps")

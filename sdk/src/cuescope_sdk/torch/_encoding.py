@@ -14,9 +14,9 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.types import Frame, HideTokens, Trial
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
+from cuescope_core.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._arrays import to_array
@@ -78,7 +78,7 @@ def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
 
 
 class TowerMemory:
-    """What a tower made of its inputs: the last rows, and the patches of the first pictures.
+    """Memory of a tower: the last rows, and the patches of the first pictures.
 
     Of patches the first are kept: those are the data's own pictures, which every method looks at,
     and what methods make of them is looked at once.
@@ -137,7 +137,7 @@ class TowerEncoder:
         self._ahead.expect(self._missing_inputs(inputs))
 
     def embed(self, inputs: Sequence[TowerInput]) -> list[Float[np.ndarray, " size"]]:
-        """What `tower.encode` gives for each, float32, in order."""
+        """Embed each by `tower.encode`, float32, in order."""
         rows = {}
         by_edit: dict[TowerEdit | None, list[TowerInput]] = {}
         for key, item in {item.key: item for item in inputs}.items():
@@ -211,7 +211,7 @@ class TowerEncoder:
                 yield from self._forward(alike, hidden)
 
     def _shows_patches(self, chunk: Sequence[TowerInput]) -> bool:
-        """Whether a pass gives the patches of a picture beside its row, as if they were asked."""
+        """True if a pass gives the patches of a picture beside its row, as if they were asked."""
         [item, *others] = chunk
         plain = item.hidden is None and item.edit is None
         alone = self._chunk == 1 and not others

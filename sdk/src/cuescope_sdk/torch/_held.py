@@ -6,8 +6,8 @@ from hashlib import blake2b
 import torch
 from torch import Tensor, nn
 
-from cuescope.digest import digest
-from cuescope.errors import UserError
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
 
 # not None: state that a forward pass leaves begins as None
 PLAIN = (bool, int, float, str)

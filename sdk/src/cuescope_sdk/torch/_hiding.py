@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 from cuescope_sdk.models._tokens_under import cells_under
 from cuescope_sdk.torch._image_tower import (
     ImageTower,

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from PIL import Image
 from torch import Tensor, nn
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 
 Inputs = dict[str, Tensor]
 Change = Callable[[Tensor], Tensor | None]
@@ -123,7 +123,7 @@ class ImageTower:
     )
 
     def embed(self, inputs: Inputs) -> Float[Tensor, "input dim"]:
-        """What `encode` gives, as the hooks that are open change it."""
+        """Embed by `encode`, as the hooks that are open change it."""
         rows = self.encode(inputs)
         for change in self._changes:
             changed = change(rows)

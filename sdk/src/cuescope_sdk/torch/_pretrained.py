@@ -12,10 +12,10 @@ from typing import Any, Self
 import torch
 from pydantic import BaseModel, ValidationError
 
-from cuescope.context import Context
-from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.context import Context
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._hub import before_download, require_own_files
 from cuescope_sdk.models._refusals import UnopenableError
@@ -276,7 +276,7 @@ def tokenizer_content(tokenizer: Any) -> list[object]:
 
 
 def content_of(part: Any) -> Any:
-    """What a configuration, processor or tokenizer says, or a list of them; anything else itself.
+    """Content of a configuration, processor, tokenizer, or list of them; all else itself.
 
     Without where and by whom it was saved.
     """
@@ -364,7 +364,7 @@ class Pretrained:
 
     @property
     def title(self) -> str:
-        """What errors call it."""
+        """Its name in errors."""
         return f"{self.source.owner}: {self.source.title}"
 
     @cached_property
@@ -406,7 +406,7 @@ class Pretrained:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of it."""
+        """Facts for the report."""
         return {
             "architecture": self.network_class.__name__,
             "weights": self.source.title,
@@ -461,7 +461,7 @@ class Pretrained:
         return digest(*self.weights_content(), *contents)
 
     def weights_content(self) -> list[str]:
-        """What the digest of the weights is made of."""
+        """Content that the digest of the weights is made of."""
         files = self.source.weight_files()
         beside: list[Path] = []
         for name in BESIDE_WEIGHTS:
@@ -471,7 +471,7 @@ class Pretrained:
 
 
 def causal_builder(config: Any, source: Source) -> Any:
-    """What opens a causal language model, as `Pretrained.find` asks for it.
+    """The builder of a causal language model, as `Pretrained.find` asks for it.
 
     Raises UserError for an architecture that does not continue texts.
     """

@@ -18,8 +18,8 @@ from torch.nn.modules.module import (
     register_module_parameter_registration_hook,
 )
 
-from cuescope.errors import UserError
-from cuescope.whole_files import read_whole
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.errors import UserError
 from cuescope_sdk.models._archives import (
     archive_limit,
     is_stored,
@@ -65,7 +65,7 @@ def fault_of(error: Exception) -> str:
 
 
 def asks_for_code(error: Exception) -> bool:
-    """Whether a library refuses to run a model's own Python files."""
+    """True if a library refuses to run a model's own Python files."""
     return "trust_remote_code" in str(error)
 
 
@@ -171,7 +171,7 @@ def refuse_larger_networks(owner: str, files: Sequence[Path]) -> Iterator[None]:
 
 
 def read_weights(owner: str, path: Path) -> Any:
-    """What a weights file holds, tensors on the CPU; nothing in it runs. Raises UserError."""
+    """Read a weights file, tensors on the CPU; nothing in it runs. Raises UserError."""
     # safetensors says that such a file is not there
     if path.is_file() and not os.access(path, os.R_OK):
         raise UserError(
@@ -203,7 +203,7 @@ def read_weights(owner: str, path: Path) -> Any:
 
 
 def unreadable_weights(owner: str, path: Path, got: str) -> UserError:
-    """What is said of a file that holds no weights."""
+    """The error of a file that holds no weights."""
     return UserError(
         f"{owner}: {path.name} cannot be read as weights",
         expected="safetensors, or a state dict saved by torch.save",

@@ -36,7 +36,7 @@ def serve(memory: int) -> None:
 
 
 def reply_to(template: str, names: dict[str, Any] | None) -> dict[str, Any]:
-    """What a template makes of names, or where there are none: the names that it asks for."""
+    """Render a template with names, or where there are none, list the names that it asks for."""
     # a template is a stranger's program, and fails in any way it likes
     try:
         if names is None:

@@ -16,7 +16,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from cuescope.errors import UserError
+from cuescope_core.errors import UserError
 from cuescope_sdk.torch._strangers import fault_of
 
 LONGEST_TEMPLATE = 30.0  # seconds: an honest one takes a thousandth of one
@@ -63,14 +63,14 @@ def confine_templates() -> None:
     process = _Process()
 
     class Environment:
-        """What transformers asks for the names in a template."""
+        """Environment that transformers asks for the names in a template."""
 
         def parse(self, template: str) -> Any:
             names = process.ask(template, None)
             return parse("".join(f"{{{{ {name} }}}}" for name in names))
 
     class Template:
-        """What transformers takes for a compiled one."""
+        """Template that transformers takes for a compiled one."""
 
         environment = Environment()
 
@@ -93,7 +93,7 @@ class _Process:
         atexit.register(self._end)
 
     def ask(self, template: str, names: Mapping[str, Any] | None) -> Any:
-        """What it says of a template. Raises _TemplateError."""
+        """Ask it about a template. Raises _TemplateError."""
         request = {"template": template, "names": names, "seconds": LONGEST_TEMPLATE}
         with self._lock:
             line = self._reply(json.dumps(request).encode() + b"\n")

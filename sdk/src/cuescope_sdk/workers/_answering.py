@@ -1,4 +1,4 @@
-"""What a worker does, wherever it runs: open the model once, answer batches."""
+"""Work of a worker, wherever it runs: open the model once, answer batches."""
 
 import os
 import pickle
@@ -20,7 +20,7 @@ Respond = Callable[[Sequence[Trial]], list[Response]]
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is opened with.
+    """Setup of a worker.
 
     `build` is the pickled function that opens the model; relative paths are those of `folder`. A
     worker must have these `versions` and see these `files`.
@@ -93,7 +93,7 @@ class Answering:
 
 
 def read_reply(reply: bytes) -> Any:
-    """What a worker replied; raises the error that it met, and gives its warnings again."""
+    """Read the reply of a worker; raises the error that it met, and gives its warnings again."""
     value, error, warned = pickle.loads(reply)  # noqa: S301 - our own worker's
     for line in warned:
         warnings.warn(line, stacklevel=2)

@@ -68,7 +68,7 @@ class WorkerExecutor(Plugin):
         """Where workers run, and how many; raises UserError where there can be none."""
 
     def setup(self, build: bytes, trials: Sequence[Trial]) -> Setup:
-        """What workers are opened with; `trials` are the first that they are to answer."""
+        """Setup of workers; `trials` are the first that they are to answer."""
         return Setup(build)
 
     def pack(self, trials: Sequence[Trial]) -> bytes:

@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
-from cuescope.store import UNREADABLE
+from cuescope_core.checksummed_files import DamagedFileError, read_sealed, write_sealed
+from cuescope_core.store import UNREADABLE
 from cuescope_sdk import Context, digest
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -96,7 +96,7 @@ class KeptJobs:
         return self.folder / f"{digest(self.stamp, name)}.json"
 
     def read(self, name: str) -> Any:
-        """What was written; None where nothing is, or not what was written."""
+        """Read what was written; None where nothing is, or not what was written."""
         try:
             return self._read(name)
         except (FileNotFoundError, DamagedFileError):

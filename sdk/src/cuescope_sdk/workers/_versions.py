@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-from cuescope.registry import Registry, version_with_code
+from cuescope_core.registry import Registry, version_with_code
 from cuescope_sdk import UserError
 
 Versions = Mapping[str, tuple[str, str]]  # module -> dist and its version
-ENGINE = {"cuescope": "cuescope", "cuescope_sdk": "cuescope-sdk"}
+ENGINE = {"cuescope_core": "cuescope", "cuescope_sdk": "cuescope-sdk"}
 # What answers depend on, where it is loaded.
 LIBRARIES = (
     "numpy",
@@ -25,7 +25,7 @@ LIBRARIES = (
 
 
 def loaded_versions() -> dict[str, tuple[str, str]]:
-    """What this process runs: cuescope, its loaded plugins, and the libraries under the models."""
+    """Versions of what this process runs: cuescope, loaded plugins, libraries of the models."""
     dists = {module: names[0] for module, names in packages_distributions().items()}
     for entry in Registry().entries:
         # of a package that is edited in place, its entry points alone tell it
@@ -86,4 +86,8 @@ def _what_to_install(module: str, dist: str, wanted: str) -> str:
 
 
 def _version(module: str, dist: str) -> str:
-    return version_with_code(dist) if module.startswith("cuescope") else version(dist)
+    return (
+        version_with_code(dist, module)
+        if module.startswith("cuescope")
+        else version(dist)
+    )

@@ -357,9 +357,8 @@ def _open(
             request = on.request
         else:
             report = StoredRun(run, runner.context).report
-            runner, request = ask_again(
-                runner, run, AskedAgain(**on.again, allow=allow)
-            )
+            again = AskedAgain(**on.again, allow=allow)
+            runner, request = ask_again(runner, run, again.rerun)
             require_same_data(report, runner, request)
         session = runner.session(_of_cue(request))
         audit = session.audit

@@ -1,4 +1,4 @@
-"""What is said of files: their kind by name, what is wrong with them, what is left out."""
+"""Facts about files: their kind by name, what is wrong with them, what is left out."""
 
 import os
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal
 
 from PIL import Image, UnidentifiedImageError
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import BadDataError, UserError
 
 Kind = Literal["image", "animation", "video"]
@@ -44,7 +44,7 @@ def kind_of(path: PurePath) -> Kind | None:
 
 @cache
 def reads_heif() -> bool:
-    """Whether the extra that reads HEIC is installed."""
+    """True if the extra that reads HEIC is installed."""
     return find_spec("pillow_heif") is not None
 
 

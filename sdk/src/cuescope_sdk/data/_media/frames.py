@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.types import FrameSource
+from cuescope_core.types import FrameSource
 from cuescope_sdk import Frame, digest
 from cuescope_sdk.data._media.content import listed_bytes
 from cuescope_sdk.data._media.files import kind_of, readable_still

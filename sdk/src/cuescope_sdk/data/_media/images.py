@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Float
 from PIL import ExifTags, Image
 
-from cuescope.counted import count_of
-from cuescope.jpeg_scans import MOST_SCANS, has_too_many_scans
-from cuescope.pixels import darkened, to_rgb
+from cuescope_core.amounts import count_of
+from cuescope_core.jpeg_scans import MOST_SCANS, has_too_many_scans
+from cuescope_core.pixels import darkened, to_rgb
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (

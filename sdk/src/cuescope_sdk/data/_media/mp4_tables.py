@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 
 # what ffmpeg takes a file for an MP4 by, whatever it is called
 _ROOTS = {b"ftyp", b"moov", b"mdat", b"pnot", b"udta", b"wide", b"free", b"skip"}

@@ -15,7 +15,7 @@ from typing import BinaryIO, Self
 
 from pydantic import NonNegativeInt, TypeAdapter
 
-from cuescope.store import UNREADABLE, CacheFile
+from cuescope_core.store import UNREADABLE, CacheFile
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.data._media.content import ChangedError, Stamp, steady_bytes
 from cuescope_sdk.data._media.files import (
@@ -63,7 +63,7 @@ def probe(path: Path, max_pixels: int) -> Probe:
 
 
 def pointer_words(path: Path) -> str | None:
-    """What a small text in the place of a file stands for; None where it is no such text."""
+    """Explain a small text in the place of a file; None where it is no such text."""
     with suppress(OSError):
         with path.open("rb") as file:
             start = file.read(200)

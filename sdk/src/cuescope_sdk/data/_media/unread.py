@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from PIL import Image
 
-from cuescope.printable import printable
+from cuescope_core.printable import printable
 from cuescope_sdk.data._media.files import kind_of, printable_name, unknown_suffix
 from cuescope_sdk.data._media.images import image_formats
 
@@ -35,7 +35,7 @@ class Unread:
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def passes_over(self, path: Path) -> bool:
-        """Whether this file is no image or video; it is counted then."""
+        """True if this file is no image or video; it is counted then."""
         reason = why_unread(path)
         if reason is not None:
             self.add(_suffix_words(path), reason)
@@ -67,7 +67,7 @@ class Unread:
 
 
 def unread_beside(shown: Iterable[Path]) -> Unread:
-    """What lies in the folders of these files and is neither image nor video."""
+    """Files in the folders of these that are neither image nor video."""
     unread = Unread()
     for folder in sorted({path.parent for path in shown}):
         try:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
@@ -132,7 +132,7 @@ def _loss(
     count: int,
     seconds: float | None,
 ) -> str | None:
-    """What the header promises and the file has no longer."""
+    """Loss of what the header promises and the file has no longer."""
     if stream.frames > count:
         return f"cut off: {count:,} of {stream.frames:,} frames"
     promised = _promised_seconds(container, stream)

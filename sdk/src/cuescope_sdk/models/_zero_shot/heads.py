@@ -7,8 +7,8 @@ from typing import NoReturn
 import numpy as np
 from jaxtyping import Float
 
-from cuescope.digest import digest
-from cuescope.errors import UserError, nearest
+from cuescope_core.digest import digest
+from cuescope_core.errors import UserError, nearest
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._zero_shot.texts import Templates, TextTower
 

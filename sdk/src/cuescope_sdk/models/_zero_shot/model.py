@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from cuescope.capabilities import Capabilities, LazyWeights
-from cuescope.context import Context
-from cuescope.errors import UserError
-from cuescope.plugin import Plugin
-from cuescope.trust.risks import NamesFile
-from cuescope.types import Frame, Options, Output, Response, Trial
+from cuescope_core.capabilities import Capabilities, LazyWeights
+from cuescope_core.context import Context
+from cuescope_core.errors import UserError
+from cuescope_core.plugin import Plugin
+from cuescope_core.trust.risks import NamesFile
+from cuescope_core.types import Frame, Options, Output, Response, Trial
 from cuescope_sdk.models._refusals import refuse_unanswerable
 from cuescope_sdk.models._zero_shot.heads import (
     EmbeddingTable,

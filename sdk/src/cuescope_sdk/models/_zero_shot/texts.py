@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, TypeAdapter
 
-from cuescope.counted import count_of
-from cuescope.errors import UserError, nearest
+from cuescope_core.amounts import count_of
+from cuescope_core.errors import UserError, nearest
 
 if TYPE_CHECKING:  # listing plugins must not pay for it
     from torch import Tensor

@@ -1,4 +1,4 @@
-"""What a method must hold: it finds what is planted, nothing else, and the same every time."""
+"""Contract of methods: it finds what is planted, nothing else, and the same every time."""
 
 from cuescope_sdk.testing._method_contract.repeating import MethodRepeats
 from cuescope_sdk.testing._method_contract.reporting import MethodFinds, MethodReports

@@ -1,4 +1,4 @@
-"""What must not change a report, and how the model may be asked."""
+"""Checks that a report is the same where it must be, and of how the model is asked."""
 
 from dataclasses import replace
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Report, Sample, Trial, digest
 from cuescope_sdk.testing._contract import PerClass, expect
 from cuescope_sdk.testing._fake_data import CUE

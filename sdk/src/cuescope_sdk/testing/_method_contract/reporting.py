@@ -1,4 +1,4 @@
-"""What a method's report must hold to be read, ranked and stored."""
+"""Checks that a method's report can be read, ranked and stored."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ class MethodFinds(MethodSetting):
     """Planted truth, null data, degenerate data."""
 
     def is_planted(self, feature: Feature) -> bool:
-        """Whether a feature is the planted cue: whether it lies on the red corner.
+        """True if a feature is the planted cue: whether it lies on the red corner.
 
         With a `model` and `data` that plant a cue which no frame shows, such as `FakeFirst` and
         `FakePolite` on `FakeQuestions`, a contract says so by the feature's own key or name.
@@ -353,7 +353,7 @@ def _in_order(score: Score) -> bool:
 
 
 def _rises(*figures: float | None) -> bool:
-    """Whether no figure is below the one before it, but for rounding; None stands for no figure."""
+    """True if no figure is below the one before it, but for rounding; None stands for no figure."""
     # a score need not have all of them
     known = [figure for figure in figures if figure is not None]
     return all(low <= high + 1e-9 for low, high in pairwise(known))

@@ -156,7 +156,7 @@ class MethodSetting(Contract):
 def recording(
     respond: Callable[[list[Trial]], T], trials: list[Trial]
 ) -> Callable[[Iterable[Trial]], T]:
-    """What answers trials, which adds them to a list first."""
+    """A `respond` that adds trials to a list first."""
 
     def record(new: Iterable[Trial]) -> T:
         # a generator can be gone through once
@@ -188,12 +188,12 @@ def found_features(report: Report) -> list[Feature]:
 
 
 def on_cue(feature: Feature, samples: Mapping[str, Sample]) -> bool:
-    """Whether a feature lies on the red corner."""
+    """True if a feature lies on the red corner."""
     return (points_at(feature, samples) or 0.0) >= POINTS
 
 
 def on_decoy(feature: Feature, samples: Mapping[str, Sample]) -> bool:
-    """Whether a feature lies on the blue corner and not on the red one."""
+    """True if a feature lies on the blue corner and not on the red one."""
     decoy = points_at(feature, samples, DECOY) or 0.0
     # on both corners, as a whole frame is, is no mistake for the decoy
     return decoy >= POINTS > 0.5 >= (points_at(feature, samples) or 0.0)

@@ -1,4 +1,4 @@
-"""What a model must hold: an answer depends on what is shown, and on nothing else."""
+"""Contract of models: an answer depends on what is shown, and on nothing else."""
 
 from cuescope_sdk.testing._model_contract.answering import (
     ModelAnswers,

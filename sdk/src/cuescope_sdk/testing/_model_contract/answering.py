@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from cuescope.counted import count_of
+from cuescope_core.amounts import count_of
 from cuescope_sdk import Output, Response, Trial, UserError
 from cuescope_sdk.testing._contract import (
     ContractViolation,
@@ -76,7 +76,7 @@ class ModelAnswers(ModelSetting):
         )
 
     def test_answers_each_output_asked_for(self) -> None:
-        """What is declared can be had, alone as well as with the others."""
+        """Each declared output can be had, alone as well as with the others."""
         # sorted: a set would name another one first in each process
         for output in sorted(self.capabilities.outputs):
             for response in self.model.respond(

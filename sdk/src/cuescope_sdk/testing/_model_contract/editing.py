@@ -1,4 +1,4 @@
-"""What edits with hooks of their own must find in a model that opens its image tower."""
+"""Contract of models that open their image tower to edits with hooks of their own."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ class WithoutAttention(TowerEdit):
     kind: ClassVar[str] = "contract-without-attention"
 
     def hooks(self, tower: Any) -> AbstractContextManager[None]:
-        """What the attention returns, times zero."""
+        """Hooks that give what the attention returns, times zero."""
         from cuescope_sdk.torch import hook_output
 
         # times zero keeps shape, dtype and device

@@ -1,4 +1,4 @@
-"""What QUAG's edits must hold on any model that shows its fusion layers."""
+"""Contract of QUAG's edits on models that show their fusion layers."""
 
 from dataclasses import replace
 from itertools import chain, cycle
@@ -64,7 +64,7 @@ class ModelFuses(ModelSetting):
         )
 
     def test_shows_attention_that_sums_to_one(self) -> None:
-        """What is captured is a softmax over the keys."""
+        """Captured attention is a softmax over the keys."""
         for layer in range(self.fusing.fusion.layers):
             for weights in self.fusing.attention(self.questions(), layer):
                 worst = float(np.abs(weights.sum(-1) - 1).max())

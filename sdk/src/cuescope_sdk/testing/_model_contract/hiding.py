@@ -1,4 +1,4 @@
-"""What `HideTokens` must hold on any model that shows its patches."""
+"""Contract of `HideTokens` on models that show their patches."""
 
 from contextlib import suppress
 from typing import cast
@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.capabilities import EmbedsChoices, HasPatches
+from cuescope_core.capabilities import EmbedsChoices, HasPatches
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError, generator
 from cuescope_sdk.models import tokens_under
 from cuescope_sdk.testing._contract import (

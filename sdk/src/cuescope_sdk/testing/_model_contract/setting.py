@@ -62,7 +62,7 @@ def _vector_distance(vector: np.ndarray | None, other: np.ndarray | None) -> flo
 
 
 def are_units(rows: np.ndarray, count: int, tolerance: float) -> bool:
-    """Whether there are so many rows (row, dim) of length 1."""
+    """True if there are so many rows (row, dim) of length 1."""
     norms = np.linalg.norm(rows, axis=-1)
     return norms.shape == (count,) and np.allclose(norms, 1, atol=tolerance)
 
@@ -130,7 +130,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
 
     @classmethod
     def first_samples(cls) -> tuple[Sample, ...]:
-        """What it is shown, within the frames that it takes."""
+        """Samples for the model, within the frames that it takes."""
         most = cls.plugin.capabilities.max_frames
         samples = super().first_samples()
         if not most:
@@ -142,7 +142,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it declares."""
+        """Capabilities that it declares."""
         return cast(Capabilities, self.plugin.capabilities)
 
     def trials(self, **changes: Any) -> list[Trial]:
@@ -151,7 +151,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
         return [Trial(sample=sample, **wanted) for sample in self.samples]
 
     def alike(self, response: Response, other: Response) -> bool:
-        """Whether two responses say the same, within the tolerance of the dtype."""
+        """True if two responses say the same, within the tolerance of the dtype."""
         return distance(response, other) <= TOLERANCE[self.dtype]
 
     def exercise(self) -> None:
@@ -245,7 +245,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
 
 
 class ModelDeclares(ModelSetting):
-    """What a pair of method and model is checked by."""
+    """Declarations by which a pair of method and model is checked."""
 
     def test_declares_capabilities(self) -> None:
         """Pairs of method and model are refused before weights load, from the class alone."""

@@ -52,7 +52,7 @@ def size_terms(
     edit: AverageTokens,
     dtype: torch.dtype,
 ) -> tuple[Sizes, Sizes]:
-    """What is multiplied with the logit of an average over `counts` keys, and what is added to it.
+    """Factor and offset of the logit of an average over `counts` keys.
 
     The paper's equation adds log(size), its listing multiplies by it. -inf is added for no key.
     """
@@ -263,7 +263,7 @@ class _Averages:
         rows: Tensor | None,
         scaling: float,
     ) -> list[Float[Tensor, "batch head query 1"]]:
-        """Of each average, for each of the queries, which are these rows."""
+        """Logits of each average, for each of the queries, which are these rows."""
         bias = self.visible.bias_of(rows)
         columns = []
         for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):

@@ -1,4 +1,4 @@
-"""What happens inside the fusion layers while a batch is shown to a model."""
+"""State of the fusion layers while a batch is shown to a model."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int, Int8
 from torch import Tensor
 from torch.nn.functional import pad
 
-from cuescope.types import Edit, Trial
+from cuescope_core.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 from cuescope_sdk.torch._fusion.shapes import (
     BatchKeyKinds,
@@ -79,7 +79,7 @@ class Visible:
         return Visible(self.queries, self.keys, mask[samples], False, self.device)
 
     def of_keys(self, kept: Int[Tensor, " kept"]) -> "Visible":
-        """Of these keys alone, in their order, where no mask says more than `prefix`."""
+        """Restrict it to these keys, in their order, where no mask says more than `prefix`."""
         prefix = self.prefix
         if prefix is not None:
             # how many of them are before each end
@@ -102,7 +102,7 @@ class Visible:
         return count, first
 
     def part(self, first: int, last: int, keys: int) -> "Visible":
-        """Of the queries from `first` to before `last`, which see some of the first `keys` keys."""
+        """Restrict it to the queries from `first` to before `last`, and the first `keys` keys."""
         prefix = None if self.prefix is None else self.prefix[first:last]
         part = Visible(last - first, keys, None, False, self.device, prefix)
         part.square = self.square and not first and last == keys
@@ -110,7 +110,7 @@ class Visible:
 
     @property
     def varies(self) -> bool:
-        """Whether two queries may see different keys."""
+        """True if two queries may see different keys."""
         if self.prefix is not None:
             return True
         return self._seen is not None and self._seen.shape[-2] > 1
@@ -157,7 +157,7 @@ class Visible:
         return self.keys if self.prefix is None else int(self.prefix[rows].max())
 
     def mask(self, rows: Tensor | None, end: int) -> Tensor | None:
-        """What a kernel takes for these rows (None: all) and the keys before `end`; None: all."""
+        """Mask for a kernel, for these rows (None: all) and the keys before `end`; None: all."""
         if self.prefix is None:
             return None if self._mask is None else _of_rows(self._mask, rows)
         if bool((self._ends(rows) >= end).all()):
@@ -214,7 +214,7 @@ class Visible:
         return over
 
     def differs(self, block: Tensor, rows: Tensor) -> bool:
-        """Whether two of the rows may see different keys of the block; nothing of it is no other.
+        """True if two of the rows may see different keys of the block; nothing of it is no other.
 
         It does not where all of the block comes before the rows that see any of it.
         """
@@ -365,7 +365,7 @@ class Fusion:
 
     @staticmethod
     def active() -> "Fusion | None":
-        """What the running forward follows."""
+        """State that the running forward follows."""
         return active_fusion.get()
 
     @staticmethod
@@ -386,7 +386,7 @@ class Fusion:
         yield from groups.items()
 
     def padding(self, mask: Tensor | None, queries: int, keys: int) -> Padding | None:
-        """What a mask is, read once: all layers of a forward are given the same one."""
+        """Read a mask once: all layers of a forward are given the same one."""
         if mask is None:
             return None
         if id(mask) not in self._paddings:
@@ -410,7 +410,7 @@ class Fusion:
         keys: int,
         cross: bool,
     ) -> tuple[BatchQueryKinds, BatchKeyKinds]:
-        """What queries and keys are; cached keys come before the queries of this step.
+        """Sides of queries and keys; cached keys come before the queries of this step.
 
         Raises ValueError where a cache holds fewer keys than the sequence has tokens.
         """

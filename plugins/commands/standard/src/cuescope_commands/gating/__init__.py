@@ -3,40 +3,31 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cuescope.application import (
     Allow,
     AsJson,
-    AskedAgain,
-    Asking,
     BatchSize,
     DataOptions,
     Device,
     Executor,
     ModelOptions,
     Quiet,
-    ask_again,
+    Rerun,
+    calls,
     echo,
     echo_json,
-    is_made_here,
     open_runner,
     output_file,
+    pairs,
     prints,
     spread,
 )
-from cuescope_sdk import UserError
-
-if TYPE_CHECKING:
-    from cuescope_commands.gating._judging import Verdict
-    from cuescope_commands.gating._policy import PolicyText
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
-# beside 2, which every command has for what cannot be done
-FAILED = 1
-UNDECIDED = 3
 # GitHub's file of a step's summary has no ending
 MARKDOWN = (".md", ".markdown", "")
 
@@ -69,6 +60,21 @@ class Model:
     ] = None
     allow: Allow = None
 
+    @property
+    def rerun(self) -> Rerun:
+        """The same for the functions of the application."""
+        return Rerun(
+            model=self.model,
+            model_options=pairs("-M", self.model_option or ()),
+            data=self.data,
+            data_options=pairs("-D", self.data_option or ()),
+            allow=tuple(self.allow or ()),
+            executor=self.executor,
+            device=self.device,
+            batch_size=self.batch_size,
+            seed=self.seed,
+        )
+
 
 @dataclass(frozen=True)
 class Reports:
@@ -92,6 +98,7 @@ class Reports:
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 @spread
+@calls("cuescope_commands.gating._gate:gate")
 @prints("cuescope_commands.outputs:GateResult")
 def gate(
     asked: Model,
@@ -119,83 +126,27 @@ def gate(
     (undecided: pass). 2 is for what cannot be judged: a policy that is none, a run that is gone.
     With --model in the place of RUN the model is asked about as many samples as the rules need.
     """
-    from cuescope_commands.gating._judging import judge
-    from cuescope_commands.gating._policy import Policy, read_policy
+    from cuescope_commands.gating._gate import judge_run
+    from cuescope_commands.gating._policy import Policy
     from cuescope_commands.gating._reports import github_lines, write_reports
-    from cuescope_commands.outputs import GateResult
 
     if schema:
         echo_json(json.dumps(Policy.model_json_schema(), indent=1))
         return
-    # exactly one of the two is judged: a run and a model beside it would be two answers
-    if policy is None or (run is None) == (asked.model is None):
-        raise UserError(
-            "gate", expected="a policy and either a run or --model SPEC, or --schema"
-        )
-    text = read_policy(policy)
-    for folder in filter(None, (run, baseline)):
-        # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
-        is_made_here(folder)
-    count = None
-    if run is None:
-        verdicts, count = judge_model(text, asked, baseline, quiet=quiet)
-    else:
-        # the same rules for both: what differs is only where the answers come from
-        verdicts = judge(text, run, baseline)
+    with open_runner(quiet=quiet) as runner:
+        judged = judge_run(runner, asked.rerun, policy, run, baseline, asked.budget)
     # before anything is printed: a pipeline's files are there even if its log is cut off
-    write_reports(reports, verdicts, policy)
+    write_reports(reports, judged.verdicts, judged.policy)
     if as_json:
-        result = GateResult(
-            exit_code=exit_code(verdicts),
-            samples_asked=count,
-            rules=tuple(verdict.row for verdict in verdicts),
-        )
-        result.show()
+        judged.result.show()
     else:
-        for verdict in verdicts:
+        for verdict in judged.verdicts:
             echo(f"{verdict.word}: {verdict.name}: {verdict.sentence}")
-        if count is not None:
-            echo(f"the model was asked about {count:,} samples")
+        if judged.samples is not None:
+            echo(f"the model was asked about {judged.samples:,} samples")
     if reports.github:
-        for line in github_lines(verdicts, policy):
+        for line in github_lines(judged.verdicts, judged.policy):
             echo(line)
     # after all that is written, since a pipeline reads the reports of a gate that fails
-    if code := exit_code(verdicts):
+    if code := judged.result.exit_code:
         raise typer.Exit(code)
-
-
-def judge_model(
-    text: "PolicyText", asked: Model, baseline: Path | None, *, quiet: bool
-) -> "tuple[list[Verdict], int]":
-    """By asking the model; the data are those of the baseline where nobody names others."""
-    from cuescope_commands.comparing._runs import load_runs
-    from cuescope_commands.gating._asking import Draws, judge_by_asking
-
-    way: dict[str, Any] = {
-        "model": asked.model,
-        "model_option": asked.model_option,
-        "data": asked.data,
-        "data_option": asked.data_option,
-        "executor": asked.executor,
-        "device": asked.device,
-        "batch_size": asked.batch_size,
-    }
-    with open_runner(quiet=quiet) as runner:
-        if baseline is None:
-            # any method would do, none of its hooks is called
-            request = Asking(**way, seed=asked.seed or 0).request("answers", {})
-            draws = Draws(runner, request, None, text.policy.error)
-            return judge_by_asking(text, draws, asked.budget)
-        again = AskedAgain(**way, seed=asked.seed, allow=asked.allow)
-        held, request = ask_again(runner, baseline, again)
-        [before] = load_runs([baseline])
-        draws = Draws(held, request, before, text.policy.error)
-        return judge_by_asking(text, draws, asked.budget)
-
-
-def exit_code(verdicts: "list[Verdict]") -> int:
-    """What a pipeline sees."""
-    outcomes = {verdict.outcome for verdict in verdicts if verdict.blocks}
-    if "fail" in outcomes:
-        return FAILED
-    return UNDECIDED if "undecided" in outcomes else 0

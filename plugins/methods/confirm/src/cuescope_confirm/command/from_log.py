@@ -1,13 +1,11 @@
-"""`cuescope investigate --log FILE`: cues from recorded answers; a model is asked what decides."""
+"""Cues from recorded answers; a model is asked what decides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from cuescope.application import Asking, Pairs, Registry, pairs
+from cuescope.application import Draft, Registry
 from cuescope_sdk import UserError
 from cuescope_sdk.choosing import Question
 
@@ -20,44 +18,33 @@ TOP = 5  # findings of each method
 class FromLog:
     """A log in the place of a model's answers."""
 
-    log: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Find cues in these recorded answers. A --model is asked only what decides.",
-        ),
-    ] = None
-    log_option: Annotated[
-        Pairs, typer.Option("-L", metavar="KEY=VALUE", help="Option of the log.")
-    ] = None
+    log: Path | None
+    options: Mapping[str, Any]
 
-    def asking(self, asked: Asking, registry: Registry) -> Asking:
-        """What is asked to find cues: the log, on the data that it holds or that are named."""
+    def finding(self, draft: Draft, registry: Registry) -> Draft:
+        """The draft that finds cues: the log, on the data that it holds or that are named."""
         if self.log is None:
-            if self.log_option:
+            if self.options:
                 raise UserError("-L without --log", remedy="Add --log FILE")
-            return asked
-        options = pairs("-L", self.log_option or ())
+            return draft
         spec = f"{LOG}:{self.log}"
-        named = Question(spec, asked.data, options).with_own_data(registry)
-        of_data = list(asked.data_option or ())
-        for name, value in (named.data_options or {}).items():
-            of_data.append(f"{name}={value}")
-        return replace(
-            asked,
-            model=spec,
-            model_option=self.log_option,
-            data=named.data,
-            data_option=of_data,
-        )
+        named = Question(spec, draft.data, self.options).with_own_data(registry)
+        update = {
+            "model": spec,
+            "model_options": self.options,
+            "data": named.data,
+            "data_options": {**draft.data_options, **(named.data_options or {})},
+        }
+        return draft.model_copy(update=update)
 
-    def testing(self, asked: Asking, found: Asking) -> Asking | None:
-        """What is asked to test them: the model on the same data; None without a model."""
+    def testing(self, draft: Draft, finding: Draft) -> Draft | None:
+        """The draft that tests them: the model on the same data; None without a model."""
         if self.log is None:
-            return asked
-        if asked.model is None:
+            return draft
+        if draft.model is None:
             return None
-        return replace(found, model=asked.model, model_option=asked.model_option)
+        update = {"model": draft.model, "model_options": draft.model_options}
+        return finding.model_copy(update=update)
 
 
 def of_test(options: Mapping[str, Any]) -> dict[str, Any]:

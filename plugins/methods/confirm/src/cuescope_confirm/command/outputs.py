@@ -6,11 +6,13 @@ from cuescope.application import JsonOutput, Plan
 class InvestigationPlan(JsonOutput):
     """Methods that have run, what the others would cost, and why some are left out.
 
-    The plan of `confirm` is there when all methods have run. `seconds` are those of all on this
-    computer, the test's by earlier ones; None where the model has never been timed here.
+    The plan of `confirm` is there when all methods have run. `seconds` are those of the model for
+    these plans on this computer; None where it has never been timed here.
     """
 
     done: tuple[str, ...]
     plans: dict[str, Plan]
     left_out: dict[str, str]
     seconds: float | None = None
+    # what a person reads below the table
+    lines: tuple[str, ...] = ()

@@ -1,0 +1,177 @@
+"""The answers that are kept on this computer, by model: an audit leaves its model's name there."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cuescope_core.errors import UserError
+from cuescope_core.hookspecs import hookimpl
+from cuescope_core.respond import MODEL_LETTERS
+from cuescope_core.store import UNREADABLE, CacheFile, ResponseCache
+
+if TYPE_CHECKING:
+    from cuescope_core.auditing import Audit
+
+OLD = "unknown"  # answers of before their keys named the model
+DAY = 86400.0
+LAST = 1e11  # seconds: a later time is no date
+TOGETHER = 500  # rows of a transaction
+BYTES_TOGETHER = 2**26  # and what they hold
+# of the keys, so that a part fits into memory
+_PARTS = [f"{number:02x}" for number in range(256)]
+
+
+def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:
+    """The rows, as many at a time as fit into memory."""
+    part: dict[str, bytes] = {}
+    size = 0
+    for key, value in rows:
+        part[key] = value
+        size += len(value)
+        if len(part) == TOGETHER or size > BYTES_TOGETHER:
+            yield part
+            part = {}
+            size = 0
+    if part:
+        yield part
+
+
+def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    raise UserError(
+        "of an older cuescope", remedy="The next audit that needs it takes it over"
+    )
+
+
+class AnyCache(CacheFile):
+    """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
+
+    migrations: ClassVar[Mapping[int, Any]] = {0: _leave_to_its_owner}
+
+    def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
+        """Keep those rows that are not here yet; how many were taken, and how many were here."""
+        taken = 0
+        here = 0
+        for part in _in_parts(rows):
+            own = self.read(part)
+            here += sum(map(self.is_counted, own))
+            taken += sum(map(self.is_counted, part.keys() - own.keys()))
+            for key, value in own.items():
+                if not self.is_later(key, part[key], value):
+                    del part[key]
+            self.write(part)
+        return taken, here
+
+    def is_counted(self, key: str) -> bool:
+        """True if a row is one of those that a person counts."""
+        return True
+
+    def is_later(self, key: str, value: bytes, own: bytes) -> bool:
+        """True if a value takes the place of the one that is here."""
+        return False
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk."""
+        # it writes the whole file into the log, which is then emptied
+        self._rows("VACUUM")
+        self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@dataclass(frozen=True)
+class KeptModel:
+    """The answers of one model; `used` is when an audit last asked it (seconds since 1970)."""
+
+    mark: str
+    name: str
+    answers: int
+    size: int
+    used: float | None
+
+
+class ModelNames:
+    """Observes an audit: the cache learns the name of its model, and that it was used today."""
+
+    @hookimpl
+    def audit_started(self, audit: "Audit") -> None:
+        """Before the first question: an audit that is killed has answers too."""
+        respond: Any = audit.respond  # of an audit it is the engine's
+        runner = getattr(respond, "model", respond)  # beside an outside eye
+        name = runner.name.removeprefix("model ").strip("'")
+        entry = json.dumps([name, time.time()]).encode()
+        runner.cache.write({f"model {runner.identity}": entry})
+
+
+class KeptAnswers(AnyCache, ResponseCache):
+    """The response cache as its owner looks at it."""
+
+    migrations: ClassVar = ResponseCache.migrations
+
+    def is_counted(self, key: str) -> bool:
+        """An answer; names and paces of models are rows too."""
+        return " " not in key
+
+    def is_later(self, key: str, value: bytes, own: bytes) -> bool:
+        """A model's name stands with the later of the days on which it was used."""
+        if not key.startswith("model "):
+            return False
+        newer, older = read_model(value), read_model(own)
+        return newer is not None and (older is None or newer[1] > older[1])
+
+    def models(self) -> list[KeptModel]:
+        """Each model with answers here, the largest first."""
+        names: dict[str, tuple[str, float]] = {}
+        for key, value in self.scan("model ").items():
+            # of one that is damaged the answers are there, without a name
+            model = read_model(value)
+            if model is not None:
+                names[key.removeprefix("model ")[:MODEL_LETTERS]] = model
+        # counted by SQLite: keys of a million answers need not come into Python
+        query = (
+            f"SELECT CASE WHEN substr(key, {MODEL_LETTERS + 1}, 1) = '-' "
+            f"THEN substr(key, 1, {MODEL_LETTERS}) ELSE '' END AS mark, "
+            "count(*), sum(length(value)) FROM rows "
+            "WHERE key NOT LIKE 'model %' AND key NOT LIKE 'pace %' GROUP BY mark"
+        )
+        kept = []
+        for mark, answers, size in self._rows(query):
+            name, used = names.get(mark, (OLD, None))
+            kept.append(KeptModel(mark, name, answers, size, used))
+        return sorted(kept, key=lambda model: -model.size)
+
+    def forget(self, model: KeptModel) -> None:
+        """Delete the answers of a model."""
+
+        def delete(connection: Connection) -> None:
+            if model.mark:
+                # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
+                span = (f"{model.mark}-", f"{model.mark}.")
+                connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
+            else:
+                connection.execute(
+                    "DELETE FROM rows WHERE key NOT LIKE 'model %' AND key NOT LIKE 'pace %' "
+                    f"AND substr(key, {MODEL_LETTERS + 1}, 1) != '-'"
+                )
+            for kind in ("model", "pace"):
+                span = (f"{kind} {model.mark or '-'}", f"{kind} {model.mark or '-'}~")
+                connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
+
+        self._transact(delete)
+
+    def parts(self, model: KeptModel) -> Iterator[dict[str, bytes]]:
+        """The rows of a model, some at a time."""
+        for kind in ("model", "pace"):
+            yield self.scan(f"{kind} {model.mark or '-'}")
+        for part in _PARTS:
+            yield self.scan(f"{model.mark}-{part}" if model.mark else part)
+
+
+def read_model(value: bytes) -> tuple[str, float] | None:
+    """A model's name and when it was last used; None for another row, whose seal may fit."""
+    with suppress(*UNREADABLE):
+        name, used = json.loads(value)
+        if isinstance(name, str) and type(used) in (int, float) and 0 <= used < LAST:
+            return name, used
+    return None

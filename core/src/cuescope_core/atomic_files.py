@@ -1,0 +1,313 @@
+"""Files that are written whole or not at all, and read only up to a size."""
+
+import errno
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from stat import S_ISREG
+from types import TracebackType
+from typing import Any, Self
+
+from cuescope_core.errors import UserError, with_article
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
+# then this computer's mark, and letters that no other draft has
+DRAFT = ".cuescope-draft-"
+LOCK_SECONDS = 30.0  # a change takes milliseconds: whoever holds it longer is stuck
+# of a draft of which no lock tells whether somebody writes it
+ABANDONED_SECONDS = 3600.0
+# looking for drafts takes at most one part in so many of the time
+CLEANING_SHARE = 50.0
+# of a disk; Windows has no quota
+NO_ROOM = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+_next_cleaning: dict[Path, float] = {}
+
+
+class Draft:
+    """A file of another name in the folder of `path`, which takes its place when it is whole.
+
+    `with Draft(path) as draft: draft.file.write(...)` moves it to `path` at the end, and deletes it
+    after an exception. `draft.path` is for libraries that open a file by its name, and is given
+    `suffix` where they go by that. Raises OSError where the folder cannot be written.
+
+    The writer holds a lock on its draft. A draft that nobody holds is left of a process that was
+    killed, and the next write into the folder deletes it.
+    """
+
+    def __init__(self, path: Path, *, suffix: str = "", mode: int = 0o666) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        delete_abandoned(path.parent)
+        self._target = path
+        # in the same folder: only there is a rename atomic
+        self.path, descriptor = _create_draft(path.parent, suffix, mode)
+        self.file = os.fdopen(descriptor, "r+b")
+
+    def keep(self) -> None:
+        """Move the draft to its place."""
+        self.file.flush()
+        if fcntl is None:  # Windows renames no open file
+            self.file.close()
+        self.path.replace(self._target)
+        self.file.close()  # it was locked until here
+
+    def discard(self) -> None:
+        """Delete the draft; what is at its place stays as it is."""
+        with suppress(OSError):  # a full disk fails to flush
+            self.file.close()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.keep()
+        finally:  # after `keep` nothing is left of it
+            self.discard()
+
+
+def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Write a file whole or not at all; raises UserError where the folder cannot be written.
+
+    `mode` says who may read it, as far as the user's own mask lets them.
+    """
+    # half a letter of a stranger's text stands there as \ud800, which JSON reads back
+    data = (
+        content.encode(errors="backslashreplace")
+        if isinstance(content, str)
+        else content
+    )
+    try:
+        with Draft(path, mode=mode) as draft:
+            draft.file.write(data)
+    except OSError as error:
+        raise UserError(
+            f"cannot write to {path if path.is_dir() else path.parent}",
+            got=error.strerror,
+            remedy="Choose another folder",
+        ) from error
+
+
+def set_aside(path: Path, *beside: str) -> Path:
+    """Give a damaged file, and those of its name and an ending, another name, which is returned."""
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    for ending in ("", *beside):
+        with suppress(FileNotFoundError):
+            part = path.with_name(f"{path.name}{ending}")
+            part.replace(aside.with_name(f"{aside.name}{ending}"))
+    return aside
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file for a change: whoever changes it meanwhile, here or elsewhere, waits.
+
+    Raises UserError where another process holds it for long, or where it cannot be locked.
+    """
+    from filelock import FileLock, Timeout
+
+    beside = path.with_name(f".{path.name}.lock")
+    lock = FileLock(beside, timeout=LOCK_SECONDS)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # opening it would empty the file that a stranger's link names
+        if beside.is_symlink():
+            raise OSError(errno.ELOOP, f"{beside.name} is a link")
+        lock.acquire()
+    except OSError as error:
+        is_held = isinstance(error, Timeout)
+        raise UserError(
+            f"cannot change {path}",
+            got="another process holds it" if is_held else error.strerror,
+            remedy=f"If no process works on it, delete {beside.name}"
+            if is_held
+            else "Choose another folder",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """The path, `~/x` in the user's home: a shell leaves it after `--out=`, Python always."""
+    # not `~name`, which may be a file here, and is nobody's home
+    if os.fspath(path)[:2] in ("~", "~/"):
+        return Path(path).expanduser()
+    return Path(path)
+
+
+def require_path(name: str, path: str | os.PathLike[str]) -> None:
+    """Raise UserError for an empty path, and for what is none.
+
+    `name` is the option or argument that it is of.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise UserError(
+            f"{name} is {with_article(type(path).__name__)}",
+            expected="a file or folder, as text or as a Path",
+            got=repr(path),
+        )
+    # `Path("")` is the folder that one is in, which nobody named
+    if str(path).strip() == "":
+        raise UserError(
+            f"{name} is empty",
+            expected="a file or folder",
+            got=repr(str(path)),
+            remedy="Is a variable of your shell not set?",
+        )
+    try:
+        os.lstat(path)
+    except ValueError as error:  # a null, half a character
+        raise UserError(
+            f"{name} can name no file", expected="a file or folder", got=repr(str(path))
+        ) from error
+    except OSError as error:
+        # one that is not there yet is made
+        if error.errno == errno.ENAMETOOLONG:
+            raise UserError(
+                f"{name} can name no file",
+                expected="a file or folder",
+                got=f"a name of {len(str(path)):,} letters",
+            ) from error
+
+
+def require_folder(path: Path) -> None:
+    """Raises UserError for a path that can be no folder to write into; makes none."""
+    # what is not there yet is made within the first folder above it that is
+    there = path.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise UserError(
+            f"cannot write to {path}",
+            expected="a folder",
+            got=f"a file, {there}",
+            remedy="Choose another folder",
+        )
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(
+            f"cannot write to {path}",
+            got=f"{there}, which you may not write to",
+            remedy="Choose another folder",
+        )
+
+
+def read_whole(path: Path, *, most: int) -> bytes:
+    """The bytes of a file; raises UserError for one of more than `most`, or that is no file.
+
+    OSError is the caller's to word. A pipe or a device is no file: it may have no end.
+    """
+    # without it, opening a pipe would wait until somebody writes into it
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        if not S_ISREG(facts.st_mode):
+            raise UserError(
+                f"{path} cannot be read",
+                expected="a file",
+                got="a pipe or a device",
+            )
+        if facts.st_size > most:
+            raise UserError(
+                f"{path} is too large",
+                expected=f"at most {most:,} bytes",
+                got=f"{facts.st_size:,}",
+            )
+        # not `most`: as much memory would be asked for
+        return file.read(facts.st_size)
+
+
+# ---------------------------------------------------------------------------------------- drafts
+
+
+def delete_abandoned(folder: Path) -> None:
+    """Delete the drafts in a folder that were left by processes that are gone.
+
+    In a folder of many files it is done now and then: looking costs time.
+    """
+    began = time.monotonic()
+    if began < _next_cleaning.get(folder, 0.0):
+        return
+    # whoever writes next finds out what is wrong with the folder
+    with suppress(OSError):
+        names = [
+            entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)
+        ]
+        for name in names:
+            # of SQLite's, beside the draft
+            main = name.removesuffix("-wal").removesuffix("-shm")
+            if main == name or main not in names:
+                _delete_if_abandoned(folder / name)
+    ended = time.monotonic()
+    _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
+
+
+def _create_draft(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
+    """A new empty draft, locked, and its descriptor.
+
+    No `tempfile.mkstemp`: it makes files that only their owner can read, and the result of an audit
+    is for others too.
+    """
+    while True:
+        path = folder / f"{DRAFT}{_computer()}-{os.urandom(8).hex()}{suffix}"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        # somebody who cleaned up may have had the lock before us, and deleted it
+        if os.fstat(descriptor).st_nlink:
+            return path, descriptor
+        os.close(descriptor)
+
+
+def _delete_if_abandoned(draft: Path) -> None:
+    with suppress(OSError):  # another process deletes or renames it meanwhile
+        descriptor = os.open(draft, os.O_RDWR | _BINARY)
+        try:
+            if _is_abandoned(draft, descriptor):
+                draft.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _is_abandoned(draft: Path, descriptor: int) -> bool:
+    """True if nobody writes a draft any more; where it is, its lock is taken."""
+    old = time.time() - os.fstat(descriptor).st_mtime > ABANDONED_SECONDS
+    if fcntl is None:
+        return old
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return old
+    # not every drive tells one computer of the locks of another
+    return old or draft.name.startswith(f"{DRAFT}{_computer()}-")
+
+
+@cache
+def _computer() -> str:
+    """A mark of this computer since its start: locks are seen by all of its processes."""
+    import platform  # every command would pay for it
+
+    state = blake2b(platform.node().encode(), digest_size=4)
+    with suppress(OSError):  # only Linux has it
+        state.update(Path("/proc/sys/kernel/random/boot_id").read_bytes())
+    return state.hexdigest()

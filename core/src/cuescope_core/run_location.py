@@ -1,0 +1,113 @@
+"""Where a run was asked for: paths that were typed there are found from everywhere.
+
+A report keeps paths as they were typed, for it is sent to others. The folder in which they were
+typed is this computer's business, so it stands in the cache and not in the run.
+"""
+
+import json
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuescope_core.atomic_files import read_whole
+from cuescope_core.checksummed_files import DamagedFileError, read_sealed, write_sealed
+from cuescope_core.errors import UserError
+from cuescope_core.plain_json import parse_json
+from cuescope_core.spec import Spec
+from cuescope_core.trust.paths import inside
+from cuescope_core.trust.risks import NamesFile, NamesPlugin, NamesRepository, risks_of
+
+if TYPE_CHECKING:
+    from cuescope_core.registry import Registry
+    from cuescope_core.request import Request
+
+FOLDER = "asked-from"
+MOST_BYTES = 2**16  # of a path
+
+
+def keep_place(report_hash: str, cache: Path) -> None:
+    """Remember that this report was asked for in the working folder."""
+    content = json.dumps({"folder": str(Path.cwd())}).encode()
+    # a cache that cannot be written costs only this
+    with suppress(OSError, UserError):
+        write_sealed(cache / FOLDER / report_hash, content)
+
+
+def place_of(report_hash: str, cache: Path) -> Path | None:
+    """Where this report was asked for; None where nobody knows, or the folder is gone.
+
+    A file that is damaged is told.
+    """
+    file = cache / FOLDER / report_hash
+    try:
+        place = _place_in(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, UserError, ValueError, LookupError, TypeError) as error:
+        warnings.warn(
+            f"where this run was asked for is not known: {error}", stacklevel=2
+        )
+        return None
+    # the folder may be gone, or on a drive that is not there today
+    return place if place.is_dir() else None
+
+
+def _place_in(file: Path) -> Path:
+    try:
+        content = read_sealed(file, most=MOST_BYTES)
+    except DamagedFileError:
+        # of before there were checksums: the path alone
+        content = read_whole(inside(file.parent, file.name), most=MOST_BYTES)
+        if not content.startswith(b"/"):
+            raise
+        return Path(content.decode())
+    return Path(parse_json(content, file.name)["folder"])
+
+
+def from_place(request: "Request", place: Path, registry: "Registry") -> "Request":
+    """The request with its paths as they are seen from here."""
+    if place == Path.cwd():
+        return request
+    changes: dict[str, Any] = {}
+    for field, kind in (("method", "method"), ("model", "model"), ("data", "dataset")):
+        text = getattr(request, field)
+        spec = Spec.parse(text)
+        plugin = registry.load(registry.find(kind, spec.name))
+        options = getattr(request, f"{field}_options")
+        changes[f"{field}_options"] = whole_paths(plugin, options, place)
+        argument = plugin.Options.argument
+        if spec.arg is not None and argument is not None:
+            arg = whole_paths(plugin, {argument: spec.arg}, place)[argument]
+            changes[field] = text if arg == spec.arg else str(Spec(spec.name, arg))
+    return request.model_copy(update=changes)
+
+
+def whole_paths(plugin: Any, options: Mapping[str, Any], place: Path) -> dict[str, Any]:
+    """Options of a plugin, with the files that they name in a folder by their whole paths."""
+    moved = {}
+    for name, value in options.items():
+        # only what names a file: another word that looks like a path stays as it is
+        field = plugin.Options.model_fields.get(name)
+        is_file = field is not None and _names_file(field)
+        moved[name] = _seen_from_here(value, place) if is_file else value
+    return moved
+
+
+def _names_file(field: Any) -> bool:
+    marks = risks_of(field)
+    return any(
+        isinstance(mark, NamesFile | NamesRepository)
+        or (isinstance(mark, NamesPlugin) and mark.or_file)
+        for mark in marks
+    )
+
+
+def _seen_from_here(value: Any, place: Path) -> Any:
+    if not isinstance(value, str) or not value or "://" in value:
+        return value
+    # what lies here by the same name is another; a name of the hub lies in neither folder
+    if Path(value).expanduser().is_absolute() or not (place / value).exists():
+        return value
+    return str((place / value).resolve())

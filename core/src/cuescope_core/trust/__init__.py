@@ -1,0 +1,1 @@
+"""Permissions of values that nobody typed at this command line."""
