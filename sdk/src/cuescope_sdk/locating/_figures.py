@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 from PIL import Image
 
-from cuescope.types import Frame
+from cuescope_core.types import Frame
 from cuescope_sdk.locating._linear import Rows, Training
 from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.locating._pictures import detail_of, opponents
