@@ -1,4 +1,4 @@
-"""Run the commands of docs/gallery.md and photograph the pages of their reports.
+"""Run the commands of docs/quickstart.md and photograph the pages of their reports.
 
     python .ci/gallery.py [NAME ...]
 
@@ -18,9 +18,9 @@ from pathlib import Path
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "gallery.md"
+PAGE = ROOT / "docs" / "quickstart.md"
 PICTURE = r"!\[[^\]]*\]\(gallery/([\w-]+)\.webp\)"
-SECTION = re.compile(r"```sh\n(cuescope .*?)\n```\s+" + PICTURE, re.DOTALL)
+SECTION = re.compile(r"```sh\n(cuescope (?:(?!```).)*?)\n```\s+" + PICTURE, re.DOTALL)
 WIDTH, HEIGHT = 1200, 1500
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

@@ -715,7 +715,7 @@ class Report(Value):
     cues: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...]
     tables: tuple[Table, ...] = ()
-    # methods draw them: the core shows their bytes, and loads no drawing library (docs/adr/0010)
+    # methods draw them: the core shows their bytes, and loads no drawing library
     pictures: tuple[Picture, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     portraits: tuple[Portrait, ...] = ()

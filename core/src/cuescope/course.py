@@ -2,7 +2,7 @@
 
 Before an audit its plan says what the model is asked for, or a range of it. How much of the range
 is asked, and how long everything beside the model takes, is known from earlier audits on this
-computer; before the first of them by what was measured on toys (docs/adr/0042).
+computer; before the first of them by what was measured on toys.
 """
 
 import json

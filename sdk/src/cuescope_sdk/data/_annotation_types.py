@@ -1,4 +1,4 @@
-"""What each annotation must be that methods share; docs/annotations.md tells who reads it."""
+"""What each annotation must be that methods share; docs/own-data.md tells who reads it."""
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence

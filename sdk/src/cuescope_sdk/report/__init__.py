@@ -2,7 +2,7 @@
 
 from cuescope.counted import count_of
 
-# drawing libraries round as they like: pictures are no part of a report's hash (docs/adr/0010)
+# drawing libraries round as they like: pictures are no part of a report's hash (docs/adr/0016)
 from cuescope_sdk.report._contrasts import contrast, draw_beside
 from cuescope_sdk.report._figures import (
     PanelRow,

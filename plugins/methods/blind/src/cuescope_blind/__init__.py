@@ -29,7 +29,7 @@ class Blind(Plugin):
 
     title = "Blind: what is answered without looking"
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
-    # an audit has a model; `none` stands in its place and is asked nothing (docs/adr/0024)
+    # an audit has a model; `none` stands in its place and is asked nothing
     requires = Requirements(
         outputs=frozenset(), may_use=frozenset({"sentence-encoder"}), labels=0
     )

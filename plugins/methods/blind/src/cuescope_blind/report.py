@@ -181,7 +181,7 @@ def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
             f"{count_of(study.copies, 'groups', 'share')} a question and its options, or a "
             "picture, with another: kept in one fold",
         )
-    # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
+    # alone: no other model and no test of causes is proposed beside it
     next_step = study.wording.nothing_found
     if any(is_finding(result, options) for result in study.results):
         next_step = study.wording.next_step.format(half=max(1, len(study.keys) // 2))

@@ -26,7 +26,7 @@ from cuescope_sdk.stills import Answers
 # a note of `cuescope_sdk.data`: too few samples for what is not strong
 WEAK = "weak data"
 # Before the methods have run, and of samples that are enough for a test: fewer show fewer cues.
-# This and the next figures are of investigations of the benchmarks' worlds (docs/adr/0042).
+# This and the next figures are of investigations of the benchmarks' worlds.
 CUES = 8
 ASKED_CUES = 3  # the same of data whose samples ask different questions
 KINDS = 2  # of change that apply to a cue, of all that the model can be asked for
