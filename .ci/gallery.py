@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "quickstart.md"
 PICTURE = r"!\[[^\]]*\]\(gallery/([\w-]+)\.webp\)"
 SECTION = re.compile(r"```sh\n(cuescope (?:(?!```).)*?)\n```\s+" + PICTURE, re.DOTALL)
-WIDTH, HEIGHT = 1200, 1500
+WIDTH, HEIGHT = 1200, 800
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
