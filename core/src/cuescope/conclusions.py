@@ -454,7 +454,7 @@ class Accuracy(Value):
             return (
                 "all samples have one label (or one choice): there is nothing to guess"
             )
-        return f"guessing gives {self.chance:.1%}"
+        return f"chance level {self.chance:.1%}"
 
     def words(self, samples: int) -> str:
         """How often it is right, and what guessing gives, of an audit of so many samples."""

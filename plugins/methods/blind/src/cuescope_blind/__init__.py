@@ -46,7 +46,7 @@ class Blind(Plugin):
         Metric(
             name="gain",
             title="Gain",
-            meaning="accuracy of answering by the tell, minus what guessing gives (-1 to 1)",
+            meaning="accuracy of answering by the tell, minus chance level (-1 to 1)",
             unit="proportion",
         ),
         Metric(

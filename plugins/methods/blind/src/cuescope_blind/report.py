@@ -153,8 +153,8 @@ def headline(learner: Result | None, study: Study, *, found: bool) -> str:
     answered = least_told(gain, total, found=found)
     if answered:
         return (
-            f"at least {answered:,} of {count_of(total, study.wording.noun)}, beyond what "
-            f"guessing gives ({figures})"
+            f"at least {answered:,} of {count_of(total, study.wording.noun)}, beyond "
+            f"chance level ({figures})"
         )
     if gain.high is not None and gain.high < 0:
         return f"{figures}: fewer than by guessing"
