@@ -591,6 +591,23 @@ def test_the_gallery_shows_every_method() -> None:
         assert 10_000 < picture.stat().st_size < 200_000
 
 
+def test_pages_that_show_a_screen_show_the_same() -> None:
+    """`make gallery` writes them all from what its commands print."""
+    script = of_ci("gallery")
+    screens: dict[str, str] = {}
+    shown = 0
+    for page in sorted(SHOWING, key=lambda page: page.name == "README.md"):
+        for block in blocks(page):
+            if block.language != "text":
+                continue
+            title = script.title_of(block.text)
+            screen = screens.setdefault(title, block.text)
+            assert script.refreshed(block.text, screen) == block.text, page
+            shown += 1
+    assert len(screens) == 6
+    assert shown > 9
+
+
 def test_numbers_of_samples_are_those_that_methods_declare() -> None:
     page = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
     for entry in registry().of_kind("method"):
