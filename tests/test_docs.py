@@ -640,6 +640,20 @@ def test_pages_stay_short() -> None:
         assert len(record.read_text(encoding="utf-8").split()) <= 250, record.name
 
 
+HELD = (
+    "witness, acquit, convict, dossier, leans on, goes with, held alike, outside eye, "
+    "blind self, made elsewhere, answer sheet, guessing gives"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_use_the_standard_words(page: Path) -> None:
+    """Correlates with, relies on, control, ground truth, chance level."""
+    if page.parent in (ROOT, ROOT / "docs"):
+        text = " ".join(page.read_text(encoding="utf-8").lower().split())
+        assert not [words for words in HELD.split(", ") if words in text]
+
+
 def test_every_page_is_in_the_navigation() -> None:
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {page.name for page in ROOT.glob("docs/*.md")}
