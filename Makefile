@@ -84,7 +84,7 @@ wheels: | $(UV)
 	@echo "  pip install $(CURDIR)/dist/cuescope-*.whl $(CURDIR)/dist/cuescope_sdk-*.whl"
 	@echo "  cuescope plugins install cuescope-trove"
 
-# A release, built and proved on this machine; nothing is published (docs/release.md).
+# A release, built and proved on this machine; nothing is published (.ci/release/README.md).
 VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' core/pyproject.toml)
 PYTHONS ?= 3.11,3.12,3.13,3.14
 RESOLUTIONS ?= highest,lowest-direct
@@ -108,7 +108,7 @@ docs-version: .venv/ready
 		$(basename $(VERSION)) latest
 	$(RUN)/mike set-default $(PUSH) latest
 
-# Real audits on the toys, their pages photographed by a headless Chromium; see docs/gallery.md.
+# Real audits on the toys, their pages photographed by a headless Chromium; see docs/quickstart.md.
 gallery: .venv/ready
 	$(RUN)/python .ci/gallery.py
 

@@ -10,7 +10,7 @@ from cuescope.cli import app
 from cuescope.cli.schema import write_schemas
 from cuescope.cli.tree import commands
 
-PAGE, MARK = "commands.md", "<!-- commands -->"
+PAGE, MARK = "cli.md", "<!-- commands -->"
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -38,7 +38,7 @@ def described(path: str, command: Any, context: Any) -> str:
     help_words = " ".join((command.help or "").split())
     usage = " ".join(command.collect_usage_pieces(context))
     usage = re.sub(r"\[OPTIONS\]|[{}]", "", usage).strip()
-    lines = [f"## {path}", help_words, f"    cuescope {path} {usage}".rstrip()]
+    lines = [f"### {path}", help_words, f"    cuescope {path} {usage}".rstrip()]
     records = [param.get_help_record(context) for param in command.get_params(context)]
     rows = [
         f"| `{_cell(name)}` | {_cell(meaning).replace('<', '&lt;')} |"

@@ -5,7 +5,7 @@ from typing import Any
 
 import cuescope.cli
 
-PAGE, MARK = "glossary.md", "<!-- glossary -->"
+PAGE, MARK = "read-a-report.md", "<!-- glossary -->"
 WORDS = Path(cuescope.cli.__file__).parent / "glossary.md"
 
 

@@ -1,4 +1,4 @@
-"""The page of everybody's plugins: written from the table that ships, as the site is built."""
+"""Table of everybody's plugins, put into the page on installing as the site is built."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -7,7 +7,7 @@ from typing import Any
 from cuescope.installing import is_own
 from cuescope.plugin_index import Listed, shipped_index
 
-PAGE, MARK = "plugins.md", "<!-- plugins -->"
+PAGE, MARK = "install.md", "<!-- plugins -->"
 TITLES = {"dataset": "Data sets", "bench": "Benches"}
 
 
@@ -22,9 +22,7 @@ def tables() -> Iterator[str]:
     """A table for each kind of plugin."""
     for kind, listed in groupby(shipped_index(), key=lambda plugin: plugin.kind):
         title = TITLES.get(kind, f"{kind.capitalize()}s")
-        head = (
-            f"## {title}\n\n| name | package | what it finds or does |\n|---|---|---|\n"
-        )
+        head = f"### {title}\n\n| name | package | what it finds or does |\n|---|---|---|\n"
         yield head + "\n".join(map(_row, listed))
 
 

@@ -1,4 +1,4 @@
-"""What cci and saliency can do with each image tower; run it to write docs/towers.md.
+"""What cci and saliency can do with each image tower; run it to write benchmarks/results/towers.md.
 
 Towers of `transformers` are tiny random networks of the library's own classes; of `open-clip` every
 configuration is read as a plan reads it, and the kinds that open are tested in its own package.
@@ -27,7 +27,7 @@ from cuescope_sdk import Capabilities, Context, Frame, Requirements, Sample, Tri
 from cuescope_transformers import Transformers, TransformersOptions
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs" / "towers.md"
+RESULTS = ROOT / "benchmarks" / "results" / "towers.md"
 TESTS = ROOT / "plugins/models/transformers/tests"
 # written out in `conftest`, and by their shape in `tiny_towers`
 STOCK = {
@@ -203,4 +203,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    DOCS.write_text(page())
+    RESULTS.write_text(page())

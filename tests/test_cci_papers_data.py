@@ -94,7 +94,7 @@ def test_imagenet(
     paper = {row["explainer"]: row["GT@1"] for row in tables[0]["paper"]}
     assert paper == {"GAME": 0.3356, "CCI": 0.1809}
     assert f"{2 * COUNT} images of imagenet" in tables[0]["notes"][0]
-    assert titles[-1] == "What the wrong answers lean on"
+    assert titles[-1] == "What the wrong answers rely on"
     assert "segmenter" in tables[-1]["notes"][0]
 
 

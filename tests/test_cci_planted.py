@@ -39,7 +39,9 @@ def test_the_background_ranks_first_and_misleads(report: Report) -> None:
     assert (report.names[first.feature], first.label) == ("the background", None)
     assert first.q_value is not None
     assert first.q_value < 0.01
-    assert "goes with the kind of the background" in (report.sentence(first) or "")
+    assert "correlates with the kind of the background" in (
+        report.sentence(first) or ""
+    )
     [bg_er] = [
         s
         for s in report.scores
@@ -85,8 +87,8 @@ def test_errors_of_one_sort_say_nothing_of_the_calls(report: Report) -> None:
 
 def test_the_page_shows_the_errors_beside_their_maps(report: Report) -> None:
     titles = [picture.title for picture in report.pictures]
-    assert "Wrong answers that lean on the background" in titles
+    assert "Wrong answers that rely on the background" in titles
     assert any(title.startswith("Deletion of") for title in titles)
     tables = {table.title: table for table in report.tables}
-    assert tables["What the wrong answers lean on"].rows[0]["group"] == "all images"
+    assert tables["What the wrong answers rely on"].rows[0]["group"] == "all images"
     assert any(title.startswith("Faithfulness") for title in tables)

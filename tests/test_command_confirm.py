@@ -530,10 +530,10 @@ def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
     stored = json.loads((mail / "report.json").read_text())
     (mail / "report.json").write_text(json.dumps({**stored, "seal": None}))
     words = ("confirm", str(mail), "--out", out, "--plan")
-    run_refused(capsys, *words, said="made elsewhere: nothing of it was run")
+    run_refused(capsys, *words, said="nothing of it was run")
     made = audit_of(place / "fake-1.0", "fake", 1.0)
     model = made[made.index("--model") : made.index("--model") + 2]
-    run_refused(capsys, *words, *model, said="made elsewhere: nothing of it was run")
+    run_refused(capsys, *words, *model, said="nothing of it was run")
     typed = [
         word
         for flag in ("--model", "--data")

@@ -200,7 +200,7 @@ def test_all_but_chance_rank_the_meadow_high(folder: Path, report: Report) -> No
         assert rival.cost.model_calls == 0
         shares[name] = share_of_the_meadow(rival)
     assert len(shares) == 6
-    # some rivals have all ten (docs/real-clips.md)
+    # some rivals have all ten (benchmarks/results/real-clips.md)
     assert shares["trove"] >= 0.9, shares
     assert shares["random"] < 0.6, shares
 

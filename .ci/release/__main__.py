@@ -1,4 +1,4 @@
-"""`python -m release COMMAND`: see docs/release.md. A fault is one line, and exit code 1."""
+"""`python -m release COMMAND`: see .ci/release/README.md. A fault is one line, and exit code 1."""
 
 import sys
 from pathlib import Path
@@ -59,7 +59,7 @@ def check(version: OfVersion) -> None:
         *promises.broken(promised, promises.collect(), announced, version),
     ):
         raise ReleaseError(
-            f"promised by the last release, {line}: docs/stability.md says what to do"
+            f"promised by the last release, {line}: docs/reference.md says what to do"
         )
     typer.echo(f"{len(read_dists(ROOT))} packages can become {version}")
 

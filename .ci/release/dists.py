@@ -90,7 +90,7 @@ def closure(wanted: Iterable[str], dists: Iterable[Dist]) -> list[str]:
 
 
 def publishing_order(dists: list[Dist]) -> list[list[str]]:
-    """The names that are registered on each day (docs/adr/0036)."""
+    """The names that are registered on each day."""
     first = [*closure(["cuescope-sdk"], dists), *BUNDLES]
     start = closure(["cuescope-start"], dists)
     bundles = {dist.folder.parent.name for dist in dists if dist.name in BUNDLES}

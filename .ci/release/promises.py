@@ -2,7 +2,7 @@
 
 Names are compared by griffe with the last release's tag. `promised.json` lists the rest of what
 that release has. A later one may add. Where it takes something away, or changes it, the line of it
-in `deprecated.toml` must be two minors old (docs/stability.md).
+in `deprecated.toml` must be two minors old (docs/reference.md).
 """
 
 import io

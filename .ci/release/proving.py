@@ -16,7 +16,7 @@ from release.building import find_uv
 from release.dists import Dist, closure, is_ours, read_dists
 from release.kept import Kept, Question, contents
 from release.machine import Machine, find_python, local_index
-from release.using import OLDER_NEEDS, readme_sections, use, use_older
+from release.using import OLDER_NEEDS, readme_section, use, use_older
 
 START = "cuescope-start"
 OLDER_PLUGIN = "older"  # as --only names it
@@ -148,7 +148,7 @@ def contents_for(name: str, dists: dict[str, Dist], files: Path, root: Path) -> 
     wanted = OLDER_NEEDS if name == OLDER_PLUGIN else [name]
     modules = [dists[each].module for each in closure(wanted, dists.values())]
     wheels = [wheel for module in modules for wheel in files.glob(f"{module}-*.whl")]
-    more = [readme_sections(root)] if name == START else []
+    more = [readme_section(root)] if name == START else []
     return contents(wheels, *more)
 
 

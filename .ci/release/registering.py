@@ -10,7 +10,7 @@ BEFORE, AFTER = "REGISTERED = False", "REGISTERED = True"
 TEXTS = Path(__file__).with_name("registered.toml")
 HOW = (
     "REGISTERED is False, so remedies name a clone: right while names are reserved; "
-    "`make registered` once all are ours (docs/release.md)"
+    "`make registered` once all are ours (.ci/release/README.md)"
 )
 
 

@@ -58,21 +58,21 @@ images = [Image.open(file).convert("RGB") for file in files]
 labels = [file.parent.name for file in files]
 """
 HELD_SPEC = 'model="open-clip:ViT-S-32-alt", model_options={"checkpoint": "weights.safetensors"}'
-SECTIONS = ("Audit your own model", "Which method for my model and data?")
+SECTION = "Your own model and data"
 
 
-def readme_sections(root: Path) -> str:
-    """The parts of the README about a first audit."""
+def readme_section(root: Path) -> str:
+    """Part of the README about a first audit."""
     text = (root / "README.md").read_text("utf-8")
     sections = dict(re.findall(r"(?ms)^## ([^\n]+)\n(.*?)(?=^## |\Z)", text))
-    return "\n".join(sections[title] for title in SECTIONS)
+    return str(sections[SECTION])
 
 
 def readme_commands(root: Path) -> list[str]:
     """The commands of the README for a first audit, those that open a window left out."""
     lines = [
         line.partition(" # ")[0].strip()
-        for line in readme_sections(root).splitlines()
+        for line in readme_section(root).splitlines()
         if line.startswith("    cuescope ")
     ]
     if not lines:
@@ -83,7 +83,7 @@ def readme_commands(root: Path) -> list[str]:
 def readme_python(root: Path) -> str:
     """The README's lines of Python for a first audit."""
     [block] = re.findall(
-        r"(?m)^    import cuescope\n(?:(?:    .*)?\n)+", readme_sections(root)
+        r"(?m)^    import cuescope\n(?:(?:    .*)?\n)+", readme_section(root)
     )
     return textwrap.dedent(block)
 

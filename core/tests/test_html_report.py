@@ -546,12 +546,12 @@ def test_a_feature_is_one_finding_with_the_labels_below_it() -> None:
 def test_a_model_at_chance_is_said() -> None:
     at_chance = Accuracy(correct=130, answered=480, chance=0.25)
     text = Page(render(make_report(accuracy=at_chance), {})).text
-    assert "480 samples, 27.1% correct; guessing gives 25.0%" in text
+    assert "480 samples, 27.1% correct; chance level 25.0%" in text
     assert "Accuracy is at chance" in text
     good = Accuracy(correct=40, answered=100, chance=0.25)
     text = Page(render(make_report(accuracy=good), {})).text
     assert "Accuracy is at chance" not in text
-    assert "40.0% correct; guessing gives 25.0%" in text
+    assert "40.0% correct; chance level 25.0%" in text
     one_label = Accuracy(correct=9, answered=10, chance=1)
     text = Page(render(make_report(accuracy=one_label), {})).text
     assert (

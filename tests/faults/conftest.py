@@ -1,6 +1,6 @@
 """Faults on purpose, counted: `make faults` tries each many times and prints the table.
 
-Among all other tests each is tried a few times. docs/reliability.md keeps the table.
+Among all other tests each is tried a few times. benchmarks/results/reliability.md keeps the table.
 """
 
 import os

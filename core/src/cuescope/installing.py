@@ -29,7 +29,7 @@ REGISTERED = False
 
 Whoever publishes the packages sets it to True once ALL of those names are registered, and not
 before. Remedies and `cuescope plugins install` then use the index. The install commands of
-README.md, docs/install.md and docs/troubleshooting.md are to be written anew by then:
+README.md and docs/install.md are to be written anew by then:
 tests/test_installing.py forbids them to name the index only while this is False.
 """
 CORE = "cuescope"

@@ -1,7 +1,7 @@
 """Everybody's plugins: the table that ships with the core, and a newer one when asked for.
 
 `plugins.csv` has a line for each: kind, name, dist, what it finds or does. Whoever wrote a plugin
-adds the line (docs/plugins.md). To be listed is not to be looked at by anybody.
+adds the line (docs/install.md). To be listed is not to be looked at by anybody.
 """
 
 import csv

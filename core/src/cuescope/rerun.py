@@ -87,11 +87,11 @@ def ask_again(
         # a mailed run would else choose which code runs and which host gets a key (docs/adr/0021)
         if asked.model is None or asked.data is None:
             raise UserError(
-                f"{run} was {ELSEWHERE}",
+                f"{run} is {ELSEWHERE}",
                 remedy="To ask again, type what it is about: --model SPEC and --data SPEC, with "
                 "-M and -D for options",
             )
-        context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
+        context.announce(f"{run} is {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
     require_undamaged(run)
     stored = request_of(

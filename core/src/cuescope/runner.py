@@ -174,7 +174,7 @@ class Runner:
             # without a seal it may be what anybody printed or wrote
             stored = load_report(file, sealed=True, cache=self.context.cache)
             if not source_of(file, self.context.cache).typed_before:
-                raise UserError(f"{file} was {ELSEWHERE}")
+                raise UserError(f"{file} is {ELSEWHERE}")
             # what tests its findings reads its answers
             require_undamaged(file.parent)
         except UserError as error:

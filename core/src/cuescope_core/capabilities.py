@@ -119,7 +119,7 @@ class Model(Protocol):
 
     An upgrade of the package asks everything again, for its code is a part of the answers. A class
     that says `answers_version = 1` keeps them over upgrades: its authors raise the number whenever
-    equal weights answer otherwise (docs/adr/0041).
+    equal weights answer otherwise (docs/adr/0003).
     """
 
     Options: ClassVar[type[Options]]

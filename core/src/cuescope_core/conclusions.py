@@ -454,7 +454,7 @@ class Accuracy(Value):
             return (
                 "all samples have one label (or one choice): there is nothing to guess"
             )
-        return f"guessing gives {self.chance:.1%}"
+        return f"chance level {self.chance:.1%}"
 
     def words(self, samples: int) -> str:
         """How often it is right, and what guessing gives, of an audit of so many samples."""
@@ -715,7 +715,7 @@ class Report(Value):
     cues: tuple[Finding, ...] = ()
     evidence: tuple[Evidence, ...]
     tables: tuple[Table, ...] = ()
-    # methods draw them: the core shows their bytes, and loads no drawing library (docs/adr/0010)
+    # methods draw them: the core shows their bytes, and loads no drawing library
     pictures: tuple[Picture, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     portraits: tuple[Portrait, ...] = ()

@@ -20,7 +20,7 @@ from cuescope_core.types import Edit, Frame, Outcome, Readout, Response, Sample,
 
 T = TypeVar("T")
 CHUNK = 1000  # items that are written and read together
-# lists of a million trials took more than a gigabyte (docs/adr/0017)
+# lists of a million trials took more than a gigabyte (docs/adr/0013)
 # bytes that all items of an audit take at most: what is shorter touches no disk
 IN_MEMORY = 2**28
 BESIDE = 400  # bytes of an item beside its numbers and its text

@@ -97,7 +97,7 @@ class Session:
         self.samples = choose_samples(parts, request)
         # the method must find the cues by itself
         hidden = tuple(map(without_cues, self.samples))
-        # trials that lie in a file come back with the same sample objects (docs/adr/0017)
+        # trials that lie in a file come back with the same sample objects (docs/adr/0013)
         self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
         self.respond = self._model_runner(context, planning)
         self.eye = self._eye_runner(planning)
@@ -498,7 +498,7 @@ def identity_of(stamp: PluginStamp, dtype: str) -> str:
         raise PluginError(
             f"model {stamp.spec} broke its contract", expected="a fingerprint"
         )
-    # without word of its authors, another version may preprocess otherwise (docs/adr/0041)
+    # without word of its authors, another version may preprocess otherwise (docs/adr/0003)
     version = stamp.answers_version or stamp.version
     # code too: an editable plugin keeps its version while its code changes
     # no device: a GPU and a CPU share answers, which agree within rounding (docs/adr/0003)

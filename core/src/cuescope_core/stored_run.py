@@ -81,7 +81,7 @@ class StoredRun:
             if self.context.dataset is not None:
                 return self.context.dataset
             raise UserError(
-                f"{self.path} was {ELSEWHERE}",
+                f"{self.path} is {ELSEWHERE}",
                 remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
             )
         stamp = self.report.provenance.data

@@ -291,9 +291,9 @@ class Readout(Value):
     `gives` is what `read` gives for a trial, such as jaxtyping's `Float32[np.ndarray, "row col"]`.
     """
 
-    # small numbers are cached: patch embeddings would take 600 kB an image (docs/adr/0008)
+    # small numbers are cached: patch embeddings would take 600 kB an image (docs/adr/0009)
     name: ClassVar[str]
-    # where another eye embeds the frames, it is asked (docs/adr/0033)
+    # where another eye embeds the frames, it is asked
     of_embedding: ClassVar[bool] = False
     gives: ClassVar[Any] = np.ndarray
 

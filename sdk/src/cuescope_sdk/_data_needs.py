@@ -34,7 +34,7 @@ class DataNeeds(Value):
     """
 
     each: Literal["label", "object", "data set"] = "label"
-    # below `least` an audit is refused, below `enough` it is warned of (docs/samples.md)
+    # below `least` an audit is refused, below `enough` it is warned of (docs/choose.md)
     least: NonNegativeInt = 0
     enough: NonNegativeInt = 0
     enough_for: str = ""

@@ -71,9 +71,7 @@ def audit(
     ] = None,
     repeats: Annotated[
         int,
-        typer.Option(
-            help="Ask each question so often; for text models at a temperature."
-        ),
+        typer.Option(help="Ask each question N times (for sampled text)."),
     ] = 1,
     measure: Annotated[
         bool,

@@ -322,7 +322,7 @@ def repair() -> None:
             )
     if not files:
         echo(f"There is nothing in {folder}.")
-    # never deleted by itself: answers may have been paid for (docs/reliability.md)
+    # never deleted by itself: answers may have been paid for (benchmarks/results/reliability.md)
     for file in sorted(folder.rglob("*.damaged-*")):
         # logs that were set aside with a file go when it goes
         if not file.name.endswith(("-wal", "-shm")):

@@ -174,7 +174,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
-        # imported now, and not for a list or a help (docs/adr/0005)
+        # imported now, and not for a list or a help (docs/adr/0002)
         command = installed().load(entry)
         if isinstance(command, typer.Typer):
             command = parser_of(command)

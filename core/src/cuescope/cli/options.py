@@ -70,7 +70,7 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
 Dtype = Annotated[str, typer.Option(help="float32, float16 or bfloat16.")]
 DrawSeed = Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")]
 BatchSize = Annotated[
-    int, typer.Option(min=1, help="Frames a model call; a clip of 8 is 8.")
+    int, typer.Option(min=1, help="Frames per model call; a clip of 8 frames counts 8.")
 ]
 Observers = Annotated[
     list[str] | None,
@@ -104,10 +104,10 @@ Allow = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What a run or file that arrived may ask for: an option, folder, host, variable, hub.",
+        help="Permission for an untrusted run or file: option, folder, host, variable or hub.",
     ),
 ]
-_ELSEWHERE = "of a run that was made elsewhere, or that has moved."
+_ELSEWHERE = "of an untrusted run, or of one that has moved."
 # a run of somebody else is asked again with what is typed here alone (docs/adr/0021)
 TypedModel = Annotated[
     str | None, typer.Option(metavar="SPEC", help=f"Model {_ELSEWHERE}")

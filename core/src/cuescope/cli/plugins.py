@@ -117,7 +117,7 @@ def list_(
 ) -> None:
     """List the installed plugins."""
     registry = Registry()
-    # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0005)
+    # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0002)
     check = check or strict
     if check:
         # numpy and pydantic: else the first plugin would seem slow

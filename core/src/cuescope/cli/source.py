@@ -25,7 +25,7 @@ def first_line(entry: Entry) -> str | None:
         text = _read(module)
         if text is None:
             return None
-        # searched, not parsed: `cuescope plugins` has 0.3 s for all of them (decision 5)
+        # searched, not parsed: `cuescope plugins` has 0.3 s for all of them (docs/adr/0002)
         start = max(text.find(f"\nclass {name}{sign}") for sign in "(:")
         if start >= 0:
             found = _DOCSTRING.match(text, start + 1, start + MAX_HEAD)

@@ -44,4 +44,4 @@ def refuse_another_audit(folder: Path, request: Request) -> None:
 
 def _asked_by(folder: Path) -> str:
     command = load_report(folder).provenance.command
-    return f"`{command}`" if command else "one that was made elsewhere"
+    return f"`{command}`" if command else "an untrusted one"

@@ -47,7 +47,7 @@ def require_own_page(page: Path) -> None:
         )
     if not source_of(run, cache_folder()).typed_before:
         raise UserError(
-            f"{run} was {ELSEWHERE}",
+            f"{run} is {ELSEWHERE}",
             got="a page that may hold anything",
             remedy=f"`{command_for_page(run, 'FILE.html')}` writes one from what its report says",
         )

@@ -23,9 +23,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     """Words and the command that does it, fitting what was found; `run` is the run's folder."""
     asked = report.provenance
     if not asked.command:  # nobody copies the commands of a stranger
-        return [
-            ("This run was made elsewhere: it says nothing of what to type next.", None)
-        ]
+        return [("This run is untrusted: it says nothing of what to type next.", None)]
     # it knows what is next
     if tests_a_run(report):
         return _after_a_test(report, run)

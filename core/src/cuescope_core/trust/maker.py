@@ -138,7 +138,7 @@ def _no_key(file: Path) -> UserError:
         "Name the file of another machine's key, or one that does not exist yet: it is made"
         if os.environ.get(_VARIABLE)
         else "Put it back from a backup, or delete it: a new one is made, and the runs until "
-        "now count as made elsewhere"
+        "now count as untrusted"
     )
     return UserError(
         f"{head}expected a file with a key of {KEY_BYTES} bytes, got {file}",

@@ -12,8 +12,8 @@ from cuescope_core.trust.risks import Refusal, risks_of, too_many
 from cuescope_core.types import Options
 
 ELSEWHERE = (
-    "made elsewhere: nothing of it was run (if it is yours, set CUESCOPE_CACHE and CUESCOPE_KEY to "
-    "the cache folder and the key that it was made with)"
+    "untrusted, from another machine or edited: nothing of it was run (if it is yours, set "
+    "CUESCOPE_CACHE and CUESCOPE_KEY to the cache folder and the key that it was made with)"
 )
 
 

@@ -103,7 +103,7 @@ def test_a_planted_tell_is_told_in_plain_words(report: Report) -> None:
     }
     said = re.fullmatch(
         r"Taking the longest option is right in (\d+\.\d)% of 400 questions; "
-        r"guessing gives 25\.0% "
+        r"chance level 25\.0% "
         r"\(\+\d+\.\d points; \+\d+\.\d to \+\d+\.\d\)\.",
         sentences["longest"],
     )

@@ -141,7 +141,7 @@ def test_a_model_that_reads_is_right_without_the_video() -> None:
     sentences = [report.sentence(score) or "" for score in report.findings]
     assert sentences[0].startswith(
         "With the question alone the model is right in 100.0% of 60 questions; "
-        "guessing gives 25.0% (+75.0 points;"
+        "chance level 25.0% (+75.0 points;"
     )
     assert [evidence.verdict for evidence in report.evidence] == ["supported"]
     assert "60 are right without it too" in report.notes["what each question is"]

@@ -49,7 +49,7 @@ def make_samples(sources: int) -> Iterator[Sample]:
 
 
 def answers_of(images: Images, is_right: Callable[[Sample], bool]) -> Answers:
-    """Wrong answers name the other label, and lean on the background."""
+    """Wrong answers name the other label, and rely on the background."""
     right = np.array([is_right(sample) for sample in images.samples])
     leans = {rule: np.where(right, -1, 1) for rule in ("hidden", "iou")}
     predicted = np.where(right, images.label, 1 - images.label)
@@ -178,7 +178,7 @@ def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> No
     shown = exchange_backgrounds(own, images, "hidden", None)
     assert (shown.follows.images, shown.sheet) == (18 + 6 * 3, None)
     assert shown.follows.value == pytest.approx(18 / 36)
-    # all of them lean on the background
+    # all of them rely on the background
     assert shown.agrees.value == pytest.approx(18 / 36)
     pulls = background_pulls(own, images, rng())
     assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {

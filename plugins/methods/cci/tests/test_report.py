@@ -197,9 +197,9 @@ def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) ->
     # elsewhere the owls alone
     assert (pair.value, pair.n) == (pytest.approx(1 - 1 / 3), 36)
     assert whole.statement == (
-        "The class answered goes with the kind of {feature}. 24 of 72 answers (33% [23, 45]) are "
-        "what the model answers to the background alone, and not what it answers to the objects "
-        "alone."
+        "The class answered correlates with the kind of {feature}. 24 of 72 answers (33% [23, 45]) "
+        "are what the model answers to the background alone, and not what it answers to the "
+        "objects alone."
     )
     assert (pair.statement or "").startswith(
         "Of 36 images with {feature} 36 are answered 'owl', 24 of them only while the background "

@@ -225,7 +225,7 @@ def test_findings_are_held_against_the_answer_sheet(many: Many) -> None:
 
 def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> None:
     kinds = {
-        "lean on the background": many(3, "b", label="toad", region="background"),
+        "rely on the background": many(3, "b", label="toad", region="background"),
         "look-alike": many(1, "f", label="hawk", alike=True),
         "Other wrong": many(1, "o", label="toad"),
         "Right": many(1, "r"),
@@ -325,7 +325,7 @@ def test_the_red_corner_pulls_to_its_class(report: Any) -> None:
     ]
     assert bg_er.value > 0.6
     assert (
-        next(table.title for table in report.tables) == "What the wrong answers lean on"
+        next(table.title for table in report.tables) == "What the wrong answers rely on"
     )
 
 

@@ -202,7 +202,7 @@ def test_at_chance_nothing_is_found(audited: Audited) -> None:
     assert sentence.startswith(
         "Verdict on video and text: the model answers at chance, so nothing can"
     )
-    assert "where guessing gives 25.0%" in sentence
+    assert "where the chance level is 25.0%" in sentence
 
 
 def test_few_wrong_answers_tell_nothing(audited: Audited) -> None:

@@ -237,7 +237,7 @@ def test_nothing_is_said_of_a_model_at_chance() -> None:
     losses = {"without video": sure, "without question": sure, "SC: crossmodal": sure}
     decision, sentence = judged(Rate(27, 25, 0.2, 22, 32), losses)
     assert decision == Verdict("at chance")
-    assert "accuracy is 27.0% [22.0, 32.0], where guessing gives 25.0%" in sentence
+    assert "accuracy is 27.0% [22.0, 32.0], where the chance level is 25.0%" in sentence
 
 
 def test_too_few_samples_are_not_called_chance() -> None:

@@ -1,4 +1,4 @@
-"""Types of the annotations that methods share; docs/annotations.md tells who reads it."""
+"""Types of the annotations that methods share; docs/own-data.md tells who reads it."""
 
 import reprlib
 from collections.abc import Callable, Mapping, Sequence

@@ -161,7 +161,7 @@ class CovarManifest:
                 expected="a folder that `cuescope covar build ... --out DIR` has finished",
                 remedy=nearest(folder.name, sorted(built)),
             )
-        # a flipped bit is told, and never read as a row (docs/reliability.md)
+        # a flipped bit is told, and never read as a row (benchmarks/results/reliability.md)
         content = read_sealed(path, remedy=_AGAIN)
         try:
             table = read_parquet(content, path.name)

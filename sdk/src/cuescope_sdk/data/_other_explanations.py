@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # scipy takes a second
 CHECK = "other explanations"
 NAMED = 3  # answers in a sentence
 KNOWN = 0.8  # of the samples must have a value
-# of sizes by boxes: a box drawn by half too wide or too narrow leaves no more (docs/adr/0026)
+# of sizes by boxes: a box drawn by half too wide or too narrow leaves no more (docs/adr/0023)
 ROUGH = 0.5
 
 
@@ -73,7 +73,7 @@ def other_explanations(
     """Check each finding among samples that are alike in what can be measured.
 
     Methods with findings about samples yield it from `verify`, with a comparison a finding; the
-    engine takes the star of a finding that does not hold (docs/adr/0026). `has_others` says that a
+    engine takes the star of a finding that does not hold (docs/adr/0023). `has_others` says that a
     method has findings that compare no samples: these are not held alike, nor in doubt.
     """
     held: set[str] = set()

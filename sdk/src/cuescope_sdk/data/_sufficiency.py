@@ -235,7 +235,7 @@ def find_shortages(
             f"{method}: annotations['{key}'] is not what methods read",
             expected=expected,
             got=got,
-            remedy="See docs/annotations.md; what is something else needs another key.",
+            remedy="See docs/own-data.md; what is something else needs another key.",
             gravity="fatal" if is_needed else "weak",
         )
     yield from _of_numbers(needs, profile, method)

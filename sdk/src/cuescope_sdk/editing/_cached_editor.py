@@ -65,7 +65,7 @@ class CachedEditor:
         self.folder = context.cache / FOLDER / fingerprint
         self._editor = editor
         self._context = context
-        # of this run: a plan reckons with the pace of the last one (docs/editors.md)
+        # of this run: a plan reckons with the pace of the last one (docs/cci.md)
         self._pace = Pace()
 
     @property
@@ -159,7 +159,7 @@ class CachedEditor:
         written = 0
         for edit, frame in zip(batch, self._editor.edit(batch), strict=True):
             content = BytesIO()
-            # lossless: outside of the mask each pixel is the source's own (docs/editors.md)
+            # lossless: outside of the mask each pixel is the source's own (docs/cci.md)
             frame.load().save(content, "PNG", compress_level=COMPRESSION)
             file = self._file(edit_key(edit, self.fingerprint))
             sealed = with_seal(file.name, content.getvalue())

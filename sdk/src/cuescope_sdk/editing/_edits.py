@@ -72,7 +72,7 @@ class EditableImage:
         """
         mask = self.edit.mask
         if mask is not None and edited is not self.source:
-            # diffusion models decode the whole photo, so every pixel changes (docs/editors.md)
+            # diffusion models decode the whole photo, so every pixel changes (docs/cci.md)
             edited = keep_outside(self.source, edited, mask, feather)
         key = edit_key(self.edit, fingerprint)
         return Frame(key, partial(Image.fromarray, np.array(edited)))

@@ -14,7 +14,7 @@ from cuescope_core.types import Sample, Trial
 from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
-# what has none is tried and shown, and decides nothing alone (docs/architecture.md)
+# what has none is tried and shown, and decides nothing alone (CONTRIBUTING.md)
 Placebo = Literal[
     "elsewhere", "other donor", "other frames", "other words", "other direction", "none"
 ]

@@ -32,6 +32,9 @@ def mean_interval(
     """Interval of the mean of numbers that lie within `bounds`; None where there are none.
 
     For right and wrong answers that were drawn one by one it is that of Clopper and Pearson.
+
+    Exact binomial limits (Clopper and Pearson, 1934) at the effective sample size (Korn and
+    Graubard, 1998).
     """
     if len(values) == 0:
         return None, None
@@ -55,6 +58,8 @@ def gap_intervals(
     """Intervals of the mean of samples without a feature minus the mean of those with it.
 
     Of values from 0 to 1. NaN where one side has no sample. A group may have samples on both sides.
+
+    MOVER (Zou and Donner, 2008; Newcombe, 1998).
     """
     shares = np.asarray(values, dtype=float)
     with_feature = np.asarray(present, dtype=float)
@@ -74,6 +79,8 @@ def change_interval(
     What was won and what was lost have an interval each, so rare changes keep their width.
     `bound` is how large a change can be; None reckons with none that is larger than those seen,
     as a bootstrap does, and is for figures that all samples share a little of, not for answers.
+
+    MOVER (Zou and Donner, 2008).
     """
     if len(change) == 0:
         return None, None

@@ -87,6 +87,8 @@ def paired_flips(
     the samples were drawn together: `Groups.of(audit.samples)`. The interval is `change_interval`,
     and the p-value is `change_p_value`, its inversion, against `alternative`: after is "greater"
     than before, or "less". Correct it for all that was tried with `benjamini_hochberg`.
+
+    The p-value is the interval, inverted (Lehmann and Romano, 2005, 3.5).
     """
     first = np.asarray(before, dtype=np.float64)
     second = np.asarray(after, dtype=np.float64)

@@ -104,6 +104,8 @@ def share_beyond_chance(
 
     The maximum of that likelihood, with its `score_interval` of whole groups, which are numbered
     from 0. None where every rate is 1, and nothing can be told.
+
+    Score test (Boos, 1992; Agresti and Coull, 1998).
     """
     rare = 1 / rate[:, None] - 1
     if not rare.any():

@@ -117,6 +117,8 @@ def recognise(
     """Recognise what samples share that get an answer, each by samples of other groups.
 
     `given` says which get it. None where too few get it, or get another one, to learn in each fold.
+
+    Mixture of normals with a common shift, EM (Dempster, Laird and Rubin, 1977), cross-fitted.
     """
     fold = _folds(label, given, groups, rng)
     if fold is None:

@@ -175,7 +175,10 @@ def benjamini_hochberg(p_values: Sequence[P]) -> list[P]:
 
 
 def exceeds_rate_p_value(successes: int, n: int, rate: float) -> float:
-    """Exact one-sided binomial p-value that `successes` of `n` come from more than `rate`."""
+    """Exact one-sided binomial p-value that `successes` of `n` come from more than `rate`.
+
+    Clopper and Pearson, 1934.
+    """
     # scipy refuses to test no trials, and nothing speaks for a higher rate
     if n == 0:
         return 1.0

@@ -8,7 +8,7 @@
 `run_audit(MyMethod)` is the report of an audit of the fakes.
 """
 
-# each check has a bad plugin in the tests that it catches (docs/architecture.md)
+# each check has a bad plugin in the tests that it catches (CONTRIBUTING.md)
 from cuescope_sdk.testing._chat_server import ChatServer
 from cuescope_sdk.testing._contract import Contract, NotApplicable
 from cuescope_sdk.testing._dataset_contract import DatasetContract

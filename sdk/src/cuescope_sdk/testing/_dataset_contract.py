@@ -299,7 +299,7 @@ class DatasetContract(FingerprintedContract):
                 raise ContractViolation(
                     f"annotations['{key}']: {expected}",
                     got=f"{describe(sample.annotations[key])} in {sample.key}",
-                    remedy="See docs/annotations.md; what is something else needs another key",
+                    remedy="See docs/own-data.md; what is something else needs another key",
                 )
 
     def annotated_samples(self) -> list[Sample]:

@@ -105,7 +105,7 @@ class KeptJobs:
     def write(self, name: str, result: Any) -> Any:
         """Keep a result, which comes back as `read` would give it; whole or not at all."""
         text = json.dumps({"job": name, "result": result})
-        # a result that was damaged since is done again, never used (docs/reliability.md)
+        # a result that was damaged since is done again, never used
         write_sealed(self.file(name), text.encode())
         return json.loads(text)["result"]
 

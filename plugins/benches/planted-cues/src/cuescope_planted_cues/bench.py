@@ -30,7 +30,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 
 
 class AuditorsOptions(Options):
-    """docs/planted-cues.md describes the zoo."""
+    """Options of the bench; the README of the package describes the configurations."""
 
     configs: PositiveInt | None = Field(
         None, description="so many configurations, the first ones; default: all"
@@ -181,7 +181,7 @@ class AuditorsBench(Plugin):
         if len(drawn) < len(chosen):
             self.context.announce(
                 f"{len(chosen) - len(drawn)} configurations are left out: real photos and weights "
-                "are not here (docs/planted-cues.md)"
+                "are not here (README)"
             )
         return drawn
 
@@ -201,7 +201,7 @@ class AuditorsBench(Plugin):
             "Configurations",
             ("file", "configurations", "zoo"),
             [(str(file), len(chosen), self._zoo().hash)],
-            "docs/planted-cues.md shows how to see their samples and ask their models.",
+            "the package's README shows how to see their samples and ask their models.",
         )
 
     def _export(self, folder: Path, chosen: "Sequence[Configuration]") -> Table:
@@ -213,7 +213,7 @@ class AuditorsBench(Plugin):
             "Configurations",
             ("folder", "configurations", "zoo"),
             [(str(folder), len(chosen), self._zoo().hash)],
-            "docs/planted-cues.md says what the files hold.",
+            "the README of cuescope-planted-cues says what the files hold.",
         )
 
     def _results(

@@ -95,7 +95,7 @@ def read_findings(path: Path) -> Stated:
             expected=first["msg"],
             # the input may be as long as the file
             got=json.dumps(first["input"], default=str)[:80],
-            remedy="docs/planted-cues.md shows the format",
+            remedy="the README of cuescope-planted-cues shows the format",
         ) from error
 
 

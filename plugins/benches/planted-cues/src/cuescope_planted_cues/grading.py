@@ -181,7 +181,7 @@ class _Bench:
             seed=self.settings.seed,
             device=self.settings.device,
             part=part,
-            # hundreds of calls a picture (docs/planted-cues.md)
+            # hundreds of calls a picture (README)
             limit=SEEN // 2 if method in DEAR else None,
         )
 

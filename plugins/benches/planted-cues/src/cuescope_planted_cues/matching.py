@@ -1,4 +1,4 @@
-"""The one rule by which a found feature is a planted cue (docs/planted-cues.md)."""
+"""The one rule by which a found feature is a planted cue (README)."""
 
 from bisect import bisect_left
 from collections import defaultdict

@@ -122,7 +122,7 @@ class StatedOptions(Options):
 
 
 class StatedFindings(Auditor):
-    """What another auditor says that it found (docs/planted-cues.md has the format)."""
+    """What another auditor says that it found (the README has the format)."""
 
     title = "Stated findings"
     metrics = (Metric(name="score", title="Score", meaning="as the auditor gave it"),)

@@ -18,7 +18,7 @@ from cuescope_sdk.statistics import Roc
 LEAST_OF_CAUSE = 0.1
 MOST_OF_DECOY = 0.05
 ON = "confirm on "
-# what `confirm` must keep (docs/planted-cues.md)
+# what `confirm` must keep (README)
 LEAST_AUROC = 0.95
 MOST_DECOYS = 0.05
 LEAST_CAUSES = 0.8

@@ -48,7 +48,7 @@ class VideoMME(QuestionFile):
     tables = (layouts.VIDEO_MME,)
 
 
-# folds of single questions would remember a scene from its other questions (docs/blind-evidence.md)
+# folds of single questions would remember a scene from its other questions
 class VSIBench(QuestionFile):
     """VSI-Bench (Yang et al., 2025): the questions with options, no numbers; a scene is a group."""
 

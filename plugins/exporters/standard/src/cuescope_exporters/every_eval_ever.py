@@ -201,7 +201,7 @@ def instance(answer: PlainAnswer, report: Report, model: str) -> dict[str, Any]:
     reference = [] if answer.label is None else [answer.label]
     raw = answer.question
     digest = hashlib.sha256((raw + "".join(reference)).encode()).hexdigest()
-    # the format has no field for pictures: their digests tell them (docs/exports.md)
+    # the format has no field for pictures: their digests tell them (docs/scale.md)
     metadata = {"cuescope.frame_keys": answer.content or ""}
     return {
         "model_id": model,

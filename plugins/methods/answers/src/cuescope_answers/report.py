@@ -144,13 +144,13 @@ def statement(result: Result) -> str:
         return (
             f"With {{feature}}, '{result.label}' is answered in {given:.1%} of {result.n:,} "
             f"samples of other labels, and in {otherwise:.1%} without it: {points} more "
-            f"({interval}). This goes with it; it does not say what causes it."
+            f"({interval}). A correlation; not tested as a cause."
         )
     return (
         f"With {{feature}}, accuracy is {result.with_it:.1%} in "
         f"{count_of(result.n, 'samples')}, and "
-        f"{result.without:.1%} in the others: {points} less ({interval}). This goes with it; it "
-        "does not say what causes it."
+        f"{result.without:.1%} in the others: {points} less ({interval}). "
+        "A correlation; not tested as a cause."
     )
 
 

@@ -29,7 +29,7 @@ class Blind(Plugin):
 
     title = "Blind: what is answered without looking"
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
-    # an audit has a model; `none` stands in its place and is asked nothing (docs/adr/0024)
+    # an audit has a model; `none` stands in its place and is asked nothing
     requires = Requirements(
         outputs=frozenset(), may_use=frozenset({"sentence-encoder"}), labels=0
     )
@@ -46,7 +46,7 @@ class Blind(Plugin):
         Metric(
             name="gain",
             title="Gain",
-            meaning="accuracy of answering by the tell, minus what guessing gives (-1 to 1)",
+            meaning="accuracy of answering by the tell, minus chance level (-1 to 1)",
             unit="proportion",
         ),
         Metric(

@@ -40,7 +40,7 @@ def question_statement(result: Result) -> str:
     only = "only " if gain.gain < 0 else ""
     return (
         f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
-        f"guessing gives {gain.chance:.1%} ({gain.points})."
+        f"chance level {gain.chance:.1%} ({gain.points})."
     )
 
 

@@ -26,7 +26,7 @@ _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 # scripts that set no space between words: a letter stands for a word
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 # the same question with the same options, so often or less, is a copy; more often a template
-# three is a choice: with four copies of each question a benchmark looks easier (docs/adr/0024)
+# three is a choice: with four copies of each question a benchmark looks easier
 COPIES = 3
 
 
@@ -162,13 +162,13 @@ class Questions:
             (text, frozenset(options))
             for text, options in zip(self.texts, self.options, strict=True)
         ]
-        # templates joined would be one group, and nothing could be held out (docs/adr/0024)
+        # templates joined would be one group, and nothing could be held out
         times = Counter(asked)
         keys = [
             question if times[question] <= COPIES else number
             for number, question in enumerate(asked)
         ]
-        # for folds alone: intervals are over videos all the same (docs/adr/0024)
+        # for folds alone: intervals are over videos all the same
         return joined_groups(self.groups, keys)
 
     def most_within(self, values: PerOption) -> PerQuestion:

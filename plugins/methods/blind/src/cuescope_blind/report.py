@@ -153,8 +153,8 @@ def headline(learner: Result | None, study: Study, *, found: bool) -> str:
     answered = least_told(gain, total, found=found)
     if answered:
         return (
-            f"at least {answered:,} of {count_of(total, study.wording.noun)}, beyond what "
-            f"guessing gives ({figures})"
+            f"at least {answered:,} of {count_of(total, study.wording.noun)}, beyond "
+            f"chance level ({figures})"
         )
     if gain.high is not None and gain.high < 0:
         return f"{figures}: fewer than by guessing"
@@ -181,7 +181,7 @@ def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
             f"{count_of(study.copies, 'groups', 'share')} a question and its options, or a "
             "picture, with another: kept in one fold",
         )
-    # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
+    # alone: no other model and no test of causes is proposed beside it
     next_step = study.wording.nothing_found
     if any(is_finding(result, options) for result in study.results):
         next_step = study.wording.next_step.format(half=max(1, len(study.keys) // 2))

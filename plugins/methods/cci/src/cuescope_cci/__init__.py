@@ -40,7 +40,7 @@ METRICS = (
     Metric(
         name="fine_er",
         title="Look-alike errors",
-        meaning="share of the wrong answers that lean on an object and name its look-alike "
+        meaning="share of the wrong answers that rely on an object and name its look-alike "
         "(0 to 1; the paper's Fine-Er)",
         unit="proportion",
     ),
@@ -50,7 +50,7 @@ METRICS = (
 class CCI(Plugin):
     """Hides clusters of an image's patches, and asks what that costs the answer.
 
-    A feature is the background, as a whole or of a kind. Which answers lean on it is known only
+    A feature is the background, as a whole or of a kind. Which answers rely on it is known only
     after every cluster was hidden, so proposing asks those trials.
     """
 
@@ -82,7 +82,7 @@ class CCI(Plugin):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """The background, as a whole and for each kind, with the images that lean on it."""
+        """The background, as a whole and for each kind, with the images that rely on it."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_cci.error_source import answer_sources, features
         from cuescope_cci.trials import most_trials

@@ -1,4 +1,4 @@
-"""What a data set's wrong answers lean on, by our rule and by the paper's (Figure 1d, Table 4)."""
+"""What a data set's wrong answers rely on, by our rule and by the paper's (Figure 1d, Table 4)."""
 
 from collections import Counter
 
@@ -29,7 +29,7 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
     """Shares of the wrong answers, for all images and for each value of each factor."""
     sources = audit.once(answer_sources, audit, options)
     counted = counted_sources(sources)
-    title = "What the wrong answers lean on"
+    title = "What the wrong answers rely on"
     # the other tasks go on: a note says why this one has no figures
     if not counted:
         note = "Left out: no image has both a label and a foreground mask (--tools segmenter=SPEC)."
@@ -48,7 +48,7 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
         rows=tuple(rows),
         paper=tuple(row for row in paper_failures() if row["images"] in shown),
         notes=(
-            f"{name}. BG-Er: wrong answers that lean on the background. Fine-Er: those that lean "
+            f"{name}. BG-Er: wrong answers that rely on the background. Fine-Er: those that lean "
             "on an object and name its look-alike. By hiding each region whole, and by the IoU of "
             "the map with each region, as in the paper. In brackets: the paper, CLIP ViT-B/16.",
         ),

@@ -34,8 +34,8 @@ from cuescope_sdk.report import (
     with_sign,
 )
 
-ON_BACKGROUND = "Wrong answers that lean on the background"
-LOOK_ALIKE = "Wrong answers that lean on an object and name its look-alike"
+ON_BACKGROUND = "Wrong answers that rely on the background"
+LOOK_ALIKE = "Wrong answers that rely on an object and name its look-alike"
 OTHER = "Other wrong answers"
 RIGHT = "Right answers"
 UNLABELLED = "Images without a label"
@@ -91,11 +91,11 @@ def caption(source: AnswerSource) -> str:
     """What happened to an image, in a few words."""
     where = ""
     if source.on_object:
-        where = ", leans on an object"
+        where = ", relies on an object"
     elif source.on_background:
-        where = ", leans on the background"
+        where = ", relies on the background"
     if source.label is None:
-        return f"taken for '{source.prediction}'{where}"
+        return f"predicted as '{source.prediction}'{where}"
     if source.correct:
         return f"'{source.label}', right{where}"
     return f"'{source.label}' taken for '{source.prediction}'{where}"

@@ -46,7 +46,7 @@ def note_accuracy(
             words += f"; {beats}"
         else:
             words += (
-                f": no better than chance ({beats}). What such a model leans on says little; a "
+                f": no better than chance ({beats}). What such a model relies on says little; a "
                 "cue is found only where it answers so to the background alone as well"
             )
     audit.note("accuracy", words)
@@ -131,7 +131,7 @@ def missed_words(findable: tuple[float, float | None] | None) -> str:
 
 
 def note_settings(audit: Audit, options: CCIOptions, sources: Sources) -> None:
-    """What the maps are about, and what tells which region an answer leans on."""
+    """What the maps are about, and what tells which region an answer relies on."""
     subjects = {"predicted": "the predicted class", "true": "the true class"}
     subject = subjects.get(options.target, repr(options.text))
     audit.note("maps", f"about {subject}, {options.k} clusters an image")
@@ -147,7 +147,7 @@ def note_settings(audit: Audit, options: CCIOptions, sources: Sources) -> None:
         )
         return
     audit.note(
-        "leans on", REGION_WORDS[options.region].format(strongest=options.strongest)
+        "relies on", REGION_WORDS[options.region].format(strongest=options.strongest)
     )
     audit.note("look-alikes", choose_judge(audit, options)[0])
     # said, as shares of fewer images than the data has would look like a mistake

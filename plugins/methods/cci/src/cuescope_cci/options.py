@@ -14,7 +14,7 @@ PluginOptions = Annotated[dict[str, Any], Names.plugin()]
 Tools = Annotated[dict[str, str], Names.plugin()]
 Rule = Literal["hidden", "iou", "soft-iou", "mass"]
 Negative = Literal["keep", "zero", "signed"]
-# what sections 3 and 3.1 say, where the defaults are others (docs/adr/0028)
+# what sections 3 and 3.1 say, where the defaults are others
 PAPER = MappingProxyType(
     {"starts": 1, "metric": "euclidean", "negative": "signed", "region": "iou"}
 )

@@ -137,7 +137,7 @@ def _row_scores(
     known: Backgrounds | None,
     options: CCIOptions,
 ) -> Iterator[Score]:
-    """How often the background overrules the object, and what the wrong answers lean on."""
+    """How often the background overrules the object, and what the wrong answers rely on."""
     # what was overruled needs the answers to both parts
     tested = [source for source in row.sources if source.is_tested]
     overruled = share_of(tested, lambda source: source.overruled, options.confidence)
@@ -210,7 +210,7 @@ def overall_statement(overruled: Figure, tested: Sources) -> str:
     """The finding about all backgrounds as a sentence."""
     count = sum(source.overruled for source in tested)
     return (
-        "The class answered goes with the kind of {feature}. "
+        "The class answered correlates with the kind of {feature}. "
         f"{count} of {len(tested)} answers ({percent(overruled)}) are what the model answers to "
         "the background alone, and not what it answers to the objects alone."
     )
@@ -286,5 +286,5 @@ def pull_statement(row: PullRow) -> str:
         f"Of {row.images} images with {{feature}} {row.answered} are answered '{row.label}', "
         f"{row.moved} of them only while the background is there. Before other backgrounds "
         f"{pull.elsewhere:.0%} of the images of the same labels are answered so. That is {points} "
-        f"more{few}. This goes with the background; other things may go with it too."
+        f"more{few}. A correlation with the background, or with what comes with it."
     )

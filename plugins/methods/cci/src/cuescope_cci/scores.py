@@ -56,7 +56,7 @@ def region_of_map(
     any positive importance, or a mask that leaves no foreground or no background. Of equals the
     foreground has it.
     """
-    # What speaks against the answer is not what it leans on.
+    # What speaks against the answer is not what it relies on.
     values = np.maximum(importance, 0)
     if values.max() <= 0 or not is_mixed(foreground):
         return None

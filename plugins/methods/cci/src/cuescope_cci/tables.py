@@ -1,4 +1,4 @@
-"""The tables of wrong answers: what they lean on, by our rule and by others."""
+"""The tables of wrong answers: what they rely on, by our rule and by others."""
 
 from collections.abc import Callable, Sequence
 
@@ -26,7 +26,7 @@ RULES: dict[str, str] = {
 
 
 def error_table(table: Sequence[Row], counted: Sources, confidence: float) -> Table:
-    """What the wrong answers lean on, a row a group (Figure 1d, Table 4)."""
+    """What the wrong answers rely on, a row a group (Figure 1d, Table 4)."""
     everything, *others = table
     by_name = {"all images": everything.sources, **by_size(counted)}
     for row in others:
@@ -37,11 +37,11 @@ def error_table(table: Sequence[Row], counted: Sources, confidence: float) -> Ta
         shares = _shares(wrong, confidence) if wrong else [None] * len(LEANS)
         cells.append((name, f"{len(wrong)} of {len(sources)}", *shares))
     return Table.of(
-        "What the wrong answers lean on",
+        "What the wrong answers rely on",
         ("group", "wrong", *LEANS),
         cells,
         (
-            "A wrong answer leans on the background (the paper's BG-Er) or on an object (FG-Er). "
+            "A wrong answer relies on the background (the paper's BG-Er) or on an object (FG-Er). "
             "Look-alikes that are taken for each other (Fine-Er) are a part of those on an object. "
             f"In brackets: {confidence:.0%} intervals."
         ),
@@ -54,7 +54,7 @@ def error_table(table: Sequence[Row], counted: Sources, confidence: float) -> Ta
 
 
 def rules_table(sources: Sources, used: str, confidence: float) -> Table | None:
-    """What the wrong answers lean on by each rule, ours and the paper's always among them.
+    """What the wrong answers rely on by each rule, ours and the paper's always among them.
 
     None where nothing is wrong.
     """

@@ -167,7 +167,7 @@ def check_regions(
     sources: Sources,
     confidence: float,
 ) -> Iterator[Evidence]:
-    """Whether errors lean on the background where the planted background misled, and only there.
+    """Whether errors rely on the background where the planted background misled, and only there.
 
     The answer sheet says "background of LABEL" for the label that a background was planted for: it
     misled where that label is the wrong answer. It would catch a rule that calls every error a
@@ -194,14 +194,14 @@ def check_regions(
         yield Evidence(
             check="planted background",
             verdict="inconclusive",
-            detail=f"{counts}; {leaning.sum()} lean on the background. Without errors of both "
+            detail=f"{counts}; {leaning.sum()} rely on the background. Without errors of both "
             "sorts nothing is decided",
             n=len(wrong),
         )
         return
     # clips of one video lean alike
     drawn = groups_of(wrong)
-    # Less without the planted cue than with it: the gap of "leans on an object".
+    # Less without the planted cue than with it: the gap of "relies on an object".
     on_object = (~leaning).astype(np.float64)
     [low], [high] = gap_intervals(
         on_object,
@@ -220,7 +220,7 @@ def check_regions(
     yield Evidence(
         check="planted background",
         verdict=verdict,
-        detail=f"{counts}: {with_cue:.0%} of these lean on the background, and "
+        detail=f"{counts}: {with_cue:.0%} of these rely on the background, and "
         f"{without:.0%} of the others: {_points(value, low, high)}",
         value=value,
         threshold=0.0,

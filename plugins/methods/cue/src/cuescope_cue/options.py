@@ -13,7 +13,7 @@ def _as_list(value: Any) -> Any:
 
 
 class CueOptions(Options):
-    """docs/cue.md tells what is measured."""
+    """docs/confirm.md tells what is measured."""
 
     cue: Annotated[tuple[Path, ...], BeforeValidator(_as_list)] = Field(
         (), description="cue files, as `cuescope cue make` writes them"

@@ -260,7 +260,7 @@ def _note(audit: Audit, figures: Figures) -> None:
     if kind in NEXT_STEPS:
         audit.note("next step", NEXT_STEPS[kind])
     only = only_answer(answers.samples)
-    guess = f"guessing gives {rate.chance:.1f}%"
+    guess = f"chance level {rate.chance:.1f}%"
     chance = guess if only is None else f"all have the same right answer, '{only}'"
     count = f"{count_of(len(answers.samples), 'questions')} about {answers.groups.count} videos"
     audit.note(figures.measure, f"{rate.value:.1f}% of {count}; {chance}")

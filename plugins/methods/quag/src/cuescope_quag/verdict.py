@@ -208,7 +208,7 @@ def verdict_sentence(
         case "at chance":
             words = (
                 f"the model answers at chance, so nothing can be measured. Its {measure} is "
-                f"{rate.value:.1f}%{interval(rate.low, rate.high)}, where guessing gives "
+                f"{rate.value:.1f}%{interval(rate.low, rate.high)}, where the chance level is "
                 f"{rate.chance:.1f}%"
             )
         case _ if CROSSMODAL not in losses:

@@ -31,7 +31,7 @@ class Settings(Options):
     form: Literal["published", "stock"] = Field(
         "published",
         description="published: as the authors' code runs it by default; stock: what the model "
-        "itself computes (docs/saliency.md says where they differ)",
+        "itself computes (docs/cci.md says where they differ)",
     )
     # none: each explainer has another number in its authors' code
     layers: PositiveInt | None = Field(

@@ -383,7 +383,7 @@ def distilling_failures(
     slices = []
     for label in np.unique(points.label).tolist():
         mine = points.draw(label, options.most, rng)
-        # the published code stops here with an error (docs/slices.md)
+        # the published code stops here with an error (docs/trove.md)
         if len(np.unique(points.correct[mine])) < 2:
             continue
         right = points.correct[mine].astype(int)

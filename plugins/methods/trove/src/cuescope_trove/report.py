@@ -205,7 +205,8 @@ def _mistake_sentence(row: PairRow) -> str:
     answer = f"'{row.answer}'"
     if row.share <= 0.5:  # it must not read as if all errors were the same
         answer += ", the most common of several wrong answers,"
-    return f"It is taken for {answer} in {row.taken_with:.0%} instead of {row.taken_without:.0%}. "
+    shares = f"{row.taken_with:.0%} instead of {row.taken_without:.0%}"
+    return f"It is predicted as {answer} in {shares}. "
 
 
 def _still_frame_sentence(row: PairRow, labels: int, *, stills: bool) -> str:

@@ -1,4 +1,4 @@
-"""What each family of `tiny_families` does through the plugin; run it to write docs/families.md."""
+"""What each family of `tiny_families` does; writes benchmarks/results/families.md."""
 
 import sys
 import warnings
@@ -31,7 +31,7 @@ from cuescope_transformers.generative.family import DOOR, family_of
 from cuescope_transformers.generative.hiding.trace import Local, differs
 from cuescope_transformers.generative.inputs import network_inputs
 
-DOCS = Path(__file__).parents[5] / "docs" / "families.md"
+RESULTS = Path(__file__).parents[5] / "benchmarks" / "results" / "families.md"
 CHOICES = ("yes", "no", "dog")
 QUESTIONS = (
     "what is it",
@@ -523,7 +523,7 @@ def main() -> None:
     transformers.logging.set_verbosity_error()
     with TemporaryDirectory() as folder, patch(SPELLER, str):
         rows = [examine(kind, parts_of(kind, Path(folder))) for kind in FAMILIES]
-    DOCS.write_text(table(rows))
+    RESULTS.write_text(table(rows))
 
 
 if __name__ == "__main__":

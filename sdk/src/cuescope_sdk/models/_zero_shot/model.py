@@ -92,7 +92,7 @@ class ZeroShotModel(Plugin, LazyWeights):
     capabilities = Capabilities(
         outputs=OUTPUTS,
         edits=frozenset({"hide-tokens"}),
-        # declared: a pair that cannot work is refused before weights load (docs/adr/0008)
+        # declared: a pair that cannot work is refused before weights load (docs/adr/0009)
         exposes=frozenset({"patches", "choices", "image-tower", "text-tower"}),
     )
     fingerprint: str

@@ -259,7 +259,7 @@ def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
     same = np.zeros((len(cues), len(cues)), dtype=bool)
     for (first, second), p_value in zip(pairs, holm(p_values), strict=True):
         name = cues[first].name
-        # a name from a check decides alone, as in investigations (docs/adr/0020)
+        # a name from a check decides alone, as in investigations
         named = name is not None and name == cues[second].name
         meets = overlap(cues[first], cues[second]) >= SAME and p_value <= SIGNIFICANT
         alike = cues[first].looks_like(cues[second])

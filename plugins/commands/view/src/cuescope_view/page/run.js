@@ -50,7 +50,7 @@ export async function showRun(query) {
 
   draw(run.cues);
   const head = ["Cue", "Label", run.metric?.title ?? "Value", "Interval", "n", "q"].map((title) => el("th", { scope: "col" }, title));
-  const stranger = "This run was made elsewhere, or was changed: what it says is somebody's word. Nothing of it is run. If it is yours, start cuescope view with CUESCOPE_CACHE set to the cache folder that it was made with.";
+  const stranger = "Untrusted run: made on another machine, or edited. Shown read-only. If it is yours, set CUESCOPE_CACHE to the cache folder that it was made with.";
   return [
     el("h1", {}, run.run),
     el("p", {}, `${run.title}${/[.?!]$/.test(run.title) ? "" : "."} ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),

@@ -98,7 +98,7 @@ function row(run, chosen, changed) {
   };
   const box = el("input", { type: "checkbox", onchange: choose, "aria-label": `Compare ${run.run}` });
   box.checked = chosen.has(run.id);
-  const stranger = run.made === "elsewhere" && el("span", { class: "note" }, " made elsewhere");
+  const stranger = run.made === "elsewhere" && el("span", { class: "note" }, " untrusted");
   const cells = [box, [el("a", { href: href("run", { id: run.id }) }, run.run), stranger], run.method, run.model, run.data, run.findings, run.date];
   const titles = ["", "Run", "Method", "Model", "Data", "Findings", "Date"];
   return el("tr", {}, cells.map((cell, place) => el("td", { "data-title": titles[place] }, cell)));

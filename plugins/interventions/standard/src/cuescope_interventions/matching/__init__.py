@@ -40,7 +40,7 @@ class Matching(CaseByCase):
     It is not `partial` as a class: of a cue of its property it takes out all by which the donor
     differs. Of a cue of another property it takes nothing, and then that it moves no answers says
     nothing of the cue. Which of both it is no class can know. So what uses it has to see, in
-    pictures, how much of the cue is gone; `confirm` does (docs/adr/0027). It is finer than an
+    pictures, how much of the cue is gone; `confirm` does (docs/adr/0019). It is finer than an
     exchange of frames: things, places and all other properties stay.
     """
 

@@ -77,7 +77,7 @@ def label_statement(result: Result) -> str:
     if result.only is None:
         return (
             f"From {{feature}} alone, the label is told right of {gain.accuracy:.1%} of "
-            f"{count_of(gain.n, 'samples')}; guessing gives {gain.chance:.1%} ({gain.points})."
+            f"{count_of(gain.n, 'samples')}; chance level {gain.chance:.1%} ({gain.points})."
         )
     return (
         f"From {{feature}} alone, '{result.only}' is said of {gain.accuracy:.1%} of its "

@@ -34,7 +34,7 @@ class Looking(Plugin):
         Metric(
             name="beyond_guessing",
             title="Beyond guessing",
-            meaning="accuracy so asked, minus what guessing gives; of turned options the share of "
+            meaning="accuracy so asked, minus chance level; of turned options the share of "
             "answers that change (-1 to 1)",
             unit="proportion",
         ),

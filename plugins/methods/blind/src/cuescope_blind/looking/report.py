@@ -168,7 +168,7 @@ def _way_scores(result: WayResult) -> Iterator[Score]:
         q_value=result.q_value,
         finding=result.finding,
         statement=f"With {{feature}} the model is right in {result.right.mean():.1%} of {n:,} "
-        f"questions; guessing gives {result.right.mean() - result.gain.value:.1%} "
+        f"questions; chance level {result.right.mean() - result.gain.value:.1%} "
         f"({result.gain.points}).",
     )
     yield Score(

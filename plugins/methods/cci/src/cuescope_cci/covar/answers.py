@@ -1,4 +1,4 @@
-"""What one model answers to every image, and what its wrong answers lean on."""
+"""What one model answers to every image, and what its wrong answers rely on."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ class Answers:
     alike: Mask
 
     def with_cause(self, rule: Rule) -> Mask:
-        """Wrong answers of which it is known what they lean on."""
+        """Wrong answers of which it is known what they rely on."""
         return np.asarray(~self.right & (self.leans[rule] != UNKNOWN))
 
     def on_background(self, rule: Rule) -> Mask:

@@ -134,8 +134,8 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
 
 
 MEANINGS = {
-    "BG-Er": "wrong answers that lean on the background",
-    "Fine-Er": "wrong answers that lean on the object and name its look-alike",
+    "BG-Er": "wrong answers that rely on the background",
+    "Fine-Er": "wrong answers that rely on the object and name its look-alike",
 }
 
 
@@ -144,7 +144,7 @@ def error_tables(
     images: Images,
     rule: Rule,
 ) -> Iterator[Table]:
-    """Table 4: what the wrong answers of each subset lean on, BG-Er and then Fine-Er."""
+    """Table 4: what the wrong answers of each subset rely on, BG-Er and then Fine-Er."""
     counts = [
         f"{model.with_cause(rule).sum()} of {(~model.right).sum()}" for model in answers
     ]

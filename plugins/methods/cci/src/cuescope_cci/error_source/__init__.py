@@ -1,4 +1,4 @@
-"""Which region each answer leans on, and whether a look-alike was named (section 3.1)."""
+"""Which region each answer relies on, and whether a look-alike was named (section 3.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ Factor = list[str | None]  # the value that an annotated factor has in each imag
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnswerSource(AnsweredImage):
-    """An answer with the map (row, col) of the target, and the region that it leans on.
+    """An answer with the map (row, col) of the target, and the region that it relies on.
 
     `foreground` is the mask on the canvas, None where no mask is known; `region` is None where
     nothing can be said; `alike` says whether label and prediction look alike, None if unknown.
@@ -106,12 +106,12 @@ class AnswerSource(AnsweredImage):
 
     @property
     def on_background(self) -> bool:
-        """Whether it leans on the background."""
+        """Whether it relies on the background."""
         return self.region == "background"
 
     @property
     def on_object(self) -> bool:
-        """Whether it leans on an object."""
+        """Whether it relies on an object."""
         return self.region == "foreground"
 
     @property
@@ -188,7 +188,7 @@ def _with_regions(
     about: Sequence[AnsweredImage],
     targets: Sequence[str],
 ) -> list[AnswerSource]:
-    """The sources with masks, and with the region that each target leans on.
+    """The sources with masks, and with the region that each target relies on.
 
     `about` are the images as they were asked about the targets.
     """
@@ -309,7 +309,7 @@ def _missing(audit: Audit) -> str | None:
 def features(sources: Sources) -> Iterator[Feature]:
     """The background as a whole, and under each annotated factor that varies.
 
-    It occurs in images whose wrong answer leans on it, else in right ones; clearest first.
+    It occurs in images whose wrong answer relies on it, else in right ones; clearest first.
     """
     for name, group in groups(counted_sources(sources)).items():
         if not group:

@@ -1,4 +1,4 @@
-"""Which region an answer leans on, and the foreground masks that tell (section 3.1, appendix A.3).
+"""Which region an answer relies on, and the foreground masks that tell (section 3.1, appendix A.3).
 
 Patches of one background say the same. With six of seven clusters still there, hiding the seventh
 costs nothing, so the clusters' own drops (and any map made of them) can pass over a background that

@@ -79,7 +79,7 @@ def _annotated_mask(sample: Sample, label: str) -> float:
 
 def size_strata(sizes: PerUnit) -> IntPerUnit:
     """Strata of about equal numbers of units by size; those of unknown size are one more."""
-    # one deal over all sizes found a cue in 59% of classes without any (docs/spurlens-evidence.md)
+    # one deal over all sizes found a cue in 59% of classes without any
     known = sizes > 0
     count = int(np.clip(known.sum() // LEAST, 1, STRATA))
     # Equal sizes share a stratum: where all are alike there is one.
