@@ -25,7 +25,8 @@ from cuescope_sdk.grounding import (
 )
 from cuescope_step_grounding.trials import Claims
 from cuescope_step_grounding.verification.judged import judge_claims
-from cuescope_step_grounding.verification.partners import BlindTrace, TraceClaims, plans
+from cuescope_step_grounding.verification.strata import TraceClaims, by_group, strata
+from cuescope_step_grounding.verification.swaps import BlindTrace, plans
 from cuescope_step_grounding.verification.verdict import BETTER, FITS, verdict
 
 FRAMES = 8
@@ -325,7 +326,7 @@ def audit_word(writer: Writer, videos: int, seed: int, *, asked: bool) -> str:
             shown = BlindTrace(samples[other], writer(source, rng))
             blindly[samples[index].key] = shown
     make = partial(generator, seed)
-    deals = plans(traces, 10, make, blind=blindly)
+    deals = plans(strata(by_group(traces), 10), blindly)
     cases = [case for plan in deals.values() for case in plan.cases()]
     judgements = judge_claims(world().verifier, cases)
     swaps = {}

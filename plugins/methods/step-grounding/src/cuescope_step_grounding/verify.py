@@ -30,7 +30,6 @@ from cuescope_step_grounding.scores import (
 from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import agreement
 from cuescope_step_grounding.verification.controls import opposite_words
-from cuescope_step_grounding.verification.correction import correct_supported_share
 from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy, swap_p_value
@@ -385,7 +384,6 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
                 f"{of_people[verdict]}; "
             )
     yield _compare(audit, "people's labels", detail, pairs, "people")
-    yield from correct_supported_share(audit, judged, pairs)
 
 
 def _compare(

@@ -15,14 +15,15 @@ from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.trials import Claims, Reasoning
-from cuescope_step_grounding.verification import blind, controls, partners
+from cuescope_step_grounding.verification import blind, controls
 from cuescope_step_grounding.verification.judged import (
     JudgedTrace,
     JudgedTraces,
     Judgements,
     judge_claims,
 )
-from cuescope_step_grounding.verification.partners import TraceClaims
+from cuescope_step_grounding.verification.strata import TraceClaims, by_group, strata
+from cuescope_step_grounding.verification.swaps import BlindTrace, Deal, Plan, plans
 from cuescope_step_grounding.verification.verdict import Verdict, verdict
 
 ALL = "all"  # of the counterfactual changes together
@@ -85,10 +86,10 @@ class _Claimed:
     traces: Sequence[Reasoning]
     variants: Sequence[Reasoning]
     evidence: Sequence[Sample]  # what each variant is held against
-    blind: Mapping[str, partners.BlindTrace]  # by sample
+    blind: Mapping[str, BlindTrace]  # by sample
     random: Sequence[tuple[Claims, ...]]  # draws of each trace
     counterfactual: Mapping[str, Sequence[Claims]]  # by change, one of each trace
-    deals: Mapping[partners.Deal, partners.Plan]
+    deals: Mapping[Deal, Plan]
 
     @cached_property
     def swapped(self) -> list[Case]:
@@ -173,13 +174,9 @@ def _claimed(audit: Audit) -> _Claimed:
     asked = trials.read_traces(audit, [*requests, *blind_requests], audit.outcomes)
     variants = asked[: len(requests)]
     blindly = blind.blind_traces(audit, asked[len(requests) :])
-    deals = partners.plans(
-        [TraceClaims(trace.sample, trace.claims) for trace in traces],
-        options.partners,
-        audit.rng,
-        encoder=audit.tools.get("sentence-encoder"),
-        blind=blindly,
-    )
+    groups = by_group(TraceClaims(trace.sample, trace.claims) for trace in traces)
+    encoder = audit.tools.get("sentence-encoder")
+    deals = plans(strata(groups, options.partners, encoder), blindly)
     return _Claimed(
         traces,
         variants,

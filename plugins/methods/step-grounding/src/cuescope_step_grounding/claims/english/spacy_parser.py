@@ -1,7 +1,7 @@
 """The parser that reads the steps: spaCy's, with a model of English."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError
-from cuescope_step_grounding.claims.english.lemmas import lemma_of
-from cuescope_step_grounding.claims.english.second_look import Analyse, analyse_twice
 from cuescope_step_grounding.claims.english.tree import Analysis
+
+Analyse = Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
 
 MODEL = "en_core_web_sm"
 # Somebody's copy of the same release on PyPI, where its makers have none. It is read where a person
@@ -89,10 +89,7 @@ def parser(name_or_path: str = MODEL) -> Parser:
     quality = f": {QUALITY}" if name.startswith(MODEL) else ""
     return Parser(
         f"spaCy {name}{quality}",
-        partial(
-            analyse_twice,
-            remember(partial(_analyse_with_spacy, nlp)),
-        ),
+        remember(partial(_analyse_with_spacy, nlp)),
     )
 
 
@@ -121,16 +118,9 @@ def _analyse_with_spacy(
     docs = (doc(nlp.vocab, words=list(words)) for words in sentences)
     analyses = []
     for parsed in nlp.pipe(docs, batch_size=256):
-        of_sentence = []
-        for token in parsed:
-            lemma = lemma_of(token.lower_, token.tag_, token.lemma_.lower())
-            of_sentence.append(
-                Analysis(
-                    lemma,
-                    token.tag_,
-                    token.dep_,
-                    token.head.i,
-                )
-            )
+        of_sentence = [
+            Analysis(token.lemma_.lower(), token.tag_, token.dep_, token.head.i)
+            for token in parsed
+        ]
         analyses.append(of_sentence)
     return analyses
