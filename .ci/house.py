@@ -84,7 +84,7 @@ LEAVES = {"cuescope.digest", "cuescope.package_metadata", "blaming", "__init__"}
 def product_files() -> list[Path]:
     """Tracked Python files of core, sdk and plugins, without tests and templates."""
     listed = subprocess.run(
-        ["git", "ls-files", "core", "sdk", "plugins"],
+        ["git", "ls-files", "core", "sdk", "sdk-testing", "plugins"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -86,7 +86,7 @@ data:
 """
 PLUGIN = '''
 from cuescope_sdk import Options
-from cuescope_sdk.testing import FakeModel
+from cuescope_testing import FakeModel
 
 spent = [0.0]  # by the model, which runs elsewhere
 
@@ -116,7 +116,7 @@ class Slow(FakeModel):
 '''
 PLUGINS = {
     "models": {"slow": "slow_model:Slow"},
-    "datasets": {"fakes": "cuescope_sdk.testing:FakeDataset"},
+    "datasets": {"fakes": "cuescope_testing:FakeDataset"},
 }
 Row = dict[str, float | None]
 

@@ -19,7 +19,7 @@ from cuescope.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
-DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
+DISTS = [ROOT / "core", ROOT / "sdk", ROOT / "sdk-testing", *PLUGINS]
 # The rooms of the core's upper storey; whatever else is in the core is the engine.
 APPLICATION = ("application", "cli", "python", "report", "runner")
 APPLICATION_DOOR = "cuescope.application"

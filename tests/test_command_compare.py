@@ -21,7 +21,7 @@ from cuescope_commands.comparing._tables import (
     verdicts,
 )
 from cuescope_sdk import Report
-from cuescope_sdk.testing import FakeMethod, run_audit
+from cuescope_testing import FakeMethod, run_audit
 
 Line = Callable[..., str]
 

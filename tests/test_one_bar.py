@@ -14,9 +14,9 @@ from cuescope_sdk import Report, Request, UserError
 
 FAKES = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 """
 DATA = ("--data", "fakes", "-D", "samples=120", "-D", "scale=4")
 

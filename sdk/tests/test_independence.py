@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 from cuescope.types import FrameSource
@@ -35,7 +36,7 @@ from cuescope_sdk.data._look_alikes import (
     too_near,
 )
 from cuescope_sdk.data._media.video import key_picture
-from cuescope_sdk.testing import FakeDataset, MediaFile
+from cuescope_testing import FakeDataset
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")

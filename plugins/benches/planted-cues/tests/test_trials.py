@@ -23,7 +23,7 @@ from cuescope_planted_cues.sheet_methods import SHEET
 from cuescope_planted_cues.shelf import shelf
 from cuescope_planted_cues.zoo import CLIPS, WORLDS, zoo
 from cuescope_sdk import Context, Feature, Occurrence, Response, Trial, UserError
-from cuescope_sdk.testing import DatasetContract, run_audit
+from cuescope_testing import DatasetContract, run_audit
 
 SECRET = "a secret of more than sixteen characters"
 NORTH = range(200)

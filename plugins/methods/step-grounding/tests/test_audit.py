@@ -20,8 +20,8 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
-from cuescope_sdk.testing import FAKE_TOOLS, Setup
 from cuescope_step_grounding import StepGrounding
+from cuescope_testing import FAKE_TOOLS, Setup
 
 Audited = Callable[..., Report]
 

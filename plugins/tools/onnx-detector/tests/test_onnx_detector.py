@@ -17,7 +17,7 @@ from PIL import Image
 from cuescope_onnx_detector import OnnxDetector
 from cuescope_onnx_detector.network import fit, is_size
 from cuescope_sdk import Context, Frame, UserError
-from cuescope_sdk.testing import FakeDataset, ToolContract
+from cuescope_testing import FakeDataset, ToolContract
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")

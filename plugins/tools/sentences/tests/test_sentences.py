@@ -12,8 +12,8 @@ import torch
 import transformers
 
 from cuescope_sdk import Context, PlanStopped, UserError
-from cuescope_sdk.testing import ToolContract
 from cuescope_sentences import SentenceTransformers
+from cuescope_testing import ToolContract
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
