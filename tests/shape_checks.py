@@ -36,12 +36,6 @@ FOLDERS = (
     "plugins/datasets",
     "plugins/models/toy",
 )
-    "sdk/tests",
-    "sdk-testing/tests",
-    "plugins/methods",
-    "plugins/datasets",
-    "plugins/models/toy",
-)
 LONG = ("long", "real", "browser", "wrong_shapes")
 NAMES = ("contract", "bench", "audit", "command", "proofs", "scaffold")
 CALLS = 5  # of each function that are checked in each test: loops stay fast
