@@ -565,7 +565,7 @@ def test_neighbours_in_every_order_as_near_are_no_finding() -> None:
 @pytest.mark.real
 @pytest.mark.skipif(
     not (ASSETS / "photos").is_dir() or not (ASSETS / "clips").is_dir(),
-    reason="needs photos and clips: uv run ../shared/offline_assets.py photos clips",
+    reason="needs photos and clips: python tests/real_assets.py photos clips",
 )
 def test_real_photos_and_films() -> None:
     import av

@@ -287,7 +287,7 @@ class TestContract(ToolContract):
 @pytest.mark.real
 @pytest.mark.skipif(
     not (YOLO.exists() and (ASSETS / "stamps").exists()),
-    reason="needs yolo11n.onnx and photos: uv run ../shared/offline_assets.py all",
+    reason="needs yolo11n.onnx and photos: python tests/real_assets.py all",
 )
 def test_yolo11n_finds_what_is_in_real_photos() -> None:
     """A cut-out horse and a car on a meadow, and neither on the bare meadow."""
