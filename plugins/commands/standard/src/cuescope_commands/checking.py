@@ -113,7 +113,14 @@ def contract_of(
     """The contract of an installed plugin; raises UserError where there is none to check."""
     from cuescope.application import Registry, Spec, cache_folder, pairs
     from cuescope_sdk import UserError
-    from cuescope_testing import CONTRACTS
+
+    try:
+        from cuescope_testing import CONTRACTS
+    except ModuleNotFoundError as error:
+        raise UserError(
+            "plugins check needs the contract suites",
+            remedy="`cuescope plugins install cuescope-testing`",
+        ) from error
 
     registry = Registry()
     spec = Spec.parse(text)
