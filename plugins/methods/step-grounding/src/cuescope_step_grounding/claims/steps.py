@@ -10,6 +10,7 @@ from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_step_grounding.claims.english.extraction import orders_of, untimed_claims
 from cuescope_step_grounding.claims.english.phrases import View
 from cuescope_step_grounding.claims.english.pronouns import Story, clause_of
+from cuescope_step_grounding.claims.english.repair import repair
 from cuescope_step_grounding.claims.english.sentences import Sentence, sentences
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
 from cuescope_step_grounding.claims.english.tree import (
@@ -51,8 +52,9 @@ def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepC
 
 
 def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
+    corrected = repair(list(map(attrgetter("text"), sentence.words)), analyses)
     words: list[Word] = []
-    for shown, analysis in zip(sentence.words, analyses, strict=True):
+    for shown, analysis in zip(sentence.words, corrected, strict=True):
         word = Word(
             len(words),
             shown.text.lower(),
@@ -62,7 +64,7 @@ def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
             shown.end,
         )
         words.append(word)
-    return link(words, list(map(attrgetter("head"), analyses)))
+    return link(words, list(map(attrgetter("head"), corrected)))
 
 
 @dataclass
