@@ -26,7 +26,7 @@ from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
 from cuescope_sdk.statistics._levels import multiplicity
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import Permutation, gap_p_values
-from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
+from cuescope_sdk.statistics._placement import Placement
 from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
 from cuescope_sdk.statistics._prognosis import PrognosticGap, prognostic_gap
 from cuescope_sdk.statistics._ranked_gaps import GapTest
@@ -97,7 +97,6 @@ __all__ = [
     "paired_flips",
     "prognostic_gap",
     "recognise",
-    "share_beyond_chance",
     "student_interval",
     "uneven_p_value",
 ]

@@ -42,7 +42,7 @@ HOLDS = 1
 FAILS = 0
 OPEN = -1
 _CODES = {"supported": HOLDS, "unsupported": FAILS}
-DRAWS = 9999  # as scipy's permutation_test
+DRAWS = 9999  # the default of scipy.stats.permutation_test
 POWER = 0.8  # Cohen (1988)
 COPIES = 60  # simulated audits of a power: its standard error is 5 points
 

@@ -21,7 +21,7 @@ BETTER = "better than random"
 FITS = "fits its own video"
 NO_BETTER = "no better than random"
 OPEN = "open"
-# The sentence that is quoted is held to more than a finding: one blind model of a thousand passes.
+# Section 7.3 of the paper: every model beats random reasoning at p < 0.001.
 SURE = 0.001
 DECIDED = 0.5  # share of claims that must be decided for a verdict: most
 BLIND_TOO = "what the model says when it is shown another video fits this one as well"
