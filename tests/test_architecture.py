@@ -640,12 +640,16 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
     }
     allowed = {
         "core": {"cuescope", "cuescope_fakes"},
-        "sdk": {"cuescope", "cuescope_sdk"},
+        "sdk": {"cuescope", "cuescope_sdk", "cuescope_testing"},
+        "sdk-testing": {"cuescope", "cuescope_sdk", "cuescope_testing"},
     }
     group = project(dist).get("dependency-groups", {}).get("test", [])
     named = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in group}
     if runs_audits(dist):
         named.add("cuescope")
+    # the extra brings the contract suites
+    if any(need.startswith("cuescope-sdk[testing]") for need in group):
+        named.add("cuescope_testing")
     assert ours <= allowed.get(dist.name, {module_of(dist), "cuescope_sdk"} | named)
 
 
