@@ -8,8 +8,9 @@ RUN := .venv/bin
 PYTEST_WORKERS ?= 3
 
 # Every package of the workspace, found by its folder: adding a plugin means adding a folder.
-SOURCES := $(wildcard core/src sdk/src plugins/*/*/src)
-PACKAGES := $(notdir $(wildcard core/src/cuescope core/src/cuescope_core sdk/src/cuescope_sdk plugins/*/*/src/cuescope_*))
+SOURCES := $(wildcard core/src sdk/src sdk-testing/src plugins/*/*/src)
+PACKAGES := $(notdir $(wildcard core/src/cuescope core/src/cuescope_core sdk/src/cuescope_sdk \
+    sdk-testing/src/cuescope_testing plugins/*/*/src/cuescope_*))
 BENCHMARKS := $(basename $(notdir $(wildcard benchmarks/*.py benchmarks/nulls/*.py)))
 WORLDS := $(patsubst benchmarks/%/__init__.py,%.*,$(wildcard benchmarks/*/__init__.py))
 # Of scripts that measure only what breaks them is looked for: names and arguments that are gone.
@@ -53,7 +54,7 @@ test-all: .venv/ready
 faults: .venv/ready
 	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) -m "" tests/faults tests/test_trust.py \
 		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py \
-		tests/test_spurlens_planted.py sdk/tests/test_method_proofs.py \
+		tests/test_spurlens_planted.py sdk-testing/tests/test_method_proofs.py \
 		tests/test_command_investigate.py tests/test_real_clip.py
 
 check: .venv/ready
@@ -63,7 +64,7 @@ check: .venv/ready
 	@{ cat pyproject.toml; echo "[[tool.mypy.overrides]]"; \
 	    echo 'module = $(call names,$(BENCHMARKS) $(WORLDS))'; \
 	    echo 'disable_error_code = $(call names,$(LOOSE))'; } > .mypy_cache/pyproject.toml
-	MYPYPATH=$(subst $(space),:,$(SOURCES) benchmarks benchmarks/nulls) $(RUN)/mypy \
+	MYPYPATH=$(subst $(space),:,$(SOURCES) tests benchmarks benchmarks/nulls) $(RUN)/mypy \
 	    --config-file .mypy_cache/pyproject.toml --num-workers 2 \
 	    $(addprefix -p ,$(PACKAGES)) $(addprefix -m ,$(BENCHMARKS))
 	$(MAKE) --no-print-directory docs
@@ -116,7 +117,7 @@ clean:
 	rm -rf .venv .uv site runs dist .release
 
 # Synced again when any declared dependency changes.
-.venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)
+.venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml sdk-testing/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)
 	$(UV) sync --quiet --all-packages --all-extras --compile-bytecode --python $(PYTHON)
 	@touch $@
 

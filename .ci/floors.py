@@ -49,7 +49,12 @@ class Floor:
 
 def read_projects() -> list[dict[str, Any]]:
     """The table `project` of each package of ours."""
-    folders = [ROOT / "core", ROOT / "sdk", *sorted(ROOT.glob("plugins/*/*"))]
+    folders = [
+        ROOT / "core",
+        ROOT / "sdk",
+        ROOT / "sdk-testing",
+        *sorted(ROOT.glob("plugins/*/*")),
+    ]
     files = [folder / "pyproject.toml" for folder in folders]
     return [
         tomllib.loads(file.read_text("utf-8"))["project"]

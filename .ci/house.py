@@ -89,7 +89,7 @@ LEAVES = {
 def product_files() -> list[Path]:
     """Tracked Python files of core, sdk and plugins, without tests and templates."""
     listed = subprocess.run(
-        ["git", "ls-files", "core", "sdk", "plugins"],
+        ["git", "ls-files", "core", "sdk", "sdk-testing", "plugins"],
         cwd=ROOT,
         capture_output=True,
         text=True,

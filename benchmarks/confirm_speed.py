@@ -47,7 +47,7 @@ from cuescope_sdk import (
     hookimpl,
 )
 from cuescope_sdk.interventions._pixels import forget_frames
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 SIDE, THING, BOX = 224, "stamp", (20, 20, 90, 90)
 LABELS = ("left", "right")

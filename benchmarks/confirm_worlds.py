@@ -29,7 +29,7 @@ from worlds.rows import GRADED, KeptRows
 
 from cuescope.application import Runner
 from cuescope_sdk import Context, Report, Request, UserError, generator
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 CAUSE = 0.1  # of probability: from here on a cue has to be called a cause
 NONE = 0.05  # below it a decoy has no effect worth the name

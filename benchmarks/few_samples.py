@@ -10,7 +10,7 @@ on 14 cows, and a linear head on OpenAI's CLIP ViT-B/16 has learned that the mar
 TRoVe audits all of it, then `confirm` tests what it found on a half, and with `--folds 4`. With
 `--decoy` the head knows no marks, and the mark stands on the cows that it likes least: nothing may
 be called a cause. Marks of a later set than the first all stand on the same scenes, so that CLIP
-looks at these once. Needs the photos and weights of `offline_assets.py`.
+looks at these once. Needs the photos and weights of `tests/real_assets.py`.
 """
 
 import argparse

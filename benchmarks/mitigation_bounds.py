@@ -33,7 +33,7 @@ from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.trials import compare, prepare
 from cuescope_sdk import Audit, Context, Request, Response, Score, Table, hookimpl
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 MITIGATORS = "coop,last-layer,dfr,group-dro,jtt,flattery,flattery-there"
 BOUNDS = ("worst group +20", "all -2", "gap 5", "random cues", "shift")

@@ -8,7 +8,8 @@ A case is 240 cut-outs of cows and horses on photos; a mark stands on 40 of the 
 on OpenAI's CLIP ViT-B/16 has learned that the mark means "horse". Distilling Failures audits it,
 and what the report says of its first finding is held against what was drawn: where, and the overlap
 (IoU) of the outlines on its pictures with the mark. Marks are those of benchmarks/marks.py; the
-fourth set has birds and fish on other photos. Needs the photos and weights of `offline_assets.py`.
+fourth set has birds and fish on other photos. Needs the photos and weights that
+`tests/real_assets.py` fetches.
 """
 
 import argparse

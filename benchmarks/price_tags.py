@@ -3,7 +3,7 @@
     python benchmarks/price_tags.py FILE.npz --pairs 1600
 
 Features of OpenAI's CLIP ViT-B/16; drawing and reading a pair takes about a second of one core. A
-file that has pairs already is continued. Needs the photos and weights of `offline_assets.py`.
+file that has pairs already is continued. Needs the photos and weights of `tests/real_assets.py`.
 """
 
 import argparse

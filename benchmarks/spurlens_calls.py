@@ -1,6 +1,6 @@
 """Does a SpurLens audit ask each question once, with faults, kills and Ctrl-C?
 
-python benchmarks/spurlens_calls.py
+PYTHONPATH=tests python benchmarks/spurlens_calls.py
 
 A server on loopback counts what it is asked and what it answers. The audit runs in a process of its
 own: undisturbed, with faults, killed at three places, stopped by Ctrl-C at three places. It goes on
@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from chat_server import ChatServer
 from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
 from cuescope_sdk import StoredRun, digest, generator
-from cuescope_sdk.testing import ChatServer
 
 PHOTOS, CONCURRENCY, EACH = 240, 8, 41  # every so many requests something goes wrong
 PROGRAM = "from cuescope.cli import main; main()"

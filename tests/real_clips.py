@@ -194,9 +194,7 @@ def main(arguments: Sequence[str]) -> None:
     )
     given = parser.parse_args(arguments)
     if not (assets() / "stamps").is_dir():
-        parser.error(
-            f"no cut-outs in {assets()}: uv run ../shared/offline_assets.py all"
-        )
+        parser.error(f"no cut-outs in {assets()}: python tests/real_assets.py all")
     whole = clips(assets(), given.seed, given.clips)
     made = [replace(clip, frames=clip.frames[: given.frames]) for clip in whole]
     write(given.outdir, made)

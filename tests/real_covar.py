@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     folder = real_scenes.real_clips.assets()
     if not (folder / "stamps").is_dir():
-        parser.error(f"no cut-outs in {folder}: uv run ../shared/offline_assets.py all")
+        parser.error(f"no cut-outs in {folder}: python tests/real_assets.py all")
     print(f"{write(folder, given.outdir, given.seed)} photos in {given.outdir}/photos")
 
 

@@ -180,7 +180,7 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     folder = real_clips.assets()
     if not (folder / "stamps").is_dir():
-        parser.error(f"no cut-outs in {folder}: uv run ../shared/offline_assets.py all")
+        parser.error(f"no cut-outs in {folder}: python tests/real_assets.py all")
     made = list(scenes(folder, given.seed, given.each))
     write(given.outdir, made, coco_classes(folder))
     print(f"{len(made)} images of {len(CLASSES)} classes in {given.outdir}")

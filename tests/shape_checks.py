@@ -29,7 +29,13 @@ T = TypeVar("T")
 PREFIX = "cuescope_"
 CHECKER = f"{__name__}.checked"
 # Where shapes are checked: not yet in tests that train, download or start whole audits.
-FOLDERS = ("sdk/tests", "plugins/methods", "plugins/datasets", "plugins/models/toy")
+FOLDERS = (
+    "sdk/tests",
+    "sdk-testing/tests",
+    "plugins/methods",
+    "plugins/datasets",
+    "plugins/models/toy",
+)
 LONG = ("long", "real", "browser", "wrong_shapes")
 NAMES = ("contract", "bench", "audit", "command", "proofs", "scaffold")
 CALLS = 5  # of each function that are checked in each test: loops stay fast

@@ -22,15 +22,15 @@ from cuescope_quag import QUAG
 from cuescope_saliency import Saliency
 from cuescope_sdk import Capabilities, Plugin, Report, Response, Sample, Score, Trial
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.testing import (
+from cuescope_spurlens import SpurLens
+from cuescope_step_grounding import StepGrounding
+from cuescope_testing import (
     FAKE_TOOLS,
     FakeDataset,
     FakeDetector,
     FakeModel,
     PluginShelf,
 )
-from cuescope_spurlens import SpurLens
-from cuescope_step_grounding import StepGrounding
 from cuescope_trove import TRoVe
 
 Row = dict[str, Any]

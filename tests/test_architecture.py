@@ -19,7 +19,7 @@ from cuescope_core.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
-DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
+DISTS = [ROOT / "core", ROOT / "sdk", ROOT / "sdk-testing", *PLUGINS]
 # The two packages of the core: the application imports the engine, and not the other way.
 ENGINE = "cuescope_core"
 APPLICATION = "cuescope"
@@ -225,7 +225,7 @@ def runs_audits(dist: Path) -> bool:
 
 @each_plugin
 def test_a_plugin_imports_only_the_sdk(dist: Path) -> None:
-    """One that runs audits may also enter the application, by its door."""
+    """One that runs audits may also enter the application by its door, and the contract suites."""
     ours = {
         name
         for file in modules(dist)
@@ -234,7 +234,8 @@ def test_a_plugin_imports_only_the_sdk(dist: Path) -> None:
     }
     beside_sdk = {name for name in ours if name.partition(".")[0] != "cuescope_sdk"}
     others = {name for name in beside_sdk if name.partition(".")[0] != module_of(dist)}
-    assert others <= ({APPLICATION_DOOR} if runs_audits(dist) else set())
+    above = {APPLICATION_DOOR, "cuescope_testing"}
+    assert others <= (above if runs_audits(dist) else set())
 
 
 @each_plugin
@@ -649,12 +650,16 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
     }
     allowed = {
         "core": {APPLICATION, ENGINE, "cuescope_fakes"},
-        "sdk": {APPLICATION, ENGINE, "cuescope_sdk"},
+        "sdk": {APPLICATION, ENGINE, "cuescope_sdk", "cuescope_testing"},
+        "sdk-testing": {APPLICATION, ENGINE, "cuescope_sdk", "cuescope_testing"},
     }
     group = project(dist).get("dependency-groups", {}).get("test", [])
     named = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in group}
     if runs_audits(dist):
         named |= {APPLICATION, ENGINE}
+    # the extra brings the contract suites
+    if any(need.startswith("cuescope-sdk[testing]") for need in group):
+        named.add("cuescope_testing")
     assert ours <= allowed.get(dist.name, {module_of(dist), "cuescope_sdk"} | named)
 
 

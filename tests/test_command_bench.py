@@ -12,7 +12,7 @@ import pytest
 from cuescope.cli import app
 from cuescope.cli.bench import free_options
 from cuescope_sdk import Context, Options, Picture, Plugin, Table, UserError
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 Line = Callable[..., str]
 PNG = b"\x89PNG..."

@@ -9,8 +9,8 @@ from cuescope.cli import main
 
 PLUGIN = '''
 from cuescope_sdk import Plugin, UserError, hookimpl
-from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel
-from cuescope_sdk.testing._fake_method import FakeRelianceMethod
+from cuescope_testing import FakeDataset, FakeMethod, FakeModel
+from cuescope_testing._fake_method import FakeRelianceMethod
 class Good(FakeDataset):
     """A data set."""
 class Bad(FakeModel):
@@ -59,7 +59,7 @@ leaning = shelved_plugins:Leaning
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two plugins on the path, as pip would lay them."""
-    from cuescope_sdk.testing._running import installed_entries
+    from cuescope_testing._running import installed_entries
 
     (tmp_path / "shelved_plugins.py").write_text(PLUGIN)
     info = tmp_path / "cuescope_shelved-1.0.dist-info"

@@ -21,7 +21,7 @@ from cuescope_core.answers import read_answers
 from cuescope_core.context import cache_folder
 from cuescope_core.runs import RunFolder, load_report
 from cuescope_sdk import Report
-from cuescope_sdk.testing import FakeMethod, run_audit
+from cuescope_testing import FakeMethod, run_audit
 
 Line = Callable[..., str]
 

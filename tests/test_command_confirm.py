@@ -17,19 +17,19 @@ from PIL import Image
 from cuescope_core.context import cache_folder
 from cuescope_core.runs import RunFolder, load_report
 from cuescope_sdk import Context, Report
-from cuescope_sdk.testing import FakeDataset
-from cuescope_sdk.testing._fake_data import CUE
+from cuescope_testing import FakeDataset
+from cuescope_testing._fake_data import CUE
 
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 pixels = corners:PixelsOnly
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.methods]
 corners = corners:Corners
 [cuescope.tools]
-finder = cuescope_sdk.testing:FakeDetector
+finder = cuescope_testing:FakeDetector
 """
 CORNERS = '''
 """A method that finds both corners, whatever the model does."""
@@ -39,8 +39,8 @@ import numpy as np
 from cuescope_sdk import (
     Capabilities, Feature, Metric, Occurrence, Options, Plugin, Requirements, Score, hookimpl
 )
-from cuescope_sdk.testing import FakeModel
-from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, shows
+from cuescope_testing import FakeModel
+from cuescope_testing._fake_data import CUE_BOX, DECOY_BOX, shows
 
 
 class PixelsOnly(FakeModel):

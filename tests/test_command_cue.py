@@ -14,14 +14,14 @@ from command_line import run, run_refused, written_plugins
 
 from cuescope_sdk import Context
 from cuescope_sdk.cues import Cue
-from cuescope_sdk.testing import FakeDataset
+from cuescope_testing import FakeDataset
 
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 reader = reading:Reader
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 """
 READER = '''
 """A model whose text tower knows one word: red, where its embedding has the red corner."""
@@ -29,7 +29,7 @@ READER = '''
 import numpy as np
 
 from cuescope_sdk import Capabilities
-from cuescope_sdk.testing import FakeModel
+from cuescope_testing import FakeModel
 
 
 class Reader(FakeModel):

@@ -35,8 +35,7 @@ def line(
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fakes\nVersion: 1.0\n")
     points = [
-        f"[cuescope.{k}]\nfake = cuescope_sdk.testing:{name}\n"
-        for k, name in FAKES.items()
+        f"[cuescope.{k}]\nfake = cuescope_testing:{name}\n" for k, name in FAKES.items()
     ]
     (info / "entry_points.txt").write_text("".join(points))
     monkeypatch.syspath_prepend(info.parent)

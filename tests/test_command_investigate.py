@@ -17,10 +17,10 @@ from cuescope_sdk import Report, StoredRun
 
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 talker = halves:Talker
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.methods]
 halves = halves:Halves
 regions = halves:Regions
@@ -37,8 +37,8 @@ from dataclasses import replace
 from cuescope_sdk import (
     Feature, Metric, Occurrence, Options, Plugin, Requirements, Response, Score, UserError, hookimpl
 )
-from cuescope_sdk.testing import FakeModel
-from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, shows
+from cuescope_testing import FakeModel
+from cuescope_testing._fake_data import CUE_BOX, DECOY_BOX, shows
 
 CORNERS = (("red corner", CUE_BOX, 0), ("blue corner", DECOY_BOX, 2))
 

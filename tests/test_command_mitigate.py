@@ -19,10 +19,10 @@ Line = Callable[..., str]
 KEPT = "the remedy that is kept"
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 reader = flattery:Dazzled
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.mitigators]
 flatter = flattery:Flatter
 forgetful = flattery:Forgetful
@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_sdk.mitigation import Mitigation, Mitigator
-from cuescope_sdk.testing import FakeReader
+from cuescope_testing import FakeReader
 
 
 class Dazzled(FakeReader):

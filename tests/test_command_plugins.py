@@ -11,7 +11,7 @@ import pytest
 from cuescope.cli import main
 from cuescope.cli.option_words import default_in_words, type_in_words
 from cuescope_sdk import Options, Plugin
-from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
+from cuescope_testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
 
 Line = Callable[..., str]
 

@@ -64,7 +64,7 @@ def test_bad_edits_of_scenes_are_found() -> None:
 @pytest.mark.real
 @pytest.mark.skipif(
     not (ASSETS / "stamps/index.json").exists(),
-    reason="needs real photos: uv run ../shared/offline_assets.py all",
+    reason="needs real photos: python tests/real_assets.py all",
 )
 @pytest.mark.parametrize(
     ("cutouts", "each"), [(48, 15), pytest.param(60, 30, marks=pytest.mark.long)]

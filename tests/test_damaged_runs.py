@@ -9,9 +9,9 @@ from command_line import run, written_plugins
 
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 """
 ASKED = ("--model", "fake", "-M", "lean=1", "--data", "fakes", "-D", "samples=240")
 LINES = (

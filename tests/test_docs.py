@@ -28,8 +28,8 @@ from cuescope.matrix import read_matrix
 from cuescope_core.errors import UserError
 from cuescope_core.registry import GROUPS, Registry
 from cuescope_core.spec import MITIGATED, Spec, pairs
-from cuescope_sdk.testing import Contract, run_audit
-from cuescope_sdk.testing._contract import HEAVY
+from cuescope_testing import Contract, run_audit
+from cuescope_testing._contract import HEAVY
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "core" / "README.md"
@@ -38,7 +38,14 @@ PYTHON = ROOT / "docs" / "python.md"
 PAPERS = ROOT / "docs" / "papers.md"
 PAGES = sorted(
     page
-    for pattern in ("*.md", "core/*.md", "sdk/*.md", "plugins/*/*/*.md", "docs/**/*.md")
+    for pattern in (
+        "*.md",
+        "core/*.md",
+        "sdk/*.md",
+        "sdk-testing/*.md",
+        "plugins/*/*/*.md",
+        "docs/**/*.md",
+    )
     for page in ROOT.glob(pattern)
 )
 FENCED = re.compile(r"^( *)```(\w*)[^\n`]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)

@@ -25,9 +25,9 @@ from cuescope.cli.tree import commands
 GROUP = typer.main.get_command(app)
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.benches]
 counts = counting:Counts
 """
@@ -211,7 +211,7 @@ def test_an_error_is_an_object_and_the_last_line_has_the_exit_code(
 SLOW = """
 import logging, sys, time
 from cuescope.cli import main, progress
-from cuescope_sdk.testing import FakeModel
+from cuescope_testing import FakeModel
 
 progress.FIRST_SECONDS = progress.SECONDS = 0.2
 answer = FakeModel.respond

@@ -29,9 +29,9 @@ READ_FOLDERS = {
 }
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 """
 ASKED = ("--model", "fake", "--data", "fakes", "-D", "samples=40", "-q")
 

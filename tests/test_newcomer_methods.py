@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Frame, Sample, Trial
-from cuescope_sdk.testing import FakeDataset, MethodContract, Setup
+from cuescope_testing import FakeDataset, MethodContract, Setup
 
 HERE = Path(__file__).parent / "newcomer"
 TINY = {

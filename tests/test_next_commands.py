@@ -12,15 +12,15 @@ import cuescope
 from cuescope_core.registry import Registry
 from cuescope_core.runs import load_report
 from cuescope_sdk import Context
-from cuescope_sdk.testing import FakeDataset, FakeModel
+from cuescope_testing import FakeDataset, FakeModel
 
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 other = states:Other
 trained = states:Trained
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.methods]
 stated = states:Stated
 """
@@ -33,8 +33,8 @@ from typing import ClassVar, Literal
 from cuescope_sdk import (
     Evidence, Feature, Metric, Occurrence, Options, Plugin, Requirements, Score, Trial, hookimpl
 )
-from cuescope_sdk.testing import FakeModel
-from cuescope_sdk.testing._fake_data import CUE_BOX, shows
+from cuescope_testing import FakeModel
+from cuescope_testing._fake_data import CUE_BOX, shows
 
 
 class Other(FakeModel):

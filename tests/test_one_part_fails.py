@@ -45,8 +45,8 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.interventions import Intervention, change_frames
 from cuescope_sdk.mitigation import Mitigation, Mitigator
-from cuescope_sdk.testing import FakeDataset, FakeDetector, FakeModel, PluginShelf
-from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, shows
+from cuescope_testing import FakeDataset, FakeDetector, FakeModel, PluginShelf
+from cuescope_testing._fake_data import CUE, CUE_BOX, shows
 
 RED = "red"
 NAME = f"'{CUE}'"
@@ -430,9 +430,9 @@ def test_a_mitigator_that_fails_costs_the_remedy(runner: Runner, moment: str) ->
 
 PLUGINS = """
 [cuescope.models]
-fake = cuescope_sdk.testing:FakeModel
+fake = cuescope_testing:FakeModel
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.methods]
 corners = failing:Corners
 """

@@ -23,15 +23,9 @@ from cuescope_core.trust.source import Source
 from cuescope_embedders import EyeOptions, VisionTower
 from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.locating import Region
-from cuescope_sdk.testing import (
-    FAKE_TOOLS,
-    FakeMethod,
-    FakeModel,
-    Setup,
-    temporary_cache,
-)
-from cuescope_sdk.testing._fake_data import points_at
 from cuescope_slices import Domino
+from cuescope_testing import FAKE_TOOLS, FakeMethod, FakeModel, Setup, temporary_cache
+from cuescope_testing._fake_data import points_at
 from cuescope_trove import TRoVe
 
 SHOWN = "samples shown to the embedder"
@@ -167,9 +161,9 @@ PLUGINS = """
 [cuescope.models]
 mute = eyes:Mute
 [cuescope.datasets]
-fakes = cuescope_sdk.testing:FakeDataset
+fakes = cuescope_testing:FakeDataset
 [cuescope.tools]
-cells = cuescope_sdk.testing._fake_tools:FakeEmbedder
+cells = cuescope_testing._fake_tools:FakeEmbedder
 """
 SOURCE = "from test_outside_eye import Mute"
 AUDIT = (

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from media_files import MediaFile
 from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cuescope.cli import main
 from cuescope_core.runs import load_report
 from cuescope_sdk import Report
-from cuescope_sdk.testing import MediaFile
 
 TINY = {"train": 60, "val": 40, "test": 40}
 SIZES = (

@@ -24,7 +24,7 @@ from cuescope_sdk import (
     digest,
 )
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 # `make faults` trains three of each kind
 WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))

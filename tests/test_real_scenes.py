@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.real,
     pytest.mark.skipif(
         not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),
-        reason="needs real weights and photos: uv run ../shared/offline_assets.py all",
+        reason="needs real weights and photos: python tests/real_assets.py all",
     ),
 ]
 

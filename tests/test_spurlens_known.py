@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chat_server import ChatServer
 from PIL import Image
 
 from cuescope.cli import main
 from cuescope_core.runs import load_report
 from cuescope_sdk import Report, generator
-from cuescope_sdk.testing import ChatServer
 
 Audited = Callable[..., Report]
 

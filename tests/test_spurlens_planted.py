@@ -18,7 +18,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 from cuescope_toy.fusion import training
 
 PLANTED = {"cup": "table", "bird": "tree", "car": "road"}

@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chat_server import ChatServer, prompt_of
 from PIL import Image
 
 from cuescope.cli import main
 from cuescope_core.runs import load_report
 from cuescope_sdk import Report, digest, generator
-from cuescope_sdk.testing import ChatServer
-from cuescope_sdk.testing._chat_server import prompt_of
 
 from .kitchens import DRAWN, NAMES, SIDE, write_kitchens
 

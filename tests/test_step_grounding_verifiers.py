@@ -13,8 +13,8 @@ from cuescope_core.context import Context
 from cuescope_core.engine import Session
 from cuescope_core.request import Request
 from cuescope_sdk import Options, Report
-from cuescope_sdk.testing import PluginShelf, temporary_cache
 from cuescope_shape_world.stills import ShapePictures
+from cuescope_testing import PluginShelf, temporary_cache
 from cuescope_toy.clip import training
 from cuescope_toy.ship import SHIPS
 from cuescope_verifiers.image_text import ImageText, ImageTextOptions

@@ -18,7 +18,7 @@ from canary import CONFIGS, Answers, write_canary
 from cuescope_core.errors import PlanStopped, UserError
 from cuescope_core.registry import Entry, Registry
 from cuescope_sdk import Context, Frame, Sample, Trial
-from cuescope_sdk.testing import FakeDataset
+from cuescope_testing import FakeDataset
 
 REGISTRY = Registry()
 ENTRIES = [entry for kind in ("model", "tool") for entry in REGISTRY.of_kind(kind)]

@@ -69,7 +69,12 @@ def is_ours(name: str) -> bool:
 
 def read_dists(root: Path) -> list[Dist]:
     """Every package of a checkout, core and sdk first."""
-    folders = [root / "core", root / "sdk", *sorted(root.glob("plugins/*/*"))]
+    folders = [
+        root / "core",
+        root / "sdk",
+        root / "sdk-testing",
+        *sorted(root.glob("plugins/*/*")),
+    ]
     return [Dist(f) for f in folders if (f / "pyproject.toml").exists()]
 
 

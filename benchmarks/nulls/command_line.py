@@ -43,8 +43,8 @@ from typer.testing import CliRunner
 from cuescope.cli import app
 from cuescope_core.context import Context
 from cuescope_sdk import Frame, Options, Plugin, Sample, digest, generator
-from cuescope_sdk.testing import FakeModel, PluginShelf
 from cuescope_step_grounding.verification.verdict import BETTER, FITS
+from cuescope_testing import FakeModel, PluginShelf
 
 METHODS = Path(__file__).parents[2] / "plugins/methods"
 OF_CLIPS = (

@@ -29,8 +29,8 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.testing import FakeDataset
-from cuescope_sdk.testing._fake_data import CORNERS, SIGNAL_ROWS
+from cuescope_testing import FakeDataset
+from cuescope_testing._fake_data import CORNERS, SIGNAL_ROWS
 
 # share of clips that follow their source: a correlation of .7 between two
 ALIKE = 0.7**0.5

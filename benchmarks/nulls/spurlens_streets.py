@@ -31,8 +31,8 @@ from cuescope_sdk import (
     Trial,
     digest,
 )
-from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
+from cuescope_testing import Setup
 
 IMAGES = 1200
 OBJECTS = ("bus", "bench", "bicycle")

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-import numpy as np
-
+from cuescope_planted_cues.sheet_methods import Auditor, accuracy_gap
 from cuescope_sdk import (
     Audit,
     Context,
@@ -16,10 +15,8 @@ from cuescope_sdk import (
     Options,
     Outcome,
     Plugin,
-    Requirements,
     Sample,
     Score,
-    Trial,
     digest,
     generator,
     hookimpl,
@@ -120,11 +117,10 @@ class Pictures(Plugin):
         return {sample.key for sample, facts in pairs if facts.setting == setting}
 
 
-class Sheet(Plugin):
+class Sheet(Auditor):
     """One finding, which is the cue of the case, and clusters of surroundings that are none."""
 
     title = "What an audit would hand over"
-    requires = Requirements(labels=0)
     metrics = (
         Metric(
             name="gap",
@@ -147,11 +143,6 @@ class Sheet(Plugin):
             yield _cluster(f"cluster-{number:02d}", shown, range(count))
 
     @hookimpl
-    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
-        """Each sample as it is."""
-        return (Trial(sample=sample) for sample in audit.samples)
-
-    @hookimpl
     def compute_scores(
         self,
         audit: Audit,
@@ -167,13 +158,11 @@ class Sheet(Plugin):
                 right[outcome.trial.sample.key] = outcome.correct()
         for feature in features:
             shown = {occurrence.sample for occurrence in feature.occurrences}
-            inside = [value for key, value in right.items() if key in shown]
-            outside = [value for key, value in right.items() if key not in shown]
             yield Score(
                 feature=feature.key,
                 label=label,
                 metric="gap",
-                value=float(np.mean(outside) - np.mean(inside)),
+                value=accuracy_gap(right, shown),
                 finding=feature.key == FOUND,
             )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 from cuescope_core.respond import ModelRunner
@@ -15,7 +16,6 @@ from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._image_folders import mask_frame
 from cuescope_sdk.data._media import content
 from cuescope_sdk.data._media.survey import probe
-from cuescope_sdk.testing import MediaFile
 
 MAX = 10**6
 CHANGED = r"has changed since it was listed: expected the file as it was listed"

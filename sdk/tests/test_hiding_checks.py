@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import hiding_checks
 import numpy as np
 import pytest
 import torch
@@ -11,8 +12,6 @@ from PIL import Image
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame
-from cuescope_sdk.testing import hiding_checks
-from cuescope_sdk.testing._contract import ContractViolation
 from cuescope_sdk.torch._image_tower import (
     Block,
     ImageTower,
@@ -21,6 +20,7 @@ from cuescope_sdk.torch._image_tower import (
     Pooling,
     additive,
 )
+from cuescope_testing._contract import ContractViolation
 
 DIM, SIDE, PATCH = 8, 12, 4
 GRID = (SIDE // PATCH, SIDE // PATCH)

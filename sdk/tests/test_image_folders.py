@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 from pydantic import BaseModel
 
@@ -21,8 +22,7 @@ from cuescope_sdk.data._image_folders import (
 from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._text_files import TextFile
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing._media_files import MediaFile
+from cuescope_testing import LayoutContract, Mistake
 
 
 def write_mask(

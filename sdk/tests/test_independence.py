@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 from cuescope_core.types import FrameSource
@@ -35,7 +36,7 @@ from cuescope_sdk.data._look_alikes import (
     too_near,
 )
 from cuescope_sdk.data._media.video import key_picture
-from cuescope_sdk.testing import FakeDataset, MediaFile
+from cuescope_testing import FakeDataset
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -564,7 +565,7 @@ def test_neighbours_in_every_order_as_near_are_no_finding() -> None:
 @pytest.mark.real
 @pytest.mark.skipif(
     not (ASSETS / "photos").is_dir() or not (ASSETS / "clips").is_dir(),
-    reason="needs photos and clips: uv run ../shared/offline_assets.py photos clips",
+    reason="needs photos and clips: python tests/real_assets.py photos clips",
 )
 def test_real_photos_and_films() -> None:
     import av

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import RATE, MediaFile
 from PIL import Image
 
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media import frames as media
 from cuescope_sdk.data._media.frames import Probe, frames_between
 from cuescope_sdk.data._media.survey import probe
-from cuescope_sdk.testing._media_files import RATE, MediaFile
 
 MAX = 10**6
 

@@ -8,6 +8,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 from cuescope_core import pixels
@@ -19,7 +20,6 @@ from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
 from cuescope_sdk.data._media.mp4_tables import require_samples
 from cuescope_sdk.data._media.survey import probe
-from cuescope_sdk.testing import MediaFile
 
 MAX = 10**6
 

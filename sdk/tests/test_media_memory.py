@@ -6,13 +6,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 import cuescope_sdk.data._media.survey
 from cuescope_core.store import CacheFile
 from cuescope_sdk import Context
 from cuescope_sdk.data._media.survey import probe, probe_all
-from cuescope_sdk.testing._media_files import MediaFile
 
 
 def write_image(path: Path, level: int = 100) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 import cuescope_sdk.data._media.frames
@@ -13,7 +14,6 @@ from cuescope_sdk.data._media.frames import Clip, load_clip_frame
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._media.video import decode_video
-from cuescope_sdk.testing._media_files import MediaFile
 
 
 def load_image(path: Path) -> Image.Image:

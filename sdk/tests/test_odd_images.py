@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import OddImage
 from PIL import Image
 
 from cuescope_sdk import Frame
-from cuescope_sdk.testing._media_files import OddImage
 
 MODES = {
     "grey.png": "L",

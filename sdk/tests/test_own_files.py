@@ -5,6 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from media_files import MediaFile
 from pydantic import BaseModel
 
 from cuescope_sdk import Context, UserError
@@ -21,7 +22,6 @@ from cuescope_sdk.data import (
 )
 from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._own_files import read_own_bytes
-from cuescope_sdk.testing import MediaFile
 
 WAYS_OUT = [
     "../secret.png",

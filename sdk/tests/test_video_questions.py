@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from media_files import MediaFile
 from pydantic import BaseModel
 
 from cuescope_sdk import BadDataError, Context, UserError
@@ -15,8 +16,7 @@ from cuescope_sdk.data._video_questions import (
     find_videos,
     parse_timed_actions,
 )
-from cuescope_sdk.testing import DatasetContract
-from cuescope_sdk.testing._media_files import MediaFile
+from cuescope_testing import DatasetContract
 
 
 class Row(BaseModel):

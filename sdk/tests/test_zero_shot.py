@@ -7,8 +7,8 @@ import torch
 from cuescope_sdk import Context, LazyWeights, Sample, Trial
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 from cuescope_sdk.models._zero_shot.texts import TextTower
-from cuescope_sdk.testing import FakeDataset
 from cuescope_sdk.torch._image_tower import ImageTower, Pooling
+from cuescope_testing import FakeDataset
 
 
 def tower() -> ImageTower:

@@ -52,7 +52,7 @@ def assets() -> Path:
     if not (folder / "stamps").is_dir():
         raise UserError(
             f"{folder} holds no photos",
-            expected="the folder that offline_assets.py fills",
+            expected="the folder that tests/real_assets.py fills",
             remedy="Name it by CUESCOPE_REAL_ASSETS",
         )
     return folder

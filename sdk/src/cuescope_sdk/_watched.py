@@ -1,6 +1,7 @@
 """For the contract of executors: a model that writes down who was asked what, and errs as told.
 
-It stands outside of `testing` because each worker imports it, and scipy would cost each a second.
+It stands outside of `cuescope_testing` because each worker imports it, and scipy would cost each
+a second.
 """
 
 import json

@@ -23,7 +23,7 @@ from cuescope_planted_cues.sheet_methods import SHEET
 from cuescope_planted_cues.shelf import shelf
 from cuescope_planted_cues.zoo import CLIPS, WORLDS, zoo
 from cuescope_sdk import Context, Feature, Occurrence, Response, Trial, UserError
-from cuescope_sdk.testing import DatasetContract, run_audit
+from cuescope_testing import DatasetContract, run_audit
 
 SECRET = "a secret of more than sixteen characters"
 NORTH = range(200)
@@ -275,7 +275,7 @@ def test_the_baselines_rank_errors_and_gaps_of_any_model() -> None:
 
 @pytest.mark.real
 @pytest.mark.skipif(
-    not has_assets(), reason="uv run ../shared/offline_assets.py all fetches photos"
+    not has_assets(), reason="python tests/real_assets.py all fetches photos"
 )
 class TestComposites(DatasetContract):
     plugin = Composites
@@ -287,7 +287,7 @@ class TestComposites(DatasetContract):
 @pytest.mark.real
 @pytest.mark.long
 @pytest.mark.skipif(
-    not has_assets(), reason="uv run ../shared/offline_assets.py all fetches weights"
+    not has_assets(), reason="python tests/real_assets.py all fetches weights"
 )
 def test_a_toy_on_real_clip_tells_cut_outs_apart(tmp_path: Path) -> None:
     """The smallest one: 60 photos to learn from, 20 others to be asked about."""

@@ -11,7 +11,7 @@ from cuescope_covar_build.composite import Composite, best_name
 from cuescope_covar_build.composite.painting import keeps_picture, nearest_outside
 from cuescope_covar_build.lists import paper_list
 from cuescope_sdk import Context, Frame, ImageEdit, generator
-from cuescope_sdk.testing import ToolContract
+from cuescope_testing import ToolContract
 
 SIZE = (60, 80)
 

@@ -17,7 +17,7 @@ from cuescope.cli import main
 from cuescope_commands.scaffold.kinds import KINDS as KINDS_WRITTEN
 from cuescope_commands.scaffold.package import class_name, names_of, sdk_range, write
 from cuescope_sdk import UserError
-from cuescope_sdk.testing import Contract
+from cuescope_testing import Contract
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
 KINDS += ("intervention", "edit", "log", "tell", "exporter", "bench", "command")
@@ -198,7 +198,7 @@ def test_a_generated_package_declares_what_it_imports(
 def test_the_generated_method_says_what_misleads_the_fake_model(
     single_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cuescope_sdk.testing import run_audit
+    from cuescope_testing import run_audit
 
     name = "quarters" if single_file else "parts"
     package = write("method", name, tmp_path, single_file=single_file)

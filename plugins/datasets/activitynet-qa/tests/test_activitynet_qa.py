@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from media_files import MediaFile
+
 from cuescope_activitynet_qa import TYPES, ActivityNetQA
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 ASKED = [("is the man outdoors", "yes", 3), ("what is in his hand", "a ball", 5)]
 

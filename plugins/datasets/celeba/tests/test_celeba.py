@@ -1,8 +1,10 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
+from media_files import MediaFile
+
 from cuescope_celeba import CelebA, words
 from cuescope_sdk import HasBenchmark, PlantedCue
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 NAMES = "Bald Blond_Hair Male Smiling"
 FLAGS = ["-1  1 -1  1", "-1 -1  1 -1", " 1 -1  1  1", "-1  1  1 -1"]

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from media_files import MediaFile
+
 from cuescope_charades_sta import CharadesSTA
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length"
 CLASSES = (

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from media_files import MediaFile
 
 from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.bench import ClaviBench, ClaviBenchOptions
 from cuescope_clavi.layout import authors_split, in_split, phrase_of, read_questions
 from cuescope_clavi.questions import segment_questions
 from cuescope_sdk import BadDataError, Context, HasBenchmark, Sample, UserError
-from cuescope_sdk.testing import DatasetContract, MediaFile
+from cuescope_testing import DatasetContract
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length\n"
 CLASSES = {

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 
 from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.samples import clip_footage
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import DatasetContract, MediaFile
+from cuescope_testing import DatasetContract
 
 SMALL = {"actions": 2, "train": 40, "val": 12, "test": 8}
 BEFORE = {"beginning": 0, "end": 1}

@@ -5,12 +5,13 @@ import pickle
 import time
 
 import numpy as np
+from media_files import MediaFile
 
 from cuescope_coco import Coco
 from cuescope_coco.layout import read_instances
 from cuescope_sdk import Detection, HasBenchmark
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 CATEGORIES = [
     {"id": 1, "name": "person", "supercategory": "person"},

@@ -1,8 +1,10 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
+from media_files import MediaFile
+
 from cuescope_counter_animals import CounterAnimals
 from cuescope_sdk import HasBenchmark, PlantedCue
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 GROUPS = {
     "296 ice bear": ("common-snow", "counter-grass"),

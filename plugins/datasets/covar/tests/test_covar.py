@@ -17,7 +17,7 @@ from cuescope_covar import Covar
 from cuescope_sdk import Context, UserError, write_sealed
 from cuescope_sdk.data import CovarManifest, CovarRow
 from cuescope_sdk.explain import foreground_of
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 MANIFEST = CovarManifest.NAME
 BACKGROUNDS = ("beach", "farmyard")

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context
-from cuescope_sdk.testing import MediaFile
 
 
 def write_image(path: Path, level: int = 100, size: tuple[int, int] = (16, 12)) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cuescope_folder import Folder
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 FRAMES = 3
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from cuescope_folder.hub import HuggingFace, HuggingFaceOptions
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 from .test_elsewhere import png, shown
 

@@ -4,11 +4,11 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from media_files import OddImage
 
 from cuescope_folder.options import MAX_PIXELS
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data import probe_all
-from cuescope_sdk.testing import OddImage
 
 
 def test_files_that_change_during_an_audit_are_named(data, image, video, gif, opened):

@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 
 from cuescope_hard_imagenet import CLASSES, HardImageNet
 from cuescope_hard_imagenet.layout import read_plain_pickle, read_ranking, spuriosity
 from cuescope_sdk import HasBenchmark, UserError
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 BELT, SKI = (
     SimpleNamespace(wnid=wnid, number=CLASSES[wnid][0])

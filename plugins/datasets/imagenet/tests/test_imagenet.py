@@ -5,13 +5,14 @@ import shutil
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from scipy.io import savemat
 
 from cuescope_imagenet import ImageNet
 from cuescope_imagenet.layout import labels_of, read_names
 from cuescope_sdk import Detection, HasBenchmark
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 NAMES = {
     "n01440764": "tench, Tinca tinca",

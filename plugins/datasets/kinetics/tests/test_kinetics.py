@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from media_files import MediaFile
+
 from cuescope_kinetics import Kinetics
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 HEADER = "label,youtube_id,time_start,time_end,split,is_cc"
 ACTIONS = ("abseiling", "passing American football (in game)")

@@ -7,7 +7,7 @@ import pytest
 
 from cuescope_moving_shapes import MovingShapes
 from cuescope_sdk import Context, Sample, UserError
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 SMALL = {"train": 300, "val": 200, "test": 120}
 STEP = {"north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1)}

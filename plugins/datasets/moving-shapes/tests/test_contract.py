@@ -1,7 +1,7 @@
 """The sdk's contract suite, with a planted cue and without."""
 
 from cuescope_moving_shapes import MovingShapes
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 SMALL = {"train": 400, "val": 400, "test": 400, "length": 3}
 

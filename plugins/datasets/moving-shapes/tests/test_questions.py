@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_moving_shapes import MovingShapes
 from cuescope_sdk import Context, Sample, UserError, digest
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 SMALL = {"train": 400, "val": 240, "test": 120}
 # row, column

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from cuescope_ms_cxr_t import MSCXRT, TABLE
-from cuescope_sdk.testing import LayoutContract, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 FINDINGS = ("consolidation", "edema", "pleural_effusion", "pneumonia", "pneumothorax")
 COLUMNS = ("dicom_id", "previous_dicom_id", "subject_id", "study_id")

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from media_files import MediaFile
 
 from cuescope_msrvtt_qa import CATEGORIES, MSRVTTQA, question_type
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 SPLITS = {"train": (0, 1), "val": (6513,), "test": (7010, 7011)}
 

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+from media_files import MediaFile
+
 from cuescope_next_qa import NExTQA
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 HEADER = "video,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4"
 ASKED = [

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from media_files import MediaFile
 
 from cuescope_questions import QuestionTable
 from cuescope_questions.answers import find_form
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.logs import without_letters
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 HEADER = "key,video,question,options,answer,kind\n"
 ROWS = (

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from media_files import MediaFile
 
 from cuescope_r2r import R2R
 from cuescope_r2r.samples import Step, picture_of, walk
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import SCENE, TIMES
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 
 # North, then east, then up some stairs to the east; d cannot be stood on.
 PLACES = {

@@ -8,7 +8,7 @@ from cuescope_scenes.camera.camera import DISTANCE, Pose, project, rotation
 from cuescope_scenes.camera.variants import COUNT
 from cuescope_scenes.camera.words import LABELS, PARTNER_OF
 from cuescope_sdk import Context, Sample
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 SMALL = {"train": 16, "val": 8, "test": 8, "backgrounds": 2}
 

@@ -1,7 +1,7 @@
 """The sdk's contract suite, leaning and balanced."""
 
 from cuescope_scenes import Scenes
-from cuescope_sdk.testing import DatasetContract
+from cuescope_testing import DatasetContract
 
 SMALL = {"train": 80, "val": 80, "test": 80}
 

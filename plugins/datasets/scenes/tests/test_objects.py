@@ -33,7 +33,7 @@ from cuescope_scenes.objects.words import (
 )
 from cuescope_scenes.textures import SIZE
 from cuescope_sdk import Context, Frame, HasPlantedCues, PlantedCue, Sample, UserError
-from cuescope_sdk.testing import DatasetContract, PluginShelf
+from cuescope_testing import DatasetContract, PluginShelf
 
 SMALL = {"train": 60, "val": 60, "test": 60}
 

@@ -1,10 +1,10 @@
 """The sdk's contract suites on the data set, the detector and the reasoner."""
 
-from cuescope_sdk.testing import DatasetContract, ModelContract, ToolContract
 from cuescope_shape_world import ShapeWorld
 from cuescope_shape_world.detector import ShapeDetector
 from cuescope_shape_world.scripted import Scripted
 from cuescope_shape_world.stills import ShapePictures
+from cuescope_testing import DatasetContract, ModelContract, ToolContract
 
 SMALL = {"train": 8, "val": 8, "test": 8, "ood": 8}
 

@@ -1,8 +1,10 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
+from media_files import MediaFile
+
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_spurious_imagenet import CLASSES, SpuriousImageNet
+from cuescope_testing import LayoutContract, Mistake
 
 FOLDERS = ("spurious_class_592_component_3", "spurious_class_94_component_1")
 

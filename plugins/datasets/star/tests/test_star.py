@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from media_files import MediaFile
 
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import SCENE, TIMES, Action, Relation, SceneFrame
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
 from cuescope_star.samples import choose_frames
+from cuescope_testing import LayoutContract, Mistake
 
 OBJECTS = [
     "person",

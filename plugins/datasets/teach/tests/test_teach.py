@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from media_files import MediaFile
 
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import SCENE, TIMES
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_teach import TEACh
 from cuescope_teach.layout import Moment, Task
 from cuescope_teach.samples import choose_moments, motion_of, name_of
+from cuescope_testing import LayoutContract, Mistake
 
 MUG, SINK = "Mug|-01.2|+00.9|+03.0", "Sink|+00.1|+00.9|+01.0|SinkBasin"
 DONE = [

@@ -2,8 +2,10 @@
 
 from shutil import copytree
 
+from media_files import MediaFile
+
 from cuescope_sdk import HasBenchmark, PlantedCue
-from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
+from cuescope_testing import LayoutContract, Mistake
 from cuescope_waterbirds import Waterbirds
 
 HEADER = "img_id,img_filename,y,split,place,place_filename"

@@ -7,7 +7,7 @@ import pytest
 from cuescope_processes import Processes
 from cuescope_processes.gpus import visible_gpus
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.testing import ExecutorContract
+from cuescope_testing import ExecutorContract
 
 
 class TestContract(ExecutorContract):

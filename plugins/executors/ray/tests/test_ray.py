@@ -13,8 +13,8 @@ from cuescope_ray import Ray, RayOptions
 from cuescope_ray.cluster import room
 from cuescope_ray.frames import as_pixels, files_of
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
-from cuescope_sdk.testing import ExecutorContract
 from cuescope_sdk.workers import Setup
+from cuescope_testing import ExecutorContract
 
 # Ray's own processes are not waited for
 pytestmark = [

@@ -12,7 +12,7 @@ from cuescope_exporters.hugging_face import HuggingFace
 from cuescope_exporters.inspect_log import InspectLog
 from cuescope_sdk import StoredRun, UserError
 from cuescope_sdk.exporting import plain_answers
-from cuescope_sdk.testing import ExporterContract
+from cuescope_testing import ExporterContract
 
 
 class TestCroissant(ExporterContract):

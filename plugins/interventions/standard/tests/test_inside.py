@@ -6,7 +6,7 @@ import pytest
 from cuescope_interventions.inside import Erase, MoveEmbedding, Patch
 from cuescope_sdk import Context, Frame, Sample, Trial
 from cuescope_sdk.interventions import Case, Place
-from cuescope_sdk.testing import FakeTower
+from cuescope_testing import FakeTower
 
 OUTPUTS = frozenset({"logits", "embedding"})
 

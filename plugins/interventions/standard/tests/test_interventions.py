@@ -11,7 +11,7 @@ from cuescope_interventions import frames, mixing
 from cuescope_interventions.pixels import Heal
 from cuescope_sdk import Context, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
-from cuescope_sdk.testing import InterventionContract
+from cuescope_testing import InterventionContract
 
 GROUP = "cuescope.interventions"
 # read here, as what is installed may not know a new one yet

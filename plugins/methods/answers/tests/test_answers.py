@@ -11,7 +11,7 @@ from cuescope_answers import Answers
 from cuescope_answers.analysis import candidates_of, clusters
 from cuescope_answers.scores import even_choices, preference
 from cuescope_sdk import Capabilities, Options, Plugin, Report, Response, Sample, Trial
-from cuescope_sdk.testing import MethodContract, run_audit
+from cuescope_testing import MethodContract, run_audit
 
 WORDS = ("lamp", "river", "chair", "cloud", "bridge", "spoon", "garden", "engine")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from media_files import MediaFile
 from PIL import Image
 from pydantic import Field
 
@@ -14,7 +15,7 @@ from cuescope_blind.none import NoModel
 from cuescope_blind.tells.files import COLOURS, FILE_TELLS, columns_of, facts_of
 from cuescope_core.types import FrameSource
 from cuescope_sdk import Context, Frame, Options, Plugin, Report, Sample, digest
-from cuescope_sdk.testing import MediaFile, Setup
+from cuescope_testing import Setup
 
 LABELS = ("cat", "dog", "fox")
 

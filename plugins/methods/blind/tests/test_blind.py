@@ -25,7 +25,7 @@ from cuescope_sdk import (
     Words,
     digest,
 )
-from cuescope_sdk.testing import Setup
+from cuescope_testing import Setup
 
 
 class DrawnOptions(Options):
@@ -188,7 +188,7 @@ def test_a_kind_of_question_is_a_feature_of_its_own(report: Report) -> None:
 
 def test_every_question_has_a_score_of_its_own() -> None:
     setup = Setup(Blind, NoModel, Drawn, {"redraws": 0})
-    from cuescope_sdk.testing import temporary_cache
+    from cuescope_testing import temporary_cache
 
     with temporary_cache() as cache:
         session = setup.session(cache)

@@ -4,7 +4,7 @@ import pytest
 
 from cuescope_blind import Blind
 from cuescope_blind.none import NoModel
-from cuescope_sdk.testing import MethodContract, ModelContract
+from cuescope_testing import MethodContract, ModelContract
 
 
 class TestBlind(MethodContract):

@@ -22,7 +22,7 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.testing import MethodContract, Setup
+from cuescope_testing import MethodContract, Setup
 
 CHOICES = ("one", "two", "three", "four")
 

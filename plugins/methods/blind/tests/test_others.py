@@ -12,7 +12,7 @@ from cuescope_blind import Blind
 from cuescope_blind.none import NoModel
 from cuescope_sdk import Options, Report, Sample, UserError
 from cuescope_sdk.tells import Tell
-from cuescope_sdk.testing import PluginShelf, Setup, temporary_cache
+from cuescope_testing import PluginShelf, Setup, temporary_cache
 
 
 class NoOptions(Options):

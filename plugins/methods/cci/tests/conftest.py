@@ -14,7 +14,7 @@ from cuescope_cci.error_source import AnswerSource
 from cuescope_cci.error_source.regions import Apart
 from cuescope_cci.scores import Region
 from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
-from cuescope_sdk.testing import FakeDataset
+from cuescope_testing import FakeDataset
 
 CHOICES = ("owl", "toad", "hawk")
 TINY = {

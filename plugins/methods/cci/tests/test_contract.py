@@ -1,7 +1,7 @@
 """CCI against the contract of a method."""
 
 from cuescope_cci import CCI
-from cuescope_sdk.testing import MethodContract
+from cuescope_testing import MethodContract
 
 
 class TestContract(MethodContract):

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from cuescope_cci import CCI
 from cuescope_cci.error_source.look_alikes import choose_judge, parse_similar
 from cuescope_sdk import Frame, Outcome, Response, Sample, UserError
-from cuescope_sdk.testing import FakeTextGenerator, Setup
+from cuescope_testing import FakeTextGenerator, Setup
 
 CHOICES = ("owl", "toad", "hawk")
 MakeAudit = Callable[..., Any]

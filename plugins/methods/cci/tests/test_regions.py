@@ -20,7 +20,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.testing import FakeDataset, FakeSegmenter, Setup, temporary_cache
+from cuescope_testing import FakeDataset, FakeSegmenter, Setup, temporary_cache
 
 # --------------------------------------------------------------------------- where masks come from
 

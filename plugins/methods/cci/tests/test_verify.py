@@ -27,7 +27,7 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.testing import FakeDataset, FakeModel, Setup, temporary_cache
+from cuescope_testing import FakeDataset, FakeModel, Setup, temporary_cache
 
 Many = Callable[..., list[AnswerSource]]
 IMAGES = {"frames": 1, "samples": 60}

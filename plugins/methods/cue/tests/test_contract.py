@@ -13,7 +13,7 @@ import pytest
 from cuescope_cue import GivenCue
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.cues import unlearned_cue
-from cuescope_sdk.testing import FakeDataset, MethodContract, temporary_cache
+from cuescope_testing import FakeDataset, MethodContract, temporary_cache
 
 
 @cache

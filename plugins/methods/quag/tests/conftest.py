@@ -23,7 +23,7 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention, FusionShape
-from cuescope_sdk.testing import Setup
+from cuescope_testing import Setup
 
 ANSWERS = ("north", "east", "south", "west")
 TOKENS = np.array([OTHER, *[VIDEO] * 6, *[TEXT] * 3], dtype=np.int8)

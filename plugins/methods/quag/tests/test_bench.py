@@ -10,7 +10,7 @@ from cuescope_quag.bench import QUAGBench
 from cuescope_quag.simulation import training
 from cuescope_quag.simulation.network import Sizes
 from cuescope_sdk import Context, Picture, Table, UserError
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 TINY = replace(
     training.QUICK,

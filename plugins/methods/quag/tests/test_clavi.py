@@ -36,7 +36,7 @@ from cuescope_sdk import (
     Trial,
 )
 from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape
-from cuescope_sdk.testing import Setup, run_audit, temporary_cache
+from cuescope_testing import Setup, run_audit, temporary_cache
 
 FRAME = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 VIDEOS, YES_NO = 40, ("yes", "no")

@@ -11,7 +11,7 @@ from cuescope_quag.trials import AttentionWeights, FusionSize, TokenModalities
 from cuescope_quag.verify import Conformability, RankExcess
 from cuescope_sdk import Capabilities, Response, Sample, Trial
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.testing import FakeDataset, FakeModel, MethodContract, ReadoutContract
+from cuescope_testing import FakeDataset, FakeModel, MethodContract, ReadoutContract
 
 
 class Asking(FakeDataset):

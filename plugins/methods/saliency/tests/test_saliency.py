@@ -12,7 +12,7 @@ from pydantic import NonNegativeFloat
 from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
 from cuescope_saliency import Saliency
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import (
+from cuescope_testing import (
     FakeDataset,
     MethodContract,
     Setup,

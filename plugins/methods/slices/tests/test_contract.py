@@ -3,8 +3,8 @@
 All five share the code that asks, tests and reports; test_slices.py holds the other rankings.
 """
 
-from cuescope_sdk.testing import MethodContract
 from cuescope_slices import Confidence, Domino
+from cuescope_testing import MethodContract
 
 
 class TestDomino(MethodContract):

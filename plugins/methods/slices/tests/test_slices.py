@@ -9,7 +9,6 @@ from sklearn.mixture import GaussianMixture
 
 from cuescope_sdk import Report
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.testing import Setup
 from cuescope_slices import Confidence, DistillingFailures, Domino, George
 from cuescope_slices.analysis import (
     Pair,
@@ -36,6 +35,7 @@ from cuescope_slices.scores import (
     make_slice,
 )
 from cuescope_slices.trials import Ranked
+from cuescope_testing import Setup
 
 LABELS = ("a", "b", "c")
 

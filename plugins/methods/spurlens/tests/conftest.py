@@ -25,8 +25,8 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
+from cuescope_testing import Setup
 
 CLASSES = ("cup", "lamp", "clock")
 THINGS = ("table", "tree", "rug", "window")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cuescope_sdk import Context, Table
-from cuescope_sdk.testing import PluginShelf, Setup
 from cuescope_spurlens.bench import SpurLensBench
+from cuescope_testing import PluginShelf, Setup
 
 
 def test_both_pipelines_are_counted(

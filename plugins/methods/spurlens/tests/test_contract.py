@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from cuescope_sdk import Response, Trial
-from cuescope_sdk.testing import FakeDataset, FakeModel, MethodContract
 from cuescope_spurlens import SpurLens
+from cuescope_testing import FakeDataset, FakeModel, MethodContract
 
 
 class Asked(FakeModel):

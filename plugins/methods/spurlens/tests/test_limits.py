@@ -20,7 +20,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.testing import Setup
+from cuescope_testing import Setup
 
 Making = Callable[..., Setup]
 TOLD = "Answer with 'Yes' or 'No'."

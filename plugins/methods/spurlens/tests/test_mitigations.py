@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import Report, Response, Trial
-from cuescope_sdk.testing import Setup
 from cuescope_spurlens.checks.descriptions import DESCRIBE, names_class
 from cuescope_spurlens.mitigations import STRATEGIES, Hints
 from cuescope_spurlens.paper import mitigation_rows
+from cuescope_testing import Setup
 
 Making = Callable[..., Setup]
 HINTS = Hints("cup", ("table", "tree"), "table", "A room.")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Frame, generator
-from cuescope_sdk.testing import Setup
 from cuescope_spurlens.checks.probe import probe_rates
+from cuescope_testing import Setup
 
 
 def embeddings(

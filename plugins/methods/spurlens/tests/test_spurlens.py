@@ -19,7 +19,7 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.testing import Setup
+from cuescope_testing import Setup
 
 Audited = Callable[..., Report]
 Making = Callable[..., Setup]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Capabilities, Frame, HideTokens, Report, Sample, UserError
-from cuescope_sdk.testing import Setup
 from cuescope_spurlens.options import QUESTIONS
 from cuescope_spurlens.questions import (
     distinct_trials,
@@ -17,6 +16,7 @@ from cuescope_spurlens.questions import (
     with_article,
 )
 from cuescope_spurlens.trials import blank_image, has_mask, remove_object
+from cuescope_testing import Setup
 
 SAMPLE = Sample(key="a", frames=())
 

@@ -18,13 +18,13 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_sdk.statistics import GapTest
-from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
 from cuescope_spurlens.analysis import GapFigures
 from cuescope_spurlens.checks.human_labels import label_items
 from cuescope_spurlens.questions import WITH
 from cuescope_spurlens.scores import spurious_gap_interval
 from cuescope_spurlens.verify import LABELS, check_other_images
+from cuescope_testing import Setup
 
 Audited = Callable[..., Report]
 Making = Callable[..., Setup]

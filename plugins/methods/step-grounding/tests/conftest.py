@@ -22,9 +22,9 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_sdk.grounding import SCENE, Claim, SceneFrame, Thing
-from cuescope_sdk.testing import Setup
 from cuescope_step_grounding import StepGrounding
 from cuescope_step_grounding.claims import StepClaims
+from cuescope_testing import Setup
 
 WIDTH, HEIGHT, CUP = 32, 24, 6
 COLOURS = {"red cup": (230, 0, 0), "blue cup": (0, 0, 230)}

@@ -20,8 +20,8 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
-from cuescope_sdk.testing import FAKE_TOOLS, Setup
 from cuescope_step_grounding import StepGrounding
+from cuescope_testing import FAKE_TOOLS, Setup
 
 Audited = Callable[..., Report]
 
@@ -60,7 +60,7 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
         in said
     )
     assert "the video supports 100% [86, 100] of the claims in a step" in said
-    assert "of the same claims in other videos of its kind 75% hold" in said
+    assert "of the same claims in other videos of its kind 76% hold" in said
     assert report.notes["verdict"] == "better than random"
     assert [one.feature for one in report.findings] == ["reasoning"]
     assert checks(report) == {
@@ -143,7 +143,8 @@ class Deaf(Plugin):
 def test_where_nothing_is_supported_nothing_is_said_of_reliance(
     audited: Audited,
 ) -> None:
-    report = audited({}, {"samples": 40}, tools={"claim-verifier": Deaf}, instances=2)
+    # of fewer videos the interval of the grounded share holds the margin of 5%
+    report = audited({}, {"samples": 80}, tools={"claim-verifier": Deaf})
     assert figures(report, "video")["reliance"] == 0
     assert report.notes["verdict"] == "no better than random"
     assert "video" not in [one.feature for one in report.findings]
@@ -151,7 +152,7 @@ def test_where_nothing_is_supported_nothing_is_said_of_reliance(
     assert said.startswith(
         "Reasoning is no better than random: it fits other videos as well as"
     )
-    assert "the video supports 0% [0, 9] of the claims in a step" in said
+    assert "the video supports 0% [0, 5] of the claims in a step" in said
 
 
 def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(
@@ -365,30 +366,16 @@ class Watching(Plugin):
         return SceneVerifier().judge(cases)
 
 
-@pytest.mark.parametrize(("source", "videos"), [("original", 4), ("shown", 8)])
-def test_what_changed_traces_are_held_against(
-    audited: Audited, source: str, videos: int
-) -> None:
+def test_changed_traces_are_held_against_the_original(audited: Audited) -> None:
     Watching.shown.clear()
     audited(
         {},
         {"samples": 4},
         tools={"claim-verifier": Watching},
-        evidence=source,
         perturbations=("temporal",),
     )
-    assert (
-        len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown})
-        == videos
-    )
-
-
-def test_scenes_of_the_original_say_nothing_of_what_was_shown(audited: Audited) -> None:
-    with pytest.raises(UserError, match="annotated scenes, which are of the original"):
-        audited({}, {"samples": 4}, evidence="shown")
-    report = audited({}, {"samples": 4, "scenes": False}, evidence="shown")
-    assert "no claim can be checked" in report.notes["weak data"]
-    assert report.cost.trials == 24
+    videos = {tuple(f.key for f in sample.frames) for sample, _ in Watching.shown}
+    assert len(videos) == 4
 
 
 @pytest.mark.long

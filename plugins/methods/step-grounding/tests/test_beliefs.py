@@ -165,7 +165,9 @@ def test_the_bag_of_words_at_its_own_threshold() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.skipif(not MINILM.exists(), reason="needs `offline_assets.py minilm`")
+@pytest.mark.skipif(
+    not MINILM.exists(), reason="needs `python tests/real_assets.py minilm`"
+)
 def test_the_papers_encoder_at_the_papers_threshold() -> None:
     """Section 3.4: 89 % of labelled pairs at 0.8."""
     texts, same = labelled_pairs()

@@ -25,7 +25,8 @@ from cuescope_sdk.grounding import (
 )
 from cuescope_step_grounding.trials import Claims
 from cuescope_step_grounding.verification.judged import judge_claims
-from cuescope_step_grounding.verification.partners import BlindTrace, TraceClaims, plans
+from cuescope_step_grounding.verification.strata import TraceClaims, by_group, strata
+from cuescope_step_grounding.verification.swaps import BlindTrace, plans
 from cuescope_step_grounding.verification.verdict import BETTER, FITS, verdict
 
 FRAMES = 8
@@ -300,7 +301,6 @@ BLIND: dict[str, Writer] = {
     "commonest things": commonest_things,
     "another video of the kind": another_video,
     "question and options": question_and_options,
-    "first frame only": first_frame,
     "another model's blind text": another_model,
     "verbs of the kind": generic_verbs,
     "a template of times": times_template,
@@ -325,7 +325,7 @@ def audit_word(writer: Writer, videos: int, seed: int, *, asked: bool) -> str:
             shown = BlindTrace(samples[other], writer(source, rng))
             blindly[samples[index].key] = shown
     make = partial(generator, seed)
-    deals = plans(traces, 10, make, blind=blindly)
+    deals = plans(strata(by_group(traces), 10), blindly)
     cases = [case for plan in deals.values() for case in plan.cases()]
     judgements = judge_claims(world().verifier, cases)
     swaps = {}
@@ -361,6 +361,11 @@ def test_a_writer_that_looks_is_told_from_its_blind_self() -> None:
     look = partial(looking, share=0.6)
     assert BETTER in words(look, 20, 2, asked=True)
     assert BETTER not in words(look, 20, 2, asked=False)
+
+
+def test_who_looks_at_the_first_frame_alone_is_not_called_better() -> None:
+    """It fits its video, for it has seen a part of it; asked about another it does no better."""
+    assert words(first_frame, 20, 2, asked=True)[BETTER] == 0
 
 
 @pytest.mark.long

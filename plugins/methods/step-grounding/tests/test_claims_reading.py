@@ -9,7 +9,6 @@ import pytest
 
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.claims.english.lemmas import lemma_of, singular
 from cuescope_step_grounding.claims.english.spacy_parser import remember
 from cuescope_step_grounding.claims.english.tree import Analysis
 from cuescope_step_grounding.claims.times import frames_meant
@@ -41,7 +40,6 @@ def said_in(parser: Parser, *steps: str) -> set[str]:
         ("A bread cutting board", set()),
         ("Under the table: a drum.", {"drum under table"}),
         ("In the sink: a cutting board and pans.", {"cutting board inside sink"}),
-        ("Note: a drum.", set()),
     ],
 )
 def test_captions_and_lists_have_no_verb(
@@ -157,7 +155,6 @@ def test_the_reason_of_an_answer_is_a_claim(used: Parser) -> None:
         ),
         (("The waiter greets a guest.", "He smiles."), {"waiter: smile"}),
         (("A boy brushes his teeth.", "He looks at himself."), {"boy: look at boy"}),
-        (("A woman stands in a kitchen.", "Opens the fridge."), {"woman: open fridge"}),
     ],
 )
 def test_a_pronoun_means_what_was_named(
@@ -169,10 +166,6 @@ def test_a_pronoun_means_what_was_named(
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        (
-            "A porter scrapes the leaves into a bag.",
-            {"porter: scrape leaf", "leaf inside bag"},
-        ),
         ("She cuts the loaf into slices.", {"person: cut loaf"}),
         ("The lid is left open.", {"lid is open"}),
         ("The boy balances on his left foot.", {"boy: balance", "boy on left foot"}),
@@ -249,7 +242,6 @@ def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
     [
         ("Step 2: Goat chases chicken across yard.", {"goat: chase chicken"}),
         ("Step 3: Crane hovers above pond.", {"crane: hover", "crane above pond"}),
-        ("Step 4: Lamp off, window open.", {"lamp is off", "window is open"}),
         (
             "The jar falls off the shelf and shatters.",
             {"jar: fall off shelf", "jar: shatter"},
@@ -292,46 +284,6 @@ def test_a_moment_is_the_one_that_a_person_means(
     words: str, frames: tuple[int, ...]
 ) -> None:
     assert frames_meant(words, CLOCK) == frames
-
-
-@pytest.mark.parametrize(
-    ("plural", "one"),
-    [
-        ("cookies", "cookie"),
-        ("ladies", "lady"),
-        ("pies", "pie"),
-        ("shelves", "shelf"),
-        ("potatoes", "potato"),
-        ("boxes", "box"),
-        ("buses", "bus"),
-        ("taxis", "taxi"),
-        ("dresses", "dress"),
-        ("policewomen", "policewoman"),
-        ("passers-by", "passers-by"),
-        ("sheep", "sheep"),
-        ("glass", "glass"),
-        ("tennis", "tennis"),
-    ],
-)
-def test_plurals_have_their_singular(plural: str, one: str) -> None:
-    assert singular(plural) == one
-
-
-@pytest.mark.parametrize(
-    ("word", "tag", "told", "lemma"),
-    [
-        ("riding", "VBG", "rid", "ride"),
-        ("hopes", "VBZ", "hop", "hope"),
-        ("hopping", "VBG", "hop", "hop"),
-        ("staring", "VBG", "star", "stare"),
-        ("zorbing", "VBG", "zorb", "zorb"),
-        ("cookies", "NNS", "cooky", "cookie"),
-    ],
-)
-def test_lemmas_of_small_parsers_are_mended(
-    word: str, tag: str, told: str, lemma: str
-) -> None:
-    assert lemma_of(word, tag, told) == lemma
 
 
 def test_no_row_of_words_breaks_the_reader(used: Parser) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from cuescope_sdk import Report, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import FakeTextGenerator
 from cuescope_step_grounding.claims import Clock, ParserReader, WrittenReader, parser
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.claims.readers import claims_in
+from cuescope_testing import FakeTextGenerator
 
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
 OPEN = Path(__file__).with_name("open_steps.jsonl")

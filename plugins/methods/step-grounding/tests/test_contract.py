@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from cuescope_sdk import Response, Trial
-from cuescope_sdk.testing import FakeModel, MethodContract
 from cuescope_step_grounding import StepGrounding
+from cuescope_testing import FakeModel, MethodContract
 
 
 class Telling(FakeModel):

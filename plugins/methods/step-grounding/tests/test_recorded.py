@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import Context, Report, Sample, UserError
-from cuescope_sdk.testing import Setup
 from cuescope_step_grounding import StepGrounding
+from cuescope_testing import Setup
 
 pytest.importorskip("cuescope_traces")
 

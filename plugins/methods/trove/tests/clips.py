@@ -15,7 +15,7 @@ from cuescope_sdk import (
     Sample,
     Trial,
 )
-from cuescope_sdk.testing import run_audit
+from cuescope_testing import run_audit
 from cuescope_trove import TRoVe
 
 DIRECTIONS = ("north", "south", "east", "west")

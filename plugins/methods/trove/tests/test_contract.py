@@ -1,6 +1,6 @@
 """The sdk's contract suite on the fake data set."""
 
-from cuescope_sdk.testing import MethodContract
+from cuescope_testing import MethodContract
 from cuescope_trove import TRoVe
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.statistics import Roc
-from cuescope_sdk.testing import run_audit
+from cuescope_testing import run_audit
 from cuescope_trove import TRoVe
 from cuescope_trove.candidates.frames import by_candidate, by_cue
 from cuescope_trove.candidates.groups import Candidates

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Detection, Plugin, Response, Sample, Trial, UserError
-from cuescope_sdk.testing import Setup, run_audit
+from cuescope_testing import Setup, run_audit
 from cuescope_trove import TRoVe
 
 from .clips import Clips, Honest, Leaning, by_check

@@ -11,7 +11,7 @@ import pytest
 
 from cuescope_sdk import Context
 from cuescope_sdk.stills import Answers
-from cuescope_sdk.testing import Setup, temporary_cache
+from cuescope_testing import Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import analyse
 from cuescope_trove.checks.annotated_cues import rank_annotated_frames

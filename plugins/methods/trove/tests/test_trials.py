@@ -19,7 +19,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.stills import Answers
-from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
+from cuescope_testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import observe
 from cuescope_trove.candidates.groups import Candidates

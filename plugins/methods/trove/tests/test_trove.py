@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from cuescope_sdk import Response, Sample, Trial, UserError
-from cuescope_sdk.testing import FAKE_TOOLS, Setup, run_audit
+from cuescope_testing import FAKE_TOOLS, Setup, run_audit
 from cuescope_trove import TRoVe
 
 from .clips import DIRECTIONS, Clips, Honest, Leaning, by_check, report_of_leaning

@@ -26,7 +26,7 @@ from cuescope_mitigators.reweight import Reweight
 from cuescope_sdk import Capabilities, Context, Response, Sample, Trial, UserError
 from cuescope_sdk.mitigation import LinearHead, Task, halves
 from cuescope_sdk.models import PromptTower
-from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
+from cuescope_testing import FakeModel, FakeReader, MitigatorContract
 
 OUTPUTS: Any = frozenset({"logits", "embedding"})
 WORDS, WIDTH, CUE = 40, 12, "red corner"

@@ -26,7 +26,7 @@ from torchvision.models.resnet import BasicBlock, ResNet
 import cuescope_biovil.loading
 from cuescope_biovil import BioViLT
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
-from cuescope_sdk.testing import ModelContract
+from cuescope_testing import ModelContract
 
 CROP, SIDE = 64, 2
 PROMPTS = ("pneumonia is better", "pneumonia is worse")

@@ -114,7 +114,7 @@ def clip(frames: tuple[Frame, ...]) -> Sample:
 @pytest.fixture(scope="session")
 def fake_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Class embeddings of the labels of the sdk's fake data set."""
-    from cuescope_sdk.testing import FakeDataset
+    from cuescope_testing import FakeDataset
 
     labels = FakeDataset(FakeDataset.Options(), Context()).labels
     rows = np.random.default_rng(4).normal(size=(len(labels), 16)).astype(np.float32)

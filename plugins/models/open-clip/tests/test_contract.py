@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_sdk.testing import ModelContract
+from cuescope_testing import ModelContract
 
 
 class TestContract(ModelContract):

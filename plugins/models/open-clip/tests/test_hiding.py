@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import hiding_checks
 import numpy as np
 import pytest
 import timm
@@ -13,7 +14,6 @@ import torch
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.models import tokens_under
-from cuescope_sdk.testing import hiding_checks
 from cuescope_sdk.torch import ImageTower, hook_input, hook_output
 
 SMALL = {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8}

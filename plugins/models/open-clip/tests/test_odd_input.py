@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from media_files import OddImage
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame
-from cuescope_sdk.testing import OddImage
 
 Build = Callable[..., OpenCLIP]
 

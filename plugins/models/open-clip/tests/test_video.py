@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+import hiding_checks
 import numpy as np
 import pytest
 import torch
@@ -23,7 +24,7 @@ from video_clip_published import (
 
 from cuescope_open_clip.video import VideoCLIP
 from cuescope_sdk import Context, Frame, HideTokens, Sample, Trial, UserError
-from cuescope_sdk.testing import ModelContract, hiding_checks
+from cuescope_testing import ModelContract
 
 TEXTS = ["a person climbing a tree", "swimming"]
 LONG = "a man in a red coat walks over a bridge, " * 9

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import ChatServer
 
 from cuescope_openai import OpenAI
 from cuescope_openai.options import OpenAIOptions, OpenAIWriterOptions
 from cuescope_openai.writing import OpenAIWriter
 from cuescope_sdk import Context
-from cuescope_sdk.testing import ChatServer
 
 
 @pytest.fixture(scope="session")

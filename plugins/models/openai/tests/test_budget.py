@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import ChatServer
 
 from cuescope_openai.memory import Claims
 from cuescope_openai.options import OpenAIWriterOptions
 from cuescope_openai.writing import OpenAIWriter
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.testing import ChatServer
 
 PROMPTS = [f"prompt {number}" for number in range(40)]
 PRICES = {"price_input": 10**6, "price_output": 10**6, "max_tokens": 30}
@@ -64,7 +64,7 @@ def paid(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> lis
         usage = {"prompt_tokens": prompt, "completion_tokens": answer}
         return {"choices": [choice], "usage": usage}
 
-    monkeypatch.setattr("cuescope_sdk.testing._chat_server.completion", complete)
+    monkeypatch.setattr("chat_server.completion", complete)
     return taken
 
 

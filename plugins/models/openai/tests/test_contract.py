@@ -13,7 +13,7 @@ from PIL import Image
 
 from cuescope_openai import OpenAI
 from cuescope_openai.writing import OpenAIWriter
-from cuescope_sdk.testing import ModelContract, ToolContract
+from cuescope_testing import ModelContract, ToolContract
 
 
 def seeing(body: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from cuescope_openai import OpenAI
 from cuescope_openai.writing import OpenAIWriter
 from cuescope_sdk import UserError
-from cuescope_sdk.testing import FakeMethod, Setup
+from cuescope_testing import FakeMethod, Setup
 
 KEY = "sk-proj-hidden0123456789"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, digest, generator
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 from cuescope_toy import Toy
 
 LABELS = ("going left", "going right")

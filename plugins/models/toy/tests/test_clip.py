@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from cuescope_sdk import Context, EmbedsText, HideTokens, Sample, Trial, UserError
-from cuescope_sdk.testing import FakeDataset, ModelContract, PluginShelf
+from cuescope_testing import FakeDataset, ModelContract, PluginShelf
 from cuescope_toy.clip import ToyCLIP, training
 
 BRIEF = {"epochs": 1, "batch_size": 16}

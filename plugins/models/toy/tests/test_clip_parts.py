@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import FakeDataset
+from cuescope_testing import FakeDataset
 from cuescope_toy.clip import ToyCLIPOptions
 from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
 from cuescope_toy.clip.dataset import (

@@ -1,6 +1,6 @@
 """The sdk's contract suite on the fake data set."""
 
-from cuescope_sdk.testing import ModelContract
+from cuescope_testing import ModelContract
 from cuescope_toy import Toy
 
 

@@ -16,7 +16,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.testing import FakeDataset, PluginShelf
+from cuescope_testing import FakeDataset, PluginShelf
 from cuescope_toy import ToyOptions, encoders
 from cuescope_toy.encoders import (
     CELLS,

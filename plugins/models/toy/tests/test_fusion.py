@@ -11,7 +11,7 @@ import pytest
 
 from cuescope_sdk import Context, Dataset, Outcome, Sample, Trial, UserError
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, AverageTokens, HasFusion
-from cuescope_sdk.testing import ModelContract, PluginShelf
+from cuescope_testing import ModelContract, PluginShelf
 from cuescope_toy.fusion import ToyFusion, training
 
 BRIEF = {"epochs": 2, "data": "moving-shapes:none"}

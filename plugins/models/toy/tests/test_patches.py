@@ -15,7 +15,7 @@ from cuescope_scenes.objects.words import CLASSES, PLANTED, THINGS, WORDINGS
 from cuescope_scenes.words import with_article
 from cuescope_sdk import Context, Frame, Sample, Trial
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.testing import ModelContract, PluginShelf
+from cuescope_testing import ModelContract, PluginShelf
 from cuescope_toy import ship
 from cuescope_toy.encoders import PATCH_CELLS, ColourGrid, colour_grid
 from cuescope_toy.fusion import SHIPPED, ToyFusion, ToyFusionOptions, training

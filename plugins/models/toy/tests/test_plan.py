@@ -10,7 +10,7 @@ import pytest
 
 import cuescope_toy.clip
 from cuescope_sdk import Context, PlanStopped, Trial, UserError
-from cuescope_sdk.testing import FakeMethod, PluginShelf, Setup
+from cuescope_testing import FakeMethod, PluginShelf, Setup
 from cuescope_toy import Toy, ToyOptions, training
 from cuescope_toy.clip import ToyCLIP
 from cuescope_toy.loading import TrainedModel

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Sample, Trial
-from cuescope_sdk.testing import PluginShelf
 from cuescope_shape_world.stills import ShapePictures
+from cuescope_testing import PluginShelf
 from cuescope_toy import ship
 from cuescope_toy.clip import SHIPPED, ToyCLIP, training
 

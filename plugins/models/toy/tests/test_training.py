@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Options, Sample, Trial, UserError
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 from cuescope_toy import Toy, ToyOptions, training
 from cuescope_toy.loading import load_checkpoint, weights_digest
 from cuescope_toy.training import frame_positions, read_sequences

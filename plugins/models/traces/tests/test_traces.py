@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import Context, Sample, Trial, UserError
-from cuescope_sdk.testing import FakeDataset
+from cuescope_testing import FakeDataset
 from cuescope_traces import Traces, TracesOptions
 from cuescope_traces.recording import read_recording
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cuescope_sdk.testing import ModelContract
+from cuescope_testing import ModelContract
 from cuescope_transformers import Transformers
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import hiding_checks
 import numpy as np
 import pytest
 import torch
@@ -10,7 +11,6 @@ from torch import Tensor
 from torch.nn.functional import layer_norm, linear
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial
-from cuescope_sdk.testing import hiding_checks
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")

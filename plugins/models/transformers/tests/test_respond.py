@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from media_files import OddImage
 from PIL import Image
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
-from cuescope_sdk.testing import OddImage
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")

@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import hiding_checks
 import numpy as np
 import pytest
 import torch
 import transformers
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
-from cuescope_sdk.testing import hiding_checks
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.kinds import KINDS
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError, generator
-from cuescope_sdk.testing import FakeDataset, ModelContract
+from cuescope_testing import FakeDataset, ModelContract
 from cuescope_video_llm import VideoChat, VideoLLaMA
 from cuescope_video_llm.checkpoints import our_name, published_name
 

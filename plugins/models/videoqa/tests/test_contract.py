@@ -8,7 +8,7 @@ import pytest
 from videoqa_samples import PLUGINS, options, video
 
 from cuescope_sdk import Sample
-from cuescope_sdk.testing import FakeDataset, ModelContract
+from cuescope_testing import FakeDataset, ModelContract
 
 VIDEOS = ("one", "two", "three", "four", "five")
 

@@ -9,7 +9,7 @@ import pytest
 from videoqa_samples import PLUGINS, asked, options
 
 from cuescope_sdk import Context, Options, Plugin, Sample, Trial, UserError, digest
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.finetuning import RECIPES, Finetune
 

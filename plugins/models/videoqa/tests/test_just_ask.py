@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import videoqa_published as published
+from media_files import MediaFile
 from torch import Tensor
 from torch.nn.functional import gelu, layer_norm, linear
 from transformers import DistilBertConfig, DistilBertModel
@@ -17,7 +18,6 @@ from videoqa_samples import ANSWERS, WORDS, asked, video
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
 from cuescope_sdk.data import Videos
-from cuescope_sdk.testing import MediaFile
 
 SAMPLE = asked("two", "does the man open the door ?", ("dog", "red ball", "blue"))
 

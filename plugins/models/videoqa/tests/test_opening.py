@@ -10,7 +10,7 @@ import torch
 from videoqa_samples import PLUGINS, SAMPLES, options, video
 
 from cuescope_sdk import Context, PlanStopped, Sample, Trial
-from cuescope_sdk.testing import FakeDataset, FakeMethod, Setup
+from cuescope_testing import FakeDataset, FakeMethod, Setup
 
 NAMES = tuple(PLUGINS)
 

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 import cuescope_vllm
 from cuescope_sdk import Context, PlanStopped, Trial, UserError
-from cuescope_sdk.testing import ModelContract
+from cuescope_testing import ModelContract
 from cuescope_vllm import VLLM, VLLMOptions
 
 DIGITS = 97

@@ -7,7 +7,7 @@ import pytest
 from mlflow import MlflowClient
 
 from cuescope_mlflow import MLflow
-from cuescope_sdk.testing import FakeMethod, ObserverContract, Setup
+from cuescope_testing import FakeMethod, ObserverContract, Setup
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope_sdk.testing import ObserverContract
+from cuescope_testing import ObserverContract
 from cuescope_wandb import WeightsAndBiases
 
 

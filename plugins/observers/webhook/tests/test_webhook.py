@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.testing import FakeMethod, ObserverContract, Setup
+from cuescope_testing import FakeMethod, ObserverContract, Setup
 from cuescope_webhook import Chat, Webhook, message, send
 
 

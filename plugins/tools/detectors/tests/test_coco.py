@@ -15,7 +15,7 @@ from torchvision.transforms.functional import to_tensor
 
 from cuescope_detectors.coco import CocoDetector
 from cuescope_sdk import Context, Frame, PlanStopped, UserError
-from cuescope_sdk.testing import ToolContract
+from cuescope_testing import ToolContract
 
 CLASSES = {0: "N/A", 1: "person", 2: "Dining Table", 3: "cat"}
 

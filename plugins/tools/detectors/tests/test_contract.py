@@ -12,7 +12,7 @@ from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.annotated import AnnotatedBoxes, AnnotatedMasks
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, Detection, Frame
-from cuescope_sdk.testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
+from cuescope_testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
 
 
 class Annotated(FakeDataset):

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, LazyWeights, PlanStopped, UserError
-from cuescope_sdk.testing import FakeDetector, PluginShelf
+from cuescope_testing import FakeDetector, PluginShelf
 
 Spoil = Callable[[str], Path]
 

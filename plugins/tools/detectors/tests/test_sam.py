@@ -12,7 +12,7 @@ from pydantic import Field
 
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, Detection, Frame, Options, Plugin, UserError
-from cuescope_sdk.testing import FakeSegmenter, PluginShelf
+from cuescope_testing import FakeSegmenter, PluginShelf
 
 BOXES = {
     "cat": [(0.9, (4.0, 5.0, 20.0, 25.0)), (0.4, (10.0, 2.0, 30.0, 12.0))],

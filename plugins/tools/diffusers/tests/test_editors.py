@@ -13,7 +13,7 @@ import torch
 
 from cuescope_diffusers import DiffusionEditor, Inpaint, Instruct
 from cuescope_sdk import Context, Frame, ImageEdit, PlanStopped, UserError
-from cuescope_sdk.testing import ToolContract
+from cuescope_testing import ToolContract
 
 FolderOf = Callable[[str], Path]
 

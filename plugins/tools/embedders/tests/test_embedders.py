@@ -15,7 +15,7 @@ import transformers
 from cuescope_embedders import Timm, VisionTower
 from cuescope_sdk import Context, Frame, UserError
 from cuescope_sdk.models import unit
-from cuescope_sdk.testing import ToolContract
+from cuescope_testing import ToolContract
 
 SIDE = 28
 

@@ -11,8 +11,8 @@ import pytest
 from cuescope_namers.detected import DetectedNames, k_scores
 from cuescope_namers.vocabulary import Vocabulary, WrittenVocabulary
 from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
 from cuescope_sdk.tools import FrameGroup
+from cuescope_testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
 
 WORDS = ("wall", FakeDataset.cue, FakeDataset.decoy, "green patch")
 

@@ -17,7 +17,7 @@ from PIL import Image
 from cuescope_onnx_detector import OnnxDetector
 from cuescope_onnx_detector.network import fit, is_size
 from cuescope_sdk import Context, Frame, UserError
-from cuescope_sdk.testing import FakeDataset, ToolContract
+from cuescope_testing import FakeDataset, ToolContract
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -287,7 +287,7 @@ class TestContract(ToolContract):
 @pytest.mark.real
 @pytest.mark.skipif(
     not (YOLO.exists() and (ASSETS / "stamps").exists()),
-    reason="needs yolo11n.onnx and photos: uv run ../shared/offline_assets.py all",
+    reason="needs yolo11n.onnx and photos: python tests/real_assets.py all",
 )
 def test_yolo11n_finds_what_is_in_real_photos() -> None:
     """A cut-out horse and a car on a meadow, and neither on the bare meadow."""

@@ -11,7 +11,7 @@ from cuescope_proposers.cues import CueFile
 from cuescope_proposers.known import KnownCues
 from cuescope_proposers.llm import LLMProposer
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.testing import FakeDataset, PluginShelf, ToolContract
+from cuescope_testing import FakeDataset, PluginShelf, ToolContract
 
 
 class Writer(Plugin):

@@ -7,7 +7,7 @@ import pytest
 
 from cuescope_proposers.llm import LLMOptions, LLMProposer
 from cuescope_sdk import Context, Options, Plugin, UserError
-from cuescope_sdk.testing import FakeDetector, PluginShelf
+from cuescope_testing import FakeDetector, PluginShelf
 
 
 class WriterOptions(Options):

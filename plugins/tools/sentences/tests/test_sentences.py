@@ -12,8 +12,8 @@ import torch
 import transformers
 
 from cuescope_sdk import Context, PlanStopped, UserError
-from cuescope_sdk.testing import ToolContract
 from cuescope_sentences import SentenceTransformers
+from cuescope_testing import ToolContract
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -125,7 +125,7 @@ def minilm(tmp_path: Path) -> Callable[[], SentenceTransformers]:
 @pytest.mark.real
 @pytest.mark.skipif(
     not (MINILM / "model.safetensors").is_file(),
-    reason="needs `uv run ../shared/offline_assets.py minilm`",
+    reason="needs `python tests/real_assets.py minilm`",
 )
 def test_the_real_minilm_tells_related_from_unrelated(
     minilm: Callable[[], SentenceTransformers],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Detection, Frame, Plugin, Sample
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.camera import Camera
 from cuescope_verifiers.scene_graph import SceneGraph

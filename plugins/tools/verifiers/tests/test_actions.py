@@ -11,7 +11,7 @@ import transformers
 from scipy.special import softmax
 
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import ToolContract
+from cuescope_testing import ToolContract
 from cuescope_verifiers.actions import Actions, choose_clips, fits, verdict
 from cuescope_verifiers.phrases import opposites, sentence
 

@@ -10,7 +10,7 @@ import pytest
 
 from cuescope_sdk import Context, Trial, generator
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
-from cuescope_sdk.testing import (
+from cuescope_testing import (
     FakeDataset,
     FakeDetector,
     FakeModel,

@@ -19,7 +19,7 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.grounding import Claim, ClaimKind
-from cuescope_sdk.testing import FakeModel, PluginShelf
+from cuescope_testing import FakeModel, PluginShelf
 from cuescope_verifiers.image_text import ImageText
 from cuescope_verifiers.phrases import opposites, phrases, sentence, third_person
 

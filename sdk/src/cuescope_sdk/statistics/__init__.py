@@ -47,10 +47,7 @@ if TYPE_CHECKING:
         Permutation as Permutation,
         gap_p_values as gap_p_values,
     )
-    from cuescope_sdk.statistics._placement import (
-        Placement as Placement,
-        share_beyond_chance as share_beyond_chance,
-    )
+    from cuescope_sdk.statistics._placement import Placement as Placement
     from cuescope_sdk.statistics._power import (
         ChangePlan as ChangePlan,
         DetectionLimit as DetectionLimit,
@@ -114,7 +111,7 @@ __getattr__, __dir__, __all__ = attach(
         "._levels": ["multiplicity"],
         "._paired": ["PairedFlips", "change_p_value", "paired_flips"],
         "._permutation": ["Permutation", "gap_p_values"],
-        "._placement": ["Placement", "share_beyond_chance"],
+        "._placement": ["Placement"],
         "._power": ["ChangePlan", "DetectionLimit", "GapPlan"],
         "._prognosis": ["PrognosticGap", "prognostic_gap"],
         "._ranked_gaps": ["GapTest"],

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from PIL import Image
 from scipy.cluster.vq import kmeans2
 
-from cuescope_planted_cues.sheet_methods import Auditor
+from cuescope_planted_cues.sheet_methods import Auditor, accuracy_gap
 from cuescope_sdk import (
     Audit,
     Feature,
@@ -128,11 +128,9 @@ class GapRanker(Auditor):
         for feature in features:
             held = {occurrence.sample for occurrence in feature.occurrences}
             for label, answers in right.items():
-                inside = [answers[key] for key in answers.keys() & held]
-                outside = [answers[key] for key in answers.keys() - held]
-                if min(len(inside), len(outside)) < LEAST_SAMPLES:
+                gap = accuracy_gap(answers, held, LEAST_SAMPLES)
+                if gap is None:
                     continue
-                gap = float(np.mean(outside) - np.mean(inside))
                 yield Score(
                     feature=feature.key,
                     label=label,

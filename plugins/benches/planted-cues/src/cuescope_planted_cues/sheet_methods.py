@@ -1,6 +1,6 @@
 """Two auditors that are no plugins: the answer sheet itself, and findings read from a file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,17 @@ class Auditor(Plugin):
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
         """Each sample as it is."""
         return (Trial(sample=sample) for sample in audit.samples)
+
+
+def accuracy_gap(
+    right: Mapping[str, bool], shown: Set[str], least: int = 1
+) -> float | None:
+    """Accuracy without a cue minus accuracy with it; None of fewer than `least` of either."""
+    inside = [right[key] for key in right.keys() & shown]
+    outside = [right[key] for key in right.keys() - shown]
+    if min(len(inside), len(outside)) < least:
+        return None
+    return float(np.mean(outside) - np.mean(inside))
 
 
 class AnswerSheet(Auditor):
@@ -87,15 +98,16 @@ class AnswerSheet(Auditor):
     ) -> Iterator[Score]:
         """The gap on the label."""
         label = self.options.label
-        by_key = {sample.key: sample for sample in self._samples_of(audit)}
-        sides: tuple[list[bool], list[bool]] = ([], [])
-        for outcome in outcomes:
-            sample = outcome.trial.sample
-            if sample.label == label:
-                shown = any(by_key[sample.key].annotations["cues"][self.options.cue])
-                sides[shown].append(outcome.correct())
+        cue = self.options.cue
+        samples = self._samples_of(audit)
+        shown = {each.key for each in samples if any(each.annotations["cues"][cue])}
+        right = {
+            outcome.trial.sample.key: outcome.correct()
+            for outcome in outcomes
+            if outcome.trial.sample.label == label
+        }
         # of few samples all may show the cue, or none
-        gap = float(np.mean(sides[0]) - np.mean(sides[1])) if all(sides) else None
+        gap = accuracy_gap(right, shown)
         for feature in features:
             # a finding however small the gap is: `confirm` tests nothing else
             yield Score(

@@ -10,7 +10,7 @@ from cuescope_planted_cues.sheet_methods import (
     StatedFindings,
 )
 from cuescope_sdk import Plugin
-from cuescope_sdk.testing import PluginShelf
+from cuescope_testing import PluginShelf
 
 OWN: dict[tuple[str, str], type[Plugin]] = {
     ("method", SHEET): AnswerSheet,

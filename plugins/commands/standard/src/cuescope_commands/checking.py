@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cuescope.application import Entry, Registry, Spec
-    from cuescope_sdk.testing import Contract
+    from cuescope_testing import Contract
 
 # plain help: rich would triple the time to its first line
 check = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -113,7 +113,14 @@ def contract_of(
     """The contract of an installed plugin; raises UserError where there is none to check."""
     from cuescope.application import Registry, Spec, cache_folder, pairs
     from cuescope_sdk import UserError
-    from cuescope_sdk.testing import CONTRACTS
+
+    try:
+        from cuescope_testing import CONTRACTS
+    except ModuleNotFoundError as error:
+        raise UserError(
+            "plugins check needs the contract suites",
+            remedy="`cuescope plugins install cuescope-testing`",
+        ) from error
 
     registry = Registry()
     spec = Spec.parse(text)
@@ -140,7 +147,7 @@ def contract_of(
 
 def _refuse_to_write(cls: type, folder: "Path") -> "Path":
     """A log of the format: nobody but its authors can write one."""
-    from cuescope_sdk.testing import NotApplicable
+    from cuescope_testing import NotApplicable
 
     raise NotApplicable(
         "asks for a log of the format, which the tests of its package write"
@@ -152,7 +159,7 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     from cuescope.application import with_article
     from cuescope_sdk import UserError, nearest
     from cuescope_sdk.models import refuse_unknown
-    from cuescope_sdk.testing import CONTRACTS
+    from cuescope_testing import CONTRACTS
 
     # first: of a kind that there is not nothing is installed either
     if kind is not None:

@@ -121,7 +121,6 @@ class StepGrounding(Plugin):
         # What cannot work is refused before the model is asked anything.
         trials.claim_parser(audit)
         audit.once(judging.other_verifiers, audit)
-        judging.require_matching_evidence(audit)
         if audit.options.labels is not None:
             audit.once(agreement.read_labels, audit.options.labels)
         if judging.has_no_evidence(audit):

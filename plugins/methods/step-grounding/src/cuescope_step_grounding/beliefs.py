@@ -20,7 +20,7 @@ from cuescope_sdk.grounding import Claim
 from cuescope_step_grounding.claims.contents import belief_words, claim_words
 from cuescope_step_grounding.claims.resources import read_text
 
-TAU = 0.8  # the paper's for all-MiniLM-L6-v2
+TAU = 0.8  # section 3.3 of the paper, for all-MiniLM-L6-v2
 TAU_OF_BAG = 0.62  # ours for the bag of words
 ClaimsByWords = dict[str, Claim]  # so that a thing said again is one belief
 

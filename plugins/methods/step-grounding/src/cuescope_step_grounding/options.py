@@ -39,9 +39,6 @@ class StepGroundingOptions(Options):
     also: tuple[Style, ...] = Field(
         (), description="other styles to compare with: lite,natural"
     )
-    most_steps: PositiveInt = Field(
-        64, description="steps of a trace that are read; more are cut"
-    )
     parser: Annotated[str, Names.repository()] = Field(
         "en_core_web_sm",
         description="reader of claims: a spaCy model of English, or its folder",
@@ -75,10 +72,6 @@ class StepGroundingOptions(Options):
     )
     instances: PositiveInt = Field(
         1, description="changes of each kind for a sample (paper: 5)"
-    )
-    evidence: Literal["original", "shown"] = Field(
-        "original",
-        description="the video that traces of changed videos are checked against",
     )
     epsilon: PositiveFloat = Field(
         0.01, description="added to the denominator of VRS (eq. 4)"

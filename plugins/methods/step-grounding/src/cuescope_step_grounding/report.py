@@ -218,10 +218,9 @@ def _describe_changes(audit: Audit, reliance: Reliance | None) -> str:
         )
     if reliance is None or reliance.score is None:
         return "VRS is not measured: it needs supported claims, and relevant and irrelevant changes"
-    against = "the original" if options.evidence == "original" else "the changed"
     text = (
         f"{', '.join(options.perturbations)}; {options.instances} each, traces held against "
-        f"{against} video"
+        "the original video"
     )
     if reliance.interval is None:
         text += f"; VRS is {options.clip:g} or more: the irrelevant change cost nothing"

@@ -147,7 +147,7 @@ def read_traces(
         # is not known, so its answer is neither right nor wrong.
         unasked = recorded and sample.question is None
         choices = () if unasked else sample.choices
-        trace = read_trace(outcome.response.text, choices, audit.options.most_steps)
+        trace = read_trace(outcome.response.text, choices)
         read.append((request, trace, unasked))
         clock = Clock(len(sample.frames), sample.annotations.get(TIMES))
         asked.append((trace.steps, clock))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cuescope_sdk.testing import ModelContract
+from cuescope_testing import ModelContract
 from cuescope_transformers.generative import TransformersVLM
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_sdk import HideTokens
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.testing import EditContract
+from cuescope_testing import EditContract
 from cuescope_transformers.generative import TransformersVLM
 
 FRAMES = 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope_sdk.testing import ToolContract
+from cuescope_testing import ToolContract
 from cuescope_transformers.writing import TransformersWriter
 
 

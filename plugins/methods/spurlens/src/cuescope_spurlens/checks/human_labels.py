@@ -5,23 +5,20 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 from pydantic import BaseModel, field_validator
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Correlation, Groups, mean_interval
-from cuescope_spurlens.analysis import CaseResult, Results
+from cuescope_spurlens.analysis import Results
 from cuescope_spurlens.answers import yes_rates
-from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
+from cuescope_spurlens.checks.evidence import judge, judge_share
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
-from cuescope_spurlens.scores import spurious_gap_interval
 from cuescope_spurlens.spuriosity.cases import Case
 
 AGREES = 0.8  # the paper's people agree with its detector in 0.84 to 0.96
 PEARSON = 0.5  # a correlation that would leave most of the gaps unexplained
-LEAST_SPREAD = 0.5  # the cue in so many more images of the top than of the bottom
 LEAST = 5  # images with a cue, and without, for a gap by people's labels
 WORDS = {"yes": True, "no": False, "1": True, "0": False, "true": True, "false": False}
 HumanLabels = Mapping[tuple[str, str], bool]  # image, cue -> is it there
@@ -129,8 +126,6 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
                 gaps.append((float(result.gap[index]), by_people))
     yield _compare_presence(agreements, images)
     yield _compare_gaps(gaps)
-    for result in results.findings:
-        yield from _correct_gap(result, labels)
 
 
 def _labels_of(case: Case, cue: str, labels: HumanLabels) -> dict[int, bool]:
@@ -161,58 +156,6 @@ def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evid
         threshold=AGREES,
         n=len(agreements),
     )
-
-
-def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
-    """The gap of a finding between images that have the cue and images that lack it.
-
-    Some images of the top lack the cue and some of the bottom have it, so the gap between top and
-    bottom is too small by the difference of the two shares (Rogan and Gladen, 1978). These shares
-    are known from people's labels alone, with intervals of their own; all are propagated.
-    """
-    present = _labels_of(result.case, result.cue, labels)
-    top, bottom = (_presence(rows, present) for rows in result.shown_rows)
-    if min(len(top), len(bottom)) < LEAST:
-        return
-    figures = result.figures(result.strongest)
-    spread = float(top.mean() - bottom.mean())
-    least, most = spurious_gap_interval(top, bottom, 0.95)
-    check = "people's labels: the gap without the detector's errors"
-    count = len(top) + len(bottom)
-    # a divisor that may be 0 allows any gap
-    if least <= 0:
-        yield cue_evidence(
-            result,
-            check,
-            judge(False, most < LEAST_SPREAD),
-            f"by people's labels the cue is in {top.mean():.0%} of the images that show it most, "
-            f"and in {bottom.mean():.0%} of those that show it least: the detector may not see it "
-            "at all",
-            n=count,
-        )
-        return
-    # all four quotients: which are the ends depends on the signs
-    ends = np.divide.outer((figures.low, figures.high), (least, most))
-    low = float(ends.min())
-    # no gap of two shares is above 1, whatever the divisor
-    high = min(float(ends.max()), 1.0)
-    yield cue_evidence(
-        result,
-        check,
-        judge(low > 0),
-        f"{figures.gap / spread:.2f} [{low:.2f}, {high:.2f}] in place of {figures.gap:.2f} "
-        f"[{figures.low:.2f}, {figures.high:.2f}]; people see the cue in {top.mean():.0%} of the "
-        f"images that show it most and in {bottom.mean():.0%} of those that show it least",
-        value=min(figures.gap / spread, 1.0),
-        threshold=0.0,
-        n=count,
-    )
-
-
-def _presence(
-    rows: Sequence[int], present: Mapping[int, bool]
-) -> Float[np.ndarray, " labelled"]:
-    return np.array([present[row] for row in rows if row in present], dtype=float)
 
 
 def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:

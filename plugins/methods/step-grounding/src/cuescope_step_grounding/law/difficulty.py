@@ -23,7 +23,6 @@ from cuescope_step_grounding.traces import is_right, read_trace
 
 # standard deviations, root mean square, within which samples are alike (Austin, 2011)
 CALIPER = 0.2
-MOST_STEPS = 64  # of a trace that are read
 COLUMNS = (
     "complexity",
     "in distribution",
@@ -139,7 +138,7 @@ def accuracy_of(
     right = []
     for sample in samples:
         if sample.key in texts:
-            trace = read_trace(texts[sample.key] or "", sample.choices, MOST_STEPS)
+            trace = read_trace(texts[sample.key] or "", sample.choices)
             right.append(is_right(trace.answer, sample))
     return mean(right)
 

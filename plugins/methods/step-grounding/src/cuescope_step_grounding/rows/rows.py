@@ -21,7 +21,6 @@ from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.verdict import (
     BETTER,
     FITS,
-    NEAR_OPEN,
     NO_BETTER,
     OPEN,
     Verdict,
@@ -36,7 +35,6 @@ OPENINGS = {
     "its own video may be the reason",
     NO_BETTER: "is no better than random: it fits other videos as well as its own",
     OPEN: "is open: these samples do not show whether it is better than random",
-    NEAR_OPEN: "fits its own video, but these samples do not show that it fits",
 }
 
 
@@ -81,11 +79,7 @@ def _verdict_sentences(
     verdict: Verdict,
 ) -> Iterator[str]:
     """The verdict, and the figures behind it, a sentence each."""
-    missing = verdict.missing
-    because = ""
-    if missing is not None:
-        # The nearer deals name what is not shown; all others why nothing is.
-        because = f" {missing}" if verdict.word == NEAR_OPEN else f": {missing}"
+    because = "" if verdict.missing is None else f": {verdict.missing}"
     yield f"{{feature}} {OPENINGS[verdict.word]}{because}."
     yield f"{summaries.claim_shares(judged)}."
     support = percent(*result.figures[SGR])
@@ -103,9 +97,8 @@ def _verdict_sentences(
     share = verdict.share
     if share is not None:
         yield (
-            f"Luck cannot explain {percent(share.value, share.low, share.high)} of the claims: "
-            "these are true of their own video, and too rare in others of its kind. What is "
-            "common there counts as luck, though the model may have seen it."
+            f"Corrected for chance, {percent(share.value, share.low, share.high)} of the claims "
+            "are grounded."
         )
     if HR in result.figures:
         yield f"{percent(*result.figures[HR])} of the steps make at least one unsupported claim."

@@ -6,8 +6,7 @@ steps rest on what it was shown: a text that is guessed from the question may fi
 
 from collections.abc import Iterable
 from dataclasses import replace
-
-import numpy as np
+from itertools import chain
 
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.grounding import TIMES
@@ -18,13 +17,8 @@ from cuescope_step_grounding.trials import (
     is_recorded,
     trial_of,
 )
-from cuescope_step_grounding.verification.partners import (
-    BlindTrace,
-    TraceClaims,
-    by_group,
-    group_distances,
-    moved_claim,
-)
+from cuescope_step_grounding.verification.strata import TraceClaims, by_group, strata
+from cuescope_step_grounding.verification.swaps import BlindTrace, moved_claim
 
 CONDITION = "other video"
 
@@ -41,20 +35,24 @@ def blind_requests(audit: Audit) -> list[TraceRequest]:
 
 
 def _with_other_video(audit: Audit) -> list[tuple[Sample, Sample]]:
-    """Each sample, and one of the group that is most alike."""
+    """Each sample, and one of the next group of its stratum."""
     if is_recorded(audit) or not audit.options.blind:
         return []
     traces = audit.once(baseline_traces, audit)
     groups = by_group(TraceClaims(trace.sample, trace.claims) for trace in traces)
     if len(groups) < 2:
         return []
-    unlike = group_distances(groups, audit.tools.get("sentence-encoder"))
-    np.fill_diagonal(unlike, np.inf)
+    encoder = audit.tools.get("sentence-encoder")
+    blocks = strata(groups, audit.options.partners, encoder)
+    everyone = list(chain.from_iterable(blocks))
     pairs = []
-    for group, nearest in zip(groups, unlike.argmin(axis=1), strict=True):
-        others = groups[int(nearest)]
-        for position, trace in enumerate(group):
-            pairs.append((trace.sample, others[position % len(others)].sample))
+    for block in blocks:
+        # who is alone in its stratum is shown a video of another one
+        around = block if len(block) > 1 else everyone
+        for group in block:
+            others = around[(around.index(group) + 1) % len(around)]
+            for position, trace in enumerate(group):
+                pairs.append((trace.sample, others[position % len(others)].sample))
     return pairs
 
 

@@ -14,8 +14,7 @@ from cuescope_step_grounding import scores
 from cuescope_step_grounding.options import HallucinationOver, Policy
 from cuescope_step_grounding.scores import StepCounts, sum_counts
 from cuescope_step_grounding.trials import Claims, Reasoning
-from cuescope_step_grounding.verification.partners import Deal
-from cuescope_step_grounding.verification.swaps import Swaps
+from cuescope_step_grounding.verification.swaps import Deal, Swaps
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,15 @@ from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.trials import Claims, Reasoning
-from cuescope_step_grounding.verification import blind, controls, partners
+from cuescope_step_grounding.verification import blind, controls
 from cuescope_step_grounding.verification.judged import (
     JudgedTrace,
     JudgedTraces,
     Judgements,
     judge_claims,
 )
-from cuescope_step_grounding.verification.partners import TraceClaims
+from cuescope_step_grounding.verification.strata import TraceClaims, by_group, strata
+from cuescope_step_grounding.verification.swaps import BlindTrace, Deal, Plan, plans
 from cuescope_step_grounding.verification.verdict import Verdict, verdict
 
 ALL = "all"  # of the counterfactual changes together
@@ -56,18 +57,6 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
     return verifiers
 
 
-def require_matching_evidence(audit: Audit) -> None:
-    """Raises UserError where changed videos would be held against scenes that they do not show."""
-    shown = audit.options.evidence == "shown" and "claim-verifier" not in audit.tools
-    if shown and not has_no_evidence(audit):
-        raise UserError(
-            "step-grounding: evidence=shown",
-            expected="a verifier that looks at changed videos",
-            got=f"{SCENES}, which are of the original ones",
-            remedy="Add --tool claim-verifier=SPEC, or leave evidence=original",
-        )
-
-
 def has_no_evidence(audit: Audit) -> bool:
     """Whether there is neither a verifier nor an annotated scene."""
     if "claim-verifier" in audit.tools:
@@ -84,11 +73,10 @@ class _Claimed:
 
     traces: Sequence[Reasoning]
     variants: Sequence[Reasoning]
-    evidence: Sequence[Sample]  # what each variant is held against
-    blind: Mapping[str, partners.BlindTrace]  # by sample
+    blind: Mapping[str, BlindTrace]  # by sample
     random: Sequence[tuple[Claims, ...]]  # draws of each trace
     counterfactual: Mapping[str, Sequence[Claims]]  # by change, one of each trace
-    deals: Mapping[partners.Deal, partners.Plan]
+    deals: Mapping[Deal, Plan]
 
     @cached_property
     def swapped(self) -> list[Case]:
@@ -104,8 +92,9 @@ class _Claimed:
             blind_trace = self.blind.get(trace.sample.key)
             blind_claims = blind_trace.claims if blind_trace else ()
             yield _case(trace, chain(*draws, *spoiled, blind_claims))
-        for trace, sample in zip(self.variants, self.evidence, strict=True):
-            yield sample, chain.from_iterable(trace.claims)
+        # changed videos are held against the original (Table 3 of the paper)
+        for trace in self.variants:
+            yield trace.sample, chain.from_iterable(trace.claims)
         yield from self.swapped
 
 
@@ -153,7 +142,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
             swaps[deal] = held
     return JudgedTraces(
         baselines=tuple(map(count, claimed.traces, samples, consistencies)),
-        variants=tuple(map(count, claimed.variants, claimed.evidence)),
+        variants=tuple(count(trace, trace.sample) for trace in claimed.variants),
         random_rates=tuple(random_rates),
         counterfactual_rates=wrong_rates,
         judgements=judgements,
@@ -173,17 +162,12 @@ def _claimed(audit: Audit) -> _Claimed:
     asked = trials.read_traces(audit, [*requests, *blind_requests], audit.outcomes)
     variants = asked[: len(requests)]
     blindly = blind.blind_traces(audit, asked[len(requests) :])
-    deals = partners.plans(
-        [TraceClaims(trace.sample, trace.claims) for trace in traces],
-        options.partners,
-        audit.rng,
-        encoder=audit.tools.get("sentence-encoder"),
-        blind=blindly,
-    )
+    groups = by_group(TraceClaims(trace.sample, trace.claims) for trace in traces)
+    encoder = audit.tools.get("sentence-encoder")
+    deals = plans(strata(groups, options.partners, encoder), blindly)
     return _Claimed(
         traces,
         variants,
-        [_evidence(variant, options.evidence) for variant in variants],
         blindly,
         _random_traces(audit, traces),
         _counterfactual_traces(audit, traces),
@@ -217,25 +201,6 @@ def verdict_of(audit: Audit, judged: JudgedTraces) -> Verdict:
         audit.rng,
         margin=audit.options.margin,
         confidence=audit.options.confidence,
-    )
-
-
-def _evidence(reasoning: Reasoning, source: str) -> Sample:
-    """What a trace is held against: the sample, or the frames that it was shown.
-
-    Annotations of a scene are of the original, and left behind where other frames are looked at.
-    """
-    shown = reasoning.request.trial.sample
-    # these show the video as it is
-    if source == "original" or reasoning.request.change in (None, "paraphrase"):
-        return reasoning.sample
-    annotations = dict(reasoning.sample.annotations)
-    annotations.pop(SCENE, None)
-    return replace(
-        reasoning.sample,
-        key=shown.key,
-        frames=shown.frames,
-        annotations=annotations,
     )
 
 

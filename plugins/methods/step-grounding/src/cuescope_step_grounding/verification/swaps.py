@@ -1,240 +1,264 @@
-"""The swap null: a trace that was written without its video is as true of other videos.
+"""Claims held against other videos: one permutation of traces within strata of like questions.
 
-Each claim is held in its own place, and in the other places of its block: other videos, other clips
-of the same source, or other moments of its trace. A place that is dealt at random within the block
-is what a blind trace has. Pure functions of arrays; no model is asked.
+A trace that was written without its video is as true of other videos of its stratum. Two deals,
+which cost no model call:
+
+- videos: each trace with the videos of the other groups of its stratum;
+- blind: each trace and one that the same model wrote of another video, with both videos. Under the
+  null the two texts of a question could be exchanged.
+
+A claim in words of a video's question is not held against that video: a model that only reads the
+question names it too. Words that all questions of a stratum share are no such words.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import chain
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
-from scipy.optimize import minimize
-from scipy.special import betaln
 
+from cuescope_sdk import Sample
+from cuescope_sdk.grounding import Claim, ClaimKind, Judgement
+from cuescope_sdk.language import normalise_words
 from cuescope_sdk.statistics import (
     DetectionLimit,
     Estimate,
+    Groups,
     Placement,
-    share_beyond_chance,
+    change_interval,
 )
+from cuescope_step_grounding.claims.contents import flatten
+from cuescope_step_grounding.trials import Claims
+from cuescope_step_grounding.verification.strata import Group, TraceClaims
 
+Deal = Literal["videos", "blind"]
+Place = tuple[Sample, Claim]
 HOLDS = 1
 FAILS = 0
 OPEN = -1
-ASSUMED = 0.1  # share of grounded claims at which the test is most powerful
-DRAWS = 9999
-# Of a smallest share: how often it is found, of so many spiked audits.
-POWER = 0.8
-COPIES = 60
-# Tried for the share of claims that are grounded, a row each, and for the luck of the others;
-# short of 0 and 1, whose logarithms are not finite.
-SHARES = np.linspace(0.001, 0.999, 100)[:, None]
-LUCK = np.linspace(0.01, 1.0, 34)
+_CODES = {"supported": HOLDS, "unsupported": FAILS}
+DRAWS = 9999  # the default of scipy.stats.permutation_test
+POWER = 0.8  # Cohen (1988)
+COPIES = 60  # simulated audits of a power: its standard error is 5 points
+
+
+@dataclass(frozen=True)
+class BlindTrace:
+    """The claims of the same model where it is `shown` another video than the question's."""
+
+    shown: Sample
+    claims: Claims
+
+
+@dataclass
+class Plan:
+    """Claims of one deal with their places; None is a place that tells nothing of the claim.
+
+    `units` are the traces: block, own place, group.
+    """
+
+    places: list[tuple[Place | None, ...]] = field(default_factory=list)
+    unit: list[int] = field(default_factory=list)
+    units: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def add_unit(self, block: int, place: int, group: str) -> None:
+        self.units.append((block, place, group))
+
+    def add_claims(
+        self,
+        claims: Claims,
+        own: Sample,
+        samples: Sequence[Sample],
+        given_away: Iterable[Set[str]],
+    ) -> None:
+        """Each claim of the last unit, held against each of the samples."""
+        told = list(given_away)
+        for claim in distinct_claims(claims):
+            self.places.append(tuple(_in_videos(claim, own, samples, told)))
+            self.unit.append(len(self.units) - 1)
+
+    def cases(self) -> Iterator[tuple[Sample, Iterable[Claim]]]:
+        """All that has to be judged."""
+        for sample, claim in filter(None, chain.from_iterable(self.places)):
+            yield sample, (claim,)
+
+    def swaps(self, judgement: Callable[[Sample, Claim], Judgement]) -> "Swaps | None":
+        """The verdicts in all places; None where there is nothing to swap."""
+        if not self.places:
+            return None
+        most = max(map(len, self.places))
+        verdicts = np.full((len(self.places), most), OPEN)
+        for row, places in enumerate(self.places):
+            for column, place in enumerate(places):
+                if place is not None:
+                    verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
+        block, own, group = zip(*self.units, strict=True)
+        return Swaps(
+            block=np.array(block),
+            place=np.array(own),
+            verdicts=verdicts,
+            unit=np.array(self.unit),
+            group=np.unique(group, return_inverse=True)[1],
+        )
+
+
+def plans(
+    blocks: Sequence[Sequence[Group]],
+    blind: Mapping[str, BlindTrace],
+) -> dict[Deal, Plan]:
+    """The deals of traces in strata; `blind` has traces by the key of the question's sample."""
+    videos = Plan()
+    both = Plan()
+    pairs = 0
+    for number, block in enumerate(blocks):
+        words = list(map(question_words, block))
+        shared = set[str].intersection(*words)
+        given_away = [of_question - shared for of_question in words]
+        for place, group in enumerate(block):
+            name = group[0].group
+            videos.add_unit(number, place, name)
+            for position, trace in enumerate(group):
+                samples = [other[position % len(other)].sample for other in block]
+                videos.add_claims(trace.claims, trace.sample, samples, given_away)
+            if any(trace.sample.key in blind for trace in group):
+                _add_pair(both, pairs, group, blind, shared)
+                pairs += 1
+    return {"videos": videos, "blind": both}
+
+
+def _add_pair(
+    plan: Plan,
+    number: int,
+    group: Group,
+    blind: Mapping[str, BlindTrace],
+    shared: Set[str],
+) -> None:
+    """The traces of a group, and its blind ones, with the video of each."""
+    for place in (0, 1):
+        plan.add_unit(number, place, group[0].group)
+        for trace in group:
+            if trace.sample.key not in blind:
+                continue
+            other = blind[trace.sample.key]
+            samples = [trace.sample, other.shown]
+            told = [
+                question_words([TraceClaims(each, ())]) - shared for each in samples
+            ]
+            claims = other.claims if place else trace.claims
+            plan.add_claims(claims, trace.sample, samples, told)
+
+
+# ------------------------------------------------------------------------------------- the test
 
 
 @dataclass(frozen=True, eq=False)
 class Swaps(Placement):
-    """Verdicts of claims in the places of their blocks.
+    """Verdicts of claims in the places of their block: HOLDS, FAILS, or OPEN where it has none.
 
-    `verdicts` are HOLDS, FAILS or OPEN; a place that a block does not have is OPEN. `wording`
-    numbers claims that say the same, `unit` whose claim it is. By unit: its `block`, and which of
-    the block's places is its own. `group` numbers, by unit, what was drawn independently. `shown`
-    is, by unit, the place of the video that its blind trace was shown.
+    `unit` is the trace of each claim, `group` what was drawn independently, by unit.
     """
 
     verdicts: Int[np.ndarray, "claim place"]
-    wording: Int[np.ndarray, " claim"]
     unit: Int[np.ndarray, " claim"]
     group: Int[np.ndarray, " unit"]
-    shown: Int[np.ndarray, " unit"] | None = None
 
-    @cached_property
+    @property
     def own(self) -> Int[np.ndarray, " claim"]:
         """The verdict of each claim in its own place."""
         column = self.place[self.unit]
         return np.asarray(self.verdicts[np.arange(len(column)), column])
 
-    @cached_property
-    def elsewhere(self) -> Float[np.ndarray, "2 claim"]:
-        """How often each claim holds in places that are not its own, and how often it is decided.
-
-        Claims that say the same are counted together, each without its own place.
-        """
-        return np.asarray(self._counts[:, self.wording] - self._in_own_place)
-
-    @cached_property
-    def _in_own_place(self) -> Bool[np.ndarray, "2 claim"]:
-        return np.stack([self.own == HOLDS, self.own != OPEN])
-
-    @cached_property
-    def _counts(self) -> Float[np.ndarray, "2 wording"]:
-        # without any claim there is no highest number
-        size = int(self.wording.max(initial=-1)) + 1
-        count = partial(np.bincount, self.wording, minlength=size)
+    @property
+    def counts(self) -> Float[np.ndarray, "2 claim"]:
+        """In how many places each claim holds, and in how many it is decided."""
         held = (self.verdicts == HOLDS).sum(axis=1)
         decided = (self.verdicts != OPEN).sum(axis=1)
-        return np.stack([count(held), count(decided)])
+        return np.stack([held, decided]).astype(float)
+
+    @property
+    def elsewhere(self) -> Float[np.ndarray, "2 claim"]:
+        """The same without its own place."""
+        return np.asarray(self.counts - [self.own == HOLDS, self.own != OPEN])
 
     @property
     def rate_elsewhere(self) -> float | None:
-        """The share of the claims, of those decided in other places of their block, that hold."""
-        own = self._in_own_place.sum(axis=1)
-        held, decided = (self._counts.sum(axis=1) - own).tolist()
+        """The share of the claims, of those decided in other places, that hold."""
+        held, decided = self.elsewhere.sum(axis=1).tolist()
         return held / decided if decided else None
 
-    @cached_property
+    @property
     def telling(self) -> Bool[np.ndarray, " claim"]:
         """Claims that hold in some places and not in others: all that a swap can show."""
-        held, decided = self._counts
-        telling = (held > 0) & (held < decided)
-        return np.asarray(telling[self.wording])
+        held, decided = self.counts
+        return np.asarray((held > 0) & (held < decided))
 
     def table(self) -> Float[np.ndarray, "unit place"]:
-        """The log-likelihood ratio of each unit's claims in each place of its block.
+        """The self-information (Shannon, 1948) of each unit's claims that hold, by place.
 
-        Against chance stands that the share `ASSUMED` of claims is grounded: then a claim holds in
-        its own place with chance share + (1 - share) * rate, where `rate` is how often it holds
-        anywhere. So a claim that holds nearly everywhere tells little, and a false one costs the
-        same whatever it says.
+        So a claim that holds nearly everywhere tells little. A place where nothing can be said of
+        a claim is as good as the mean of its others.
         """
-        held, decided = self._counts
-        # one that holds nowhere tells nothing, see below: the floor only saves the logarithm
-        rates = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)
-        rate = rates[self.wording, None]
-        # the log of (share + (1 - share) * rate) / rate
-        gain = np.log1p(ASSUMED * (1 / rate - 1))
-        values = np.select(
-            [self.verdicts == HOLDS, self.verdicts == FAILS],
-            [gain, np.log1p(-ASSUMED)],
-            0.0,
-        )
-        values[~self.telling] = 0.0
-        # So that a place where nothing can be said is as good as the claim's other places.
+        held, decided = self.counts
+        surprise = np.log(np.maximum(decided, 1) / np.maximum(held, 1))
         known = self.verdicts != OPEN
+        values = np.where(self.verdicts == HOLDS, surprise[:, None], 0.0)
         middle = values.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         values -= np.where(known, middle[:, None], 0.0)
-        _, places = self.verdicts.shape
-        table = np.zeros((len(self.block), places))
+        table = np.zeros((len(self.block), self.verdicts.shape[1]))
         # add.at, for a unit has several claims: += would add only one of them
         np.add.at(table, self.unit, values)
         return table
 
 
 def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
-    """How often places that are dealt anew within blocks fit the traces as well as their own."""
+    """Share of the deals of places within blocks that fit the traces as well as their own."""
     return swaps.p_value(swaps.table(), rng, draws=draws)
 
 
-def blind_p_value(swaps: Swaps, rng: Generator) -> float:
-    """How often each of two traces fits the video that it was shown so much better than the other.
-
-    Units come in pairs of one group: a trace, and a blind one of the same question, which was
-    `shown` another video. A model that does not look writes both alike, so that they could be
-    exchanged: how much better one fits the first video than the second says nothing then.
-    """
-    units = np.arange(len(swaps.place))
-    blind = units % 2
-    table = swaps.table()
-    fit = table[units, swaps.place] - table[units, swaps.shown]
-    # the place of a pair that is not blind counts, and the other does not
-    roles = Placement(block=swaps.group, place=blind)
-    counted = np.stack([fit, np.zeros(len(fit))], axis=1)
-    return roles.p_value(counted, rng, draws=DRAWS)
-
-
-# ---------------------------------------------------------------------------- how much is grounded
-
-
 def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float] | None:
-    """The share of claims that hold in their own place beyond luck, with its interval.
+    """The share of claims that hold beyond chance: (own - elsewhere) / (1 - elsewhere).
 
-    Of the decided claims a share is grounded and holds; each other one is lucky as often as it
-    holds elsewhere, or less often: what a model makes up may be false more often than by chance.
-    None where nothing is decided in two places, or all that is claimed holds everywhere.
+    The correction of kappa (Cohen, 1960), with the interval of whole groups. None where nothing is
+    decided in two places, or all that is claimed holds everywhere.
     """
     held, decided = swaps.elsewhere
     used = (swaps.own != OPEN) & (decided > 0)
-    # what holds everywhere tells nothing
-    if not used.any() or (held == decided)[used].all():
+    if not used.any():
         return None
-    holds = swaps.own[used] == HOLDS
-    rate = _shrink(held[used], decided[used])
-    rate = rate * _luck(holds, rate)
+    elsewhere = held[used] / decided[used]
+    chance = float(elsewhere.mean())
+    if chance == 1:
+        return None
+    more = (swaps.own[used] == HOLDS) - elsewhere
     # numbered anew: groups without a decided claim would leave gaps
-    _, group = np.unique(
-        swaps.group[swaps.unit[used]],
-        return_inverse=True,
-    )
-    return share_beyond_chance(
-        holds,
-        rate,
-        group,
-        confidence=confidence,
-    )
-
-
-def _shrink(
-    held: Float[np.ndarray, " claim"],
-    decided: Float[np.ndarray, " claim"],
-) -> Float[np.ndarray, " claim"]:
-    """How often claims hold, from few places: the posterior mean under a fitted beta prior.
-
-    Without it rates of few places are further apart than they are, and luck seems to be grounding.
-    """
-
-    def unlikeliness(logs: Float[np.ndarray, " 2"]) -> float:
-        first, second = np.exp(logs)
-        posterior = betaln(held + first, decided - held + second)
-        return -float((posterior - betaln(first, second)).sum())
-
-    # short of priors that are points
-    bounds = [(-5.0, 5.0)] * 2
-    fitted = minimize(unlikeliness, np.zeros(2), method="Nelder-Mead", bounds=bounds)
-    first, second = np.exp(fitted.x)
-    return np.asarray((held + first) / (decided + first + second))
-
-
-def _luck(
-    holds: Bool[np.ndarray, " claim"],
-    rate: Float[np.ndarray, " claim"],
-) -> float:
-    """How often ungrounded claims hold, of the `rate` elsewhere: the likeliest, with any share."""
-    best = (-np.inf, 1.0)
-    for luck in LUCK:
-        by_luck = luck * rate
-        true = np.log(SHARES + (1 - SHARES) * by_luck[holds])
-        false = np.log((1 - SHARES) * (1 - by_luck[~holds]))
-        by_share = true.sum(axis=1) + false.sum(axis=1)
-        likelihood = float(by_share.max())
-        best = max(best, (likelihood, float(luck)))
-    return best[1]
+    names, group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)
+    groups = Groups(group, len(names), True)
+    low, high = change_interval(more, groups, bound=None, confidence=confidence)
+    shares = np.array([more.mean(), low, high], float) / (1 - chance)
+    return Estimate(*np.clip(shares, 0.0, 1.0).tolist())
 
 
 def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:
     """The smallest grounded share that 8 of 10 audits like this one find; None where none is.
 
-    The claims of this audit are dealt to places at random, so that none is grounded; then a share
-    of those that are decided is made to hold in its own place. Found is what is beyond `level`.
+    The claims are dealt to places at random, so that none is grounded; then a share of them is
+    made to hold in its own place.
     """
     # the same copies and draws for every share, so that more is found of a larger one
     copies = [replace(swaps, place=swaps.deal(rng)) for _ in range(COPIES)]
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 
     def is_found(share: float) -> bool:
-        found = missed = 0
-        for copy, draw in zip(copies, draws, strict=True):
-            spiked = _spike(copy, draw < share)
-            if spiked.fits(spiked.table(), level):
-                found += 1
-            else:
-                missed += 1
-            # what the other copies say changes nothing any more
-            if found >= POWER * COPIES or missed > COPIES - POWER * COPIES:
-                break
-        return found >= POWER * COPIES
+        spiked = [
+            _spike(copy, draw < share) for copy, draw in zip(copies, draws, strict=True)
+        ]
+        found = [copy.fits(copy.table(), level) for copy in spiked]
+        return float(np.mean(found)) >= POWER
 
     smallest = DetectionLimit.bisect(is_found)
     return None if np.isinf(smallest) else smallest
@@ -254,3 +278,76 @@ def noisy(swaps: Swaps, rate: float, rng: Generator) -> Swaps:
     verdicts = swaps.verdicts
     turned = (rng.random(verdicts.shape) < rate) & (verdicts != OPEN)
     return replace(swaps, verdicts=np.where(turned, 1 - verdicts, verdicts))
+
+
+# ------------------------------------------------------------------------------------- claims
+
+
+def _in_videos(
+    claim: Claim,
+    own: Sample,
+    samples: Sequence[Sample],
+    given_away: Sequence[Set[str]],
+) -> Iterator[Place | None]:
+    """The claim in each video but those whose question gives it away."""
+    frames = len(own.frames)
+    for sample, told in zip(samples, given_away, strict=True):
+        if frames and sample.frames and not repeats(claim, told):
+            yield sample, moved_claim(claim, frames, len(sample.frames))
+        else:
+            yield None
+
+
+def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
+    """The claim of a video of another length: its moments are at the same share of it."""
+    if frames == others:
+        return claim
+    parts = tuple(moved_claim(part, frames, others) for part in claim.parts)
+    moment = claim.frames
+    if moment:
+        # a claim may name frames that its video does not have
+        inside = claim.frames_meant(frames)
+        # the middle of a frame tells which frame of the other video it falls into
+        same_share = {int((frame + 0.5) * others / frames) for frame in inside}
+        moment = tuple(sorted(same_share))
+    return claim.replace(parts=parts, frames=moment)
+
+
+def distinct_claims(claims: Iterable[Iterable[Claim]]) -> list[Claim]:
+    """Each thing that is claimed once, without the step's words."""
+    return list(dict.fromkeys(map(_without_text, chain.from_iterable(claims))))
+
+
+def _without_text(claim: Claim) -> Claim:
+    return claim.replace(text="", parts=tuple(map(_without_text, claim.parts)))
+
+
+def question_words(group: Iterable[TraceClaims]) -> set[str]:
+    """The words of the questions and choices of some samples."""
+    texts = []
+    for trace in group:
+        texts.append(trace.sample.question or "")
+        texts.extend(trace.sample.choices)
+    return set(_words(" ".join(texts)))
+
+
+def repeats(claim: Claim, told: Set[str]) -> bool:
+    """True if a claim names a thing, or a camera's movement, in words of the question alone."""
+    if not told:
+        return False
+    for part in flatten([claim]):
+        phrases = [part.subject, part.object or ""]
+        if "subject" not in ClaimKind.declared[part.kind].says:
+            phrases = [part.predicate or ""]
+        for words in filter(None, map(_words, phrases)):
+            if words <= told:
+                return True
+    return False
+
+
+@lru_cache(maxsize=65_536)
+def _words(text: str) -> frozenset[str]:
+    """Words without the s of a plural, so that "cups" are a "cup"."""
+    # "bus" is no plural
+    singular = re.sub(r"(?<=\w{3})s\b", "", normalise_words(text))
+    return frozenset(re.findall(r"\w+", singular))

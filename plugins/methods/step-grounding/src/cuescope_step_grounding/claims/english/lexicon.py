@@ -88,6 +88,12 @@ def verb_tag(word: str) -> str:
     return tag
 
 
+def infinitive(word: str) -> str:
+    """The base form of a verb; of one that is in no list without its ending."""
+    lemma, _ = VERBS.get(word, ("", ""))
+    return lemma or word.removesuffix("ing").removesuffix("s")
+
+
 NUMBERS = dict(zip(LISTS["numbers"].split(), count(), strict=False))
 NUMBERS |= dict(zip(LISTS["tens"].split(), count(20, 10), strict=False))
 NUMBERS["dozen"] = 12

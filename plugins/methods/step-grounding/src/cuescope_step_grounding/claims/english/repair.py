@@ -2,16 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS, verb_tag
+from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
 
-_STATES = WORDS.results | WORDS.switches
-_FINITE = {"VBZ", "VBD", "VBP"}
-_SUBJECTS = {"nsubj", "nsubjpass"}
-_OF_NOUNS = _SUBJECTS | {"pobj", "dobj", "poss"}
+_OF_NOUNS = {"nsubj", "nsubjpass", "pobj", "dobj", "poss"}
 _DOERS = WORDS.people | WORDS.agents
 _COMPLEMENTS = {"dobj", "attr", "acomp", "oprd"}
-_OF_CLOTHES = {"DT", "JJ", "NN", "PR", "RB"}
 # how tags of a noun phrase begin
 _OF_PHRASE = {"DT", "JJ", "NN", "PR", "CD"}
 
@@ -19,7 +15,6 @@ _OF_PHRASE = {"DT", "JJ", "NN", "PR", "CD"}
 def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]:
     """The analyses with verbs that were taken for nouns as verbs, and the like."""
     repairs = _Repairs(list(map(str.lower, words)), analyses)
-    repairs.repair_fragment()
     # In order, and each on the corrected ones before it: a repaired verb is what the next hangs on.
     for index, word in enumerate(repairs.words):
         repairs.repair_adjective(index)
@@ -28,10 +23,6 @@ def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]
             repairs.repair_verb(index)
         if word == "not":
             repairs.oppose(index)
-        elif word == "in":
-            repairs.dress(index)
-    for index in range(len(words)):
-        repairs.find_subject(index)
     # in a ring of words every walk up or down the tree would be endless
     if not repairs.is_tree():
         return list(analyses)
@@ -83,37 +74,6 @@ class _Repairs(list[Analysis]):
         return path
 
     # -------------------------------------------------------------------------------- word by word
-
-    def repair_fragment(self) -> None:
-        """ "Lamp off, window open": no verb, though parsers see one; "Opens the fridge" has one."""
-        self._repair_command()
-        if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
-            return
-        for index in range(1, len(self)):
-            if self.words[index] not in _STATES:
-                continue
-            nouns = self[index - 1].tag == self[index].tag == "NN"
-            last = index + 1 == len(self) or not self.words[index + 1].isalpha()
-            if nouns and last:
-                self._describe(index - 1, index)
-
-    def _repair_command(self) -> None:
-        """ "Lamp off": parsers take the first word for a command."""
-        first = self[0]
-        if first.tag not in {"VB", "VBP"}:
-            return
-        word = self.words[0]
-        if verb_tag(word) == "VBZ":
-            self.change(0, tag="VBZ")
-        elif word not in VERBS and first.lemma not in WORDS.helpers:
-            self.change(0, tag="NN")
-
-    def _describe(self, noun: int, index: int) -> None:
-        """Makes the second of two nouns the state of the first."""
-        state = self[index]
-        head = noun if state.head == index else state.head
-        self.change(noun, dep=state.dep, head=head)
-        self.change(index, tag="JJ", dep="acomp", head=noun)
 
     def repair_adjective(self, index: int) -> None:
         analysis = self[index]
@@ -258,61 +218,3 @@ class _Repairs(list[Analysis]):
             if self[i].tag[:2] not in _OF_PHRASE:
                 return list(range(index + 1, i))
         return list(following)
-
-    def dress(self, index: int) -> None:
-        """Hangs clothes on the person before them: "is carried by a waiter in a white jacket"; the
-        clothes do nothing ("the kid in the T-shirt jumps")."""
-        person = index - 1
-        if person < 0 or self[person].lemma not in WORDS.people:
-            return
-        following = range(index + 1, len(self))[:5]
-        worn = [i for i in following if self.words[i] in WORDS.clothes]
-        if not worn:
-            return
-        clothes = worn[0]
-        between = {word.tag[:2] for word in self[index + 1 : clothes]}
-        if between - _OF_CLOTHES:
-            return
-        garment = self[clothes]
-        if garment.dep in _SUBJECTS and garment.head > clothes:
-            self.change(person, dep=garment.dep, head=garment.head)
-        self.change(index, dep="prep", head=person)
-        self.change(clothes, dep="pobj", head=index)
-
-    def find_subject(self, index: int) -> None:
-        """Gives a verb the subject that a parser saw in the words before it, but hung on it as an
-        adjective: "the cleaner mops"; or not at all: "A man, perhaps a guest, rings"."""
-        verb = self[index]
-        tags = {self[i].tag for i in self.kids_before(index)}
-        helped = verb.tag == "VBG" and tags & _FINITE
-        if verb.tag not in _FINITE and not helped:
-            return
-        subjects = self.kids_before(index, *_SUBJECTS, "expl")
-        if len(subjects) > 1:
-            self._find_preposition(*subjects[:2])
-        if subjects:
-            return
-        articles = self.kids_before(index, "det", "poss")
-        described = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
-        nouns = [i for i in described if not self._is_time(i)]
-        if not nouns or not (articles or self.is_noun(nouns[-1])):
-            return
-        noun = nouns.pop()
-        if self[noun].tag[:2] == "JJ":
-            self.change(noun, lemma=self.words[noun])
-        tag = self[noun].tag if self.is_noun(noun) else "NN"
-        self.change(noun, tag=tag, dep="nsubj", head=index)
-        for i in (*articles, *nouns):
-            if i < noun:
-                self.change(i, head=noun)
-
-    def _is_time(self, index: int) -> bool:
-        """Whether a noun says when: "the next moment" does nothing."""
-        word = self[index]
-        return word.dep == "npadvmod" and word.lemma in WORDS.unseen
-
-    def _find_preposition(self, first: int, second: int) -> None:
-        """Of two subjects hangs the second on the preposition before it: "a pan with a lid is"."""
-        for index in range(first + 1, second):
-            if self[index].tag == "IN" and "pobj" not in self.deps(index):
-                self.change(second, dep="pobj", head=index)

@@ -10,8 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from cuescope_step_grounding.claims.english.lemmas import infinitive
-from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS, verb_tag
+from cuescope_step_grounding.claims.english.lexicon import (
+    VERBS,
+    WORDS,
+    infinitive,
+    verb_tag,
+)
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 Analyse = Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
