@@ -10,10 +10,12 @@ from cuescope_sdk.cues._candidates import (
 from cuescope_sdk.cues._cue import MOST_EXAMPLES, Box, Cue, LinearRecogniser
 from cuescope_sdk.cues._embedded import Embedded, embed
 from cuescope_sdk.cues._learning import (
+    LinearLogOdds,
     Origin,
     Shown,
     cue_of,
     learn,
+    learn_log_odds,
     make_cue,
     unlearned_cue,
 )
@@ -25,6 +27,7 @@ __all__ = [
     "Candidate",
     "Cue",
     "Embedded",
+    "LinearLogOdds",
     "LinearRecogniser",
     "MOST_EXAMPLES",
     "Origin",
@@ -37,6 +40,7 @@ __all__ = [
     "embed",
     "found_features",
     "learn",
+    "learn_log_odds",
     "make_cue",
     "refine_cue",
     "unlearned_cue",
