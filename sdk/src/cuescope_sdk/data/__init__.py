@@ -25,7 +25,6 @@ from cuescope_sdk.data._image_folders import (
     MediaFolder,
 )
 from cuescope_sdk.data._independence import independent_samples
-from cuescope_sdk.data._label_noise import label_noise_words, mislabelled_samples
 from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of, printable_name
 from cuescope_sdk.data._media.frames import Probe
@@ -77,9 +76,7 @@ __all__ = [
     "held_out_categories",
     "independent_samples",
     "kind_of",
-    "label_noise_words",
     "load_yaml",
-    "mislabelled_samples",
     "near_duplicate_groups",
     "open_video",
     "other_explanations",

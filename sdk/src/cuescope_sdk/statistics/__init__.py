@@ -22,7 +22,6 @@ from cuescope_sdk.statistics._intervals import (
 )
 from cuescope_sdk.statistics._inversion import excluded_by_test
 from cuescope_sdk.statistics._label_effects import LabelEffects
-from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
 from cuescope_sdk.statistics._levels import multiplicity
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import Permutation, gap_p_values
@@ -48,7 +47,6 @@ from cuescope_sdk.statistics._unseen import most_unseen
 from cuescope_sdk.statistics._weighted_means import WeightedMeans
 
 __all__ = [
-    "Answered",
     "AssociationTests",
     "Bootstrap",
     "ChangePlan",
@@ -62,7 +60,6 @@ __all__ = [
     "GroupedFeatures",
     "Groups",
     "LabelEffects",
-    "LabelNoise",
     "MeanAboveZero",
     "Observed",
     "Overlap",
