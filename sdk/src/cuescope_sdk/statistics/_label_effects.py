@@ -72,10 +72,15 @@ class LabelEffects:
         """
         count = len(sign)
         weight = _weights(correct, label, count, groups)
+        is_known = not answers_tell and bool(np.isin(shows, (0, 1)).all())
         parts = []
+        posterior = None
         for _ in range(IMPUTATIONS):
             is_shown = rng.random(len(shows)) < shows
-            posterior = _Cells.of(is_shown, correct, label, weight).posterior(sign)
+            # where it is known who shows the cue, all completed data sets are one
+            if posterior is None or not is_known:
+                cells = _Cells.of(is_shown, correct, label, weight)
+                posterior = cells.posterior(sign)
             for _ in range(ROUNDS if answers_tell else 0):
                 chance = _given_answers(shows, correct, label, posterior, sign, rng)
                 is_shown = rng.random(len(shows)) < chance
@@ -91,6 +96,12 @@ class LabelEffects:
     def change(self) -> Float[np.ndarray, "draw label"]:
         """Accuracy with the cue minus accuracy without it, -1 to 1."""
         return np.asarray(self.shown - self.without)
+
+    def average(self, weights: PerLabel) -> "LabelEffects":
+        """The weighted mean over labels, as the effect on a single one."""
+        share = weights / weights.sum()
+        without, shown = self.without @ share, self.shown @ share
+        return LabelEffects(without[:, None], shown[:, None], self.slope)
 
     @property
     def value(self) -> PerLabel:
