@@ -50,9 +50,10 @@ class CueRouter:
 
     def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
         """The likeliest of the cues that a sample shows."""
-        strongest = self._strongest(trials, ask)
-        shows_any = (strongest > 0).any(axis=1)
-        return np.where(shows_any, strongest.argmax(axis=1), -1).tolist()
+        return [
+            int(row.argmax()) if (row > 0).any() else -1
+            for row in self._strongest(trials, ask)
+        ]
 
     def _strongest(
         self, trials: Sequence[Trial], ask: Ask
