@@ -43,7 +43,7 @@ CUES = ("background", "object", "attribute", "none")
 HEADS = {"strong": 0.9, "weak": 0.4, "honest": 0.05}
 CACHE = Path(".cache/headlines")
 SOUTH = 1  # what the cue of moving-shapes draws
-FRESH = 4_000
+FRESH = 8_000
 UNRELATED = 0.05  # association of cue and label in these
 PLAIN: frozenset[Any] = frozenset({"logits"})
 TRAINED = 500  # pairs that a head learns from
@@ -241,9 +241,12 @@ def toy_truth(cue: str) -> Float[np.ndarray, " label"]:
     request = Request(
         method="trove", **toy_request(cue, 100, FRESH, cramers_v=UNRELATED)
     )
-    audit = Runner(Context(cache=CACHE), CACHE).session(request).audit
+    session = Runner(Context(cache=CACHE), CACHE).session(request)
+    audit = session.audit
     outcomes = audit.respond(list(Answers.trials(audit.samples, PLAIN)))
-    shows = np.array([shows_cue(outcome.trial.sample) for outcome in outcomes])
+    # those of the audit do not say what was planted
+    planted = {sample.key: shows_cue(sample) for sample in session.samples}
+    shows = np.array([planted[outcome.trial.sample.key] for outcome in outcomes])
     label = np.array([str(outcome.trial.sample.label) for outcome in outcomes])
     correct = np.array([float(outcome.correct()) for outcome in outcomes])
     return np.array(

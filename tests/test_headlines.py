@@ -18,9 +18,8 @@ LABELS = ("north", "east", "south", "west")
 DRAWN = 0  # the label whose answer the cue draws
 SAMPLES, DIM = 400, 16
 SHARE = np.array([0.95, 0.1, 0.15, 0.2])  # of each label, that shows the cue
-RIGHT = np.array(
-    [[0.6, 0.95, 0.9, 0.95], [0.98, 0.1, 0.35, 0.5]]
-)  # without it, with it
+# how often each label is answered correctly without it, and with it
+RIGHT = np.array([[0.6, 0.95, 0.9, 0.95], [0.98, 0.1, 0.35, 0.5]])
 CHANCE = 0.001
 
 

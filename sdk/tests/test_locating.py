@@ -28,13 +28,13 @@ from cuescope_sdk.locating import (
     _regions,
     _whitening,
     attach_portraits,
-    shared_look,
     stretch,
 )
 from cuescope_sdk.locating._changes import _colours_of, change_at
 from cuescope_sdk.locating._colours import names_of
 from cuescope_sdk.locating._patch_models import likest_part
 from cuescope_sdk.locating._pictures import opponents
+from cuescope_sdk.locating._portraits import shared_look
 from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, WordModel
 from cuescope_sdk.locating._whitening import Whitening
 from cuescope_sdk.locating._whole_changes import change_of_whole

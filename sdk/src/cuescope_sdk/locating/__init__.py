@@ -10,7 +10,6 @@ from cuescope_sdk.locating._portraits import (
     attach_portraits,
     look_at_features,
     most_hidden,
-    shared_look,
 )
 from cuescope_sdk.locating._regions import Region
 
@@ -29,7 +28,6 @@ __all__ = [
     "edges_of",
     "look_at_features",
     "most_hidden",
-    "shared_look",
     "square_pixels",
     "stretch",
 ]
