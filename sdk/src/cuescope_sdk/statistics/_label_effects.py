@@ -97,12 +97,6 @@ class LabelEffects:
         """Accuracy with the cue minus accuracy without it, -1 to 1."""
         return np.asarray(self.shown - self.without)
 
-    def average(self, weights: PerLabel) -> "LabelEffects":
-        """The weighted mean over labels, as the effect on a single one."""
-        share = weights / weights.sum()
-        without, shown = self.without @ share, self.shown @ share
-        return LabelEffects(without[:, None], shown[:, None], self.slope)
-
     @property
     def value(self) -> PerLabel:
         """The median change of each label."""

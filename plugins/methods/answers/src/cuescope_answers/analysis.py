@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_answers.scores import preference
+from cuescope_answers.scores import accuracy_gap, preference
 from cuescope_answers.trials import Answered, answers_of
 from cuescope_sdk import Audit, Detection, Sample
 from cuescope_sdk.statistics import (
     GroupedFeatures,
-    LabelEffects,
     change_interval,
     change_p_value,
+    gap_intervals,
     holm,
 )
 
@@ -53,10 +53,9 @@ class Candidate:
 class Result:
     """What a candidate is worth in points, between `low` and `high`; `q_value` is for all tried.
 
-    Of a preference it is counted; of another one the model of label effects estimates it, averaged
-    over the labels of the samples that show it. `with_it` and `without` are what the sentence
-    compares: how often it is chosen and would be, or the accuracy with it and without. With a
-    `label` it is how often this answer is given where another one is right.
+    `with_it` and `without` are what the sentence compares: how often it is chosen and would be, or
+    the accuracy with it and without. With a `label` it is how often this answer is given where
+    another one is right.
     """
 
     candidate: Candidate
@@ -218,37 +217,29 @@ def slices(audit: Audit, answers: Answered) -> list[Result]:
     slips = slips_of(answers, audit.labels)
     columns = np.stack([slip.values for slip in slips], axis=1)
     tests = features.tests(columns, audit.rng("slices"))
-    rng = audit.rng("effects")
     results = []
     for column, slip in enumerate(slips):
-        among = slip.among
-        label, groups = codes[among], answers.groups.take(among)
+        lows, highs = gap_intervals(
+            1 - slip.values[slip.among],
+            present[slip.among],
+            answers.groups.take(slip.among),
+            confidence=options.confidence,
+        )
         for number, candidate in enumerate(candidates):
             q_value = float(tests.q_value[number, column])
-            shows = candidate.shows[among]
-            if np.isnan(q_value) or shows.all() or not shows.any():
+            if np.isnan(q_value) or np.isnan(lows[number]):
                 continue
-            effects = LabelEffects.of(
-                shows.astype(float),
-                1 - slip.values[among],
-                label,
-                np.full(codes.max() + 1, -1.0),
-                groups,
-                rng,
-            )
-            # as many of each label as show the candidate
-            weights = np.bincount(label[shows], minlength=codes.max() + 1)
-            average = effects.average(weights.astype(float))
-            [low], [high] = average.interval(options.confidence)
+            shows = candidate.shows[slip.among]
+            inside, outside = accuracy_gap(1 - slip.values[slip.among], shows)
             results.append(
                 Result(
                     candidate,
                     int(shows.sum()),
-                    -float(average.value[0]),
-                    -float(high),
-                    -float(low),
-                    float(average.accuracy_with[0]),
-                    float(average.accuracy_without[0]),
+                    outside - inside,
+                    float(lows[number]),
+                    float(highs[number]),
+                    inside,
+                    outside,
                     float(tests.p_value[number, column]),
                     q_value,
                     slip.label,

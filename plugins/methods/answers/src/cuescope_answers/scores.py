@@ -1,7 +1,7 @@
-"""Pure functions of arrays: what an evenly erring model would choose."""
+"""Pure functions of arrays: what an evenly erring model would choose, and what accuracy costs."""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 
 def even_choices(
@@ -32,3 +32,11 @@ def preference(
     accuracy = float((choice == label).mean())
     expected = even_choices(label, option, counts, accuracy)
     return np.asarray((choice == option) - expected)
+
+
+def accuracy_gap(
+    right: Float[np.ndarray, " sample"],
+    shows: Bool[np.ndarray, " sample"],
+) -> tuple[float, float]:
+    """Accuracy with a feature, and without it."""
+    return float(right[shows].mean()), float(right[~shows].mean())
