@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from headlines import CACHE, CLIPS, FRESH, TAGGED, pictures, toy_request
+from headlines import CACHE, TAGGED, pictures, toy_request
 from jaxtyping import Bool, Float
 from price_tags import LABELS, MEAN, SPREAD, Pairs
 from rich.console import Console
@@ -46,6 +46,8 @@ from cuescope_sdk.statistics import Roc
 from cuescope_sdk.stills import Answers
 
 CUES = ("background", "object", "attribute")
+FRESH = 12_000
+CLIPS = 4_000  # of a draw, from which audits take some
 SIZES = (400, 800)
 TRAINED = 400  # pairs that a head learns from
 STRENGTH = 0.9  # of the fruit that it learns from, the share with a tag

@@ -1,13 +1,15 @@
 """Every printed figure with an interval beside its answer sheet: does the interval hold the truth?
 
-    python benchmarks/headlines.py --store FILE.jsonl [--tags FILE.npz] [--seeds 10]
+    python benchmarks/headlines.py --store FILE.jsonl [--tags FILE.npz] [--seeds 10] [--only NAME]
 
-Answers are asked once, and TRoVe runs again on some of them; its figures are those that it prints,
-before what checks say of them. Worlds: the three cues
-of moving-shapes, and none, with the toy; a price tag in photos (price_tags.py) with heads
-on CLIP's features that lean on it much, little or not at all. The truth is that of the population:
-of 12,000 fresh clips, or of all pairs with and without the tag that the head was not trained on.
-Beside stand the paper's way, and the same model of effects where it is told who shows the cue.
+*Clips* and *tags*: TRoVe and its rivals run on answers that were asked once, of the three cues of
+moving-shapes, and none, with the toy, and with `--tags` of a price tag in photos (price_tags.py)
+with heads on CLIP's features that lean on it much, little or not at all. The truth of a label's
+change is that of the population: of fresh clips, or of all pairs with and without the tag that
+the head was not trained on. Beside stand the same model of effects where it is told who shows the
+cue, and the plain difference of means by what a method lists.
+Other methods (`STUDIES`) are asked about drawn data whose figures mean the same in every draw, so
+that a large draw tells the truth of small ones.
 A result is kept as soon as it is there, so a killed run goes on.
 """
 
@@ -15,8 +17,8 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,30 +30,134 @@ from rich.console import Console
 from rich.table import Table
 
 from cuescope.application import Runner
-from cuescope_sdk import Context, Frame, Request, Sample
-from cuescope_sdk.statistics import Groups, LabelEffects
-from cuescope_sdk.stills import Answers
+from cuescope_sdk import Context, Frame, Report, Request, Sample
+from cuescope_sdk.statistics import Groups, LabelEffects, gap_intervals
+from cuescope_sdk.stills import Answers, typical_occurrences
+from cuescope_slices import DistillingFailures, Domino, George
 from cuescope_trove import TRoVe
-from cuescope_trove.options import TRoVeOptions
 
-SIZES = {"toy": (150, 400, 800, 2000, 4000), "tag": (150, 400, 800)}
+SIZES = (150, 400, 800, 2000, 4000)
+TAGS = 800  # of these most
 CUES = ("background", "object", "attribute", "none")
 # of the fruit that a head is trained on, the share with a tag
 HEADS = {"strong": 0.9, "weak": 0.4, "honest": 0.05}
 CACHE = Path(".cache/headlines")
 SOUTH = 1  # what the cue of moving-shapes draws
-FRESH = 12_000
-CLIPS = 4_000  # of a draw, from which audits take some
+FRESH = 8_000
+UNRELATED = 0.05  # association of cue and label in these
+PLAIN: frozenset[Any] = frozenset({"logits"})
 TRAINED = 500  # pairs that a head learns from
 TAGGED = 0.2  # of audited pictures
 SHOWS_IT = 0.5  # of a finding's samples: else it is another thing
 LARGE = 0.3  # effects from here on have to be found
 ENOUGH = 8  # where so many samples of the label show the cue
 SMALL = 0.05
-QUICK: dict[str, Any] = {"hide": False, "null_shuffles": 0}
-Way = dict[str, Any]
-Rows = Int[np.ndarray, " chosen"]
-WAYS: dict[str, Way] = {"default": {}, "paper": {"paper": True}}
+# the first metric of a method, and that of the accuracy that a label loses
+HEADLINES = {
+    "trove_score": ("trove_score", "error_contribution"),
+    "slice_value": ("slice_value", "accuracy_lost"),
+}
+Rows = list[dict[str, Any]]
+Numbers = Int[np.ndarray, " chosen"]
+QUICK: dict[str, Any] = {"hide": False}
+# of data that are audited: the method and its options
+WAYS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "trove": (TRoVe, QUICK),
+    "trove, paper": (TRoVe, {**QUICK, "paper": True}),
+    "domino": (Domino, {}),
+    "george": (George, {}),
+    "distilling-failures": (DistillingFailures, {}),
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """An audit of drawn data, a draw each seed; `population` samples tell the truth.
+
+    `per` has options of the method that grow with the data, as shares of the samples.
+    """
+
+    request: dict[str, Any]
+    sizes: Sequence[int]
+    population: int
+    options: dict[str, Any] = field(default_factory=dict)
+    per: dict[str, float] = field(default_factory=dict)
+
+    def ask(self, n: int, seed: int) -> Report:
+        """The report about so many samples of a draw of their own."""
+        data = {**self.request.get("data_options", {}), "val": n, "seed": seed}
+        options = self.options | {
+            name: int(share * n) for name, share in self.per.items()
+        }
+        request = self.request | {"data_options": data, "method_options": options}
+        context = Context(cache=CACHE, device="cpu")
+        return Runner(context, CACHE).session(Request(**request)).run()
+
+
+# models were trained on a draw of their own: those that the toys ship, where they do
+SCENES = {
+    "model": "toy-clip",
+    "model_options": {"data": "scenes:0.98"},
+    "data": "scenes",
+    "device": "cpu",
+}
+STUDIES = {
+    "answers": Study({"method": "answers", **SCENES}, (150, 400, 800), 2_000),
+    "blind": Study(
+        {
+            "method": "blind",
+            "model": "none",
+            "data": "shape-world",
+        },
+        (150, 400),
+        2_000,
+        {"redraws": 0},
+    ),
+    "cci": Study(
+        {"method": "cci", **SCENES},
+        (96, 150, 400),
+        2_000,
+        {"faithfulness": 0, "pictures": 0, "steps": 10, "starts": 1},
+    ),
+    "saliency": Study({"method": "saliency", **SCENES}, (96, 150), 600),
+    "quag": Study(
+        {
+            "method": "quag",
+            "model": "toy-fusion",
+            "model_options": {
+                "data": "moving-shapes:none",
+                "data_options": {"questions": "text", "seed": 0},
+            },
+            "data": "moving-shapes:none",
+            "data_options": {"questions": "text"},
+        },
+        (120, 150, 400),
+        2_000,
+    ),
+    "spurlens": Study(
+        {
+            "method": "spurlens",
+            "model": "toy-fusion:object-scenes:presence",
+            "model_options": {"patches": 4, "epochs": 10},
+            "data": "object-scenes",
+            "tools": {"proposer": "co-occurrence", "detector": "annotations"},
+        },
+        (300, 800),
+        2_000,
+        per={"k": 0.1},
+    ),
+    "step-grounding": Study(
+        {
+            "method": "step-grounding",
+            "model": "scripted",
+            "model_options": {"grounding": 0.7},
+            "data": "shape-world",
+        },
+        (40, 150),
+        400,
+        {"perturbations": (), "draws": 1, "things": 0, "noise": 0, "shown": 0},
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +176,7 @@ class Sheet:
 # -------------------------------------------------------------------------------------- the toy
 
 
-def toy_request(cue: str, seed: int, count: int) -> dict[str, Any]:
+def toy_request(cue: str, seed: int, count: int, **data: Any) -> dict[str, Any]:
     """Data of a seed, and one toy for all: it was trained on the first."""
     return {
         "model": "toy",
@@ -80,7 +186,7 @@ def toy_request(cue: str, seed: int, count: int) -> dict[str, Any]:
             "data_options": {"seed": 0},
         },
         "data": f"moving-shapes:{cue}",
-        "data_options": {"seed": seed, "val": count},
+        "data_options": {"seed": seed, "val": count, **data},
     }
 
 
@@ -101,20 +207,10 @@ class Asked:
         """Which samples are answered with their label."""
         return np.asarray(self.logits.argmax(axis=1) == self.label)
 
-    @property
-    def changes(self) -> Float[np.ndarray, " label"]:
-        """Accuracy of each label with the cue less that without; NaN where one side is missing."""
-        result = np.full(len(self.labels), np.nan)
-        for code in range(len(self.labels)):
-            shown = self.correct[(self.label == code) & self.shows]
-            others = self.correct[(self.label == code) & ~self.shows]
-            if len(shown) and len(others):
-                result[code] = shown.mean() - others.mean()
-        return result
-
-    def audit(self, chosen: Rows, way: Way, seed: int) -> Recorded:
-        """TRoVe's figures for some of the samples."""
-        options = TRoVeOptions(**QUICK, **way)
+    def audit(self, chosen: Numbers, way: str, seed: int) -> Recorded:
+        """The figures of a method for some of the samples."""
+        method, given = WAYS[way]
+        options = method.Options(null_shuffles=0, **given)
         recorded = record(
             [self.samples[number] for number in chosen],
             self.labels,
@@ -124,9 +220,9 @@ class Asked:
             embedding=np.concatenate(self.embedding[chosen]),
             seed=seed,
         )
-        return run(TRoVe(options, None), recorded, checks=False)
+        return run(method(options, None), recorded, checks=False)
 
-    def sheet(self, chosen: Rows, truth: np.ndarray, answer: int) -> Sheet:
+    def sheet(self, chosen: Numbers, truth: np.ndarray, answer: int) -> Sheet:
         """The answer sheet of some of the samples."""
         return Sheet(
             [self.samples[number].key for number in chosen],
@@ -140,6 +236,38 @@ class Asked:
 
 
 @cache
+def toy_truth(cue: str) -> Float[np.ndarray, " label"]:
+    """The change of each label's accuracy in fresh clips, in all labels alike with the cue."""
+    request = Request(
+        method="trove", **toy_request(cue, 100, FRESH, cramers_v=UNRELATED)
+    )
+    session = Runner(Context(cache=CACHE), CACHE).session(request)
+    audit = session.audit
+    outcomes = audit.respond(list(Answers.trials(audit.samples, PLAIN)))
+    # those of the audit do not say what was planted
+    planted = {sample.key: shows_cue(sample) for sample in session.samples}
+    shows = np.array([planted[outcome.trial.sample.key] for outcome in outcomes])
+    label = np.array([str(outcome.trial.sample.label) for outcome in outcomes])
+    correct = np.array([float(outcome.correct()) for outcome in outcomes])
+    return np.array(
+        [
+            _mean(correct[(label == name) & shows])
+            - _mean(correct[(label == name) & ~shows])
+            for name in audit.labels
+        ]
+    )
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def shows_cue(sample: Sample) -> bool:
+    """True if any frame shows a planted cue."""
+    return any(any(flags) for flags in sample.annotations.get("cues", {}).values())
+
+
+@cache
 def toy_answers(cue: str, seed: int, count: int) -> Asked:
     """What the toy answers to all clips of a draw, and to each frame held still."""
     request = Request(method="trove", **toy_request(cue, seed, count))
@@ -150,10 +278,7 @@ def toy_answers(cue: str, seed: int, count: int) -> Asked:
     answers = Answers.ask(audit)
     samples = [by_key[outcome.trial.sample.key] for outcome in answers.outcomes]
     shape = len(samples), len(samples[0].frames), -1
-    shows = [
-        any(any(flags) for flags in sample.annotations.get("cues", {}).values())
-        for sample in samples
-    ]
+    shows = list(map(shows_cue, samples))
     return Asked(
         samples,
         audit.labels,
@@ -165,12 +290,13 @@ def toy_answers(cue: str, seed: int, count: int) -> Asked:
     )
 
 
-def audit_toy(cue: str, n: int, seed: int, way: Way) -> tuple[Recorded, Sheet]:
+def audit_toy(cue: str, n: int, seed: int, way: str) -> tuple[Recorded, Sheet]:
     """An audit of some clips of a draw of their own, and their sheet."""
-    truth = toy_answers(cue, 100, FRESH).changes
-    asked = toy_answers(cue, 1 + seed, CLIPS)
-    chosen = np.random.default_rng([5, n, seed]).permutation(CLIPS)[:n]
-    return asked.audit(chosen, way, seed), asked.sheet(chosen, truth, SOUTH)
+    # a draw of their own for each size: those of one draw would share their luck
+    asked = toy_answers(cue, 1 + seed, n)
+    all_of_them = np.arange(n)
+    sheet = asked.sheet(all_of_them, toy_truth(cue), SOUTH)
+    return asked.audit(all_of_them, way, seed), sheet
 
 
 # ---------------------------------------------------------------------------- tags in photos
@@ -185,7 +311,7 @@ def pictures(count: int) -> tuple[list[Any], list[Any]]:
 
 
 def audit_tags(
-    pairs: Pairs, head: str, n: int, seed: int, way: Way
+    pairs: Pairs, head: str, n: int, seed: int, way: str
 ) -> tuple[Recorded, Sheet]:
     """An audit of photos, a fifth of which have a tag."""
     rng = np.random.default_rng([7, seed])
@@ -230,7 +356,12 @@ def graded(audit: Recorded, sheet: Sheet) -> dict[str, Any]:
     number = {key: index for index, key in enumerate(sheet.keys)}
     listed = {
         feature.key: np.array(
-            sorted({number[seen.sample] for seen in feature.occurrences})
+            sorted(
+                {
+                    number[seen.sample]
+                    for seen in typical_occurrences(feature, len(audit.answers.row))
+                }
+            )
         )
         for feature in audit.features
     }
@@ -238,15 +369,20 @@ def graded(audit: Recorded, sheet: Sheet) -> dict[str, Any]:
         key: float(sheet.shows[samples].mean()) for key, samples in listed.items()
     }
     n_with = np.bincount(sheet.label[sheet.shows], minlength=len(sheet.labels))
-    headlines = [score for score in audit.scores if score.metric == "trove_score"]
+    headline, cost = (
+        HEADLINES.get(audit.scores[0].metric, ("", "")) if audit.scores else ("", "")
+    )
+    headlines = [score for score in audit.scores if score.metric == headline]
     found = {score.feature for score in headlines if score.finding}
     rows, told = [], set()
     for score in audit.scores:
-        if score.metric != "error_contribution" or score.feature not in found:
+        if score.metric != cost or score.feature not in found:
             continue
         code = sheet.labels.index(str(score.label))
         is_cue = purity[score.feature] >= SHOWS_IT
         if not is_cue or np.isnan(sheet.truth[code]) or not n_with[code]:
+            continue
+        if score.value is None or score.low is None or score.high is None:
             continue
         is_told = any(
             other.finding
@@ -258,9 +394,10 @@ def graded(audit: Recorded, sheet: Sheet) -> dict[str, Any]:
         rows.append(
             {
                 "label": code,
-                "value": -(score.value or 0),
-                "low": -(score.high or 0),
-                "high": -(score.low or 0),
+                "value": -score.value,
+                "low": -score.high,
+                "high": -score.low,
+                "plain": _plain(sheet, listed[score.feature], code),
                 "truth": sheet.truth[code],
                 "n": int(n_with[code]),
                 "told": is_told,
@@ -280,6 +417,22 @@ def graded(audit: Recorded, sheet: Sheet) -> dict[str, Any]:
         "small told": sum(row["told"] and row["truth"] > -SMALL for row in rows),
         "purity": [purity[key] for key in found if key not in others],
         "oracle": _oracle(sheet),
+    }
+
+
+def _plain(sheet: Sheet, listed: Numbers, code: int) -> dict[str, float] | None:
+    """The difference of means by the samples that a method lists, with its interval."""
+    mine = sheet.label == code
+    shown = np.isin(np.arange(len(mine)), listed)[mine]
+    if shown.all() or not shown.any():
+        return None
+    right = sheet.correct[mine].astype(float)
+    [low], [high] = gap_intervals(right, shown[:, None], Groups.single(len(right)))
+    return {
+        "value": float(right[shown].mean() - right[~shown].mean()),
+        "low": -float(high),
+        "high": -float(low),
+        "truth": float(sheet.truth[code]),
     }
 
 
@@ -312,6 +465,54 @@ def _oracle(sheet: Sheet) -> list[dict[str, Any]]:
     ]
 
 
+# ----------------------------------------------------------------------------- other methods
+
+
+def study(name: str, n: int, seed: int) -> dict[str, Any]:
+    """Each figure with an interval of a draw, beside that of the population."""
+    truth = population(name)
+    report = STUDIES[name].ask(n, seed)
+    rows = []
+    figures = figures_of(report)
+    for what, (value, low, high, told) in figures.items():
+        if what in truth:
+            row = {"what": what, "value": value, "low": low, "high": high}
+            rows.append({**row, "truth": truth[what], "told": told})
+    return {"rows": rows, "untold": len(figures) - len(rows)}
+
+
+@cache
+def population(name: str) -> dict[str, float]:
+    """The figures of a large draw, kept beside the answers."""
+    file = CACHE / f"{name}.json"
+    if not file.exists():
+        report = STUDIES[name].ask(STUDIES[name].population, 1000)
+        truth = {what: value for what, (value, *_) in figures_of(report).items()}
+        file.write_text(json.dumps(truth), encoding="utf-8")
+    return dict(json.loads(file.read_text("utf-8")))
+
+
+def figures_of(report: Report) -> dict[str, tuple[float, float, float, bool]]:
+    """Value and ends of each score that has an interval, by what it is about."""
+    kinds = {feature.key: feature.kind for feature in report.features}
+    names = report.names
+    unit = {each.name: 100 if each.unit == "points" else 1 for each in report.metrics}
+    return {
+        f"{names[score.feature]} | {score.label} | {score.metric}": (
+            score.value / unit[score.metric],
+            score.low / unit[score.metric],
+            score.high / unit[score.metric],
+            score.finding,
+        )
+        for score in report.scores
+        if score.value is not None
+        and score.low is not None
+        and score.high is not None
+        # a cluster has the name of another one in another draw
+        and kinds.get(score.feature) != "cluster"
+    }
+
+
 def results(store: Path, asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """All results, new ones as soon as they are known."""
     known = {}
@@ -320,37 +521,36 @@ def results(store: Path, asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
             result = json.loads(line)
             known[result["key"]] = result
     for key, work in jobs(asked):
-        if key not in known and not asked.print:
-            known[key] = {"key": key, **graded(*work())}
+        if key not in known and not asked.print and key.startswith(asked.only):
+            known[key] = {"key": key, **work()}
             with store.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(known[key], default=float) + "\n")
         if key in known:
             yield known[key]
 
 
-def jobs(
-    asked: argparse.Namespace,
-) -> Iterator[tuple[str, Callable[[], tuple[Recorded, Sheet]]]]:
+def jobs(asked: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Keys of audits with the work, all worlds by turns so that a part says something of each."""
     pairs = Pairs.read(asked.tags) if asked.tags else None
+
+    def held(audit: Callable[..., tuple[Recorded, Sheet]], *words: Any) -> Any:
+        return graded(*audit(*words))
+
     for seed in range(asked.seeds):
-        for name, way in WAYS.items():
-            for n in SIZES["toy"]:
+        for n in asked.sizes:
+            for way in WAYS:
                 for cue in CUES:
-                    key = f"toy|{cue}|{n}|{name}|{seed}"
-                    yield key, lambda c=cue, n=n, s=seed, w=way: audit_toy(c, n, s, w)
-            for n in SIZES["tag"] if pairs is not None else ():
-                for head in HEADS:
-                    key = f"tag|{head}|{n}|{name}|{seed}"
-                    yield (
-                        key,
-                        lambda h=head, n=n, s=seed, w=way: audit_tags(
-                            pairs, h, n, s, w
-                        ),
-                    )
+                    key = f"clips|{cue}|{n}|{way}|{seed}"
+                    yield key, partial(held, audit_toy, cue, n, seed, way)
+                for head in HEADS if pairs is not None and n <= TAGS else ():
+                    key = f"tags|{head}|{n}|{way}|{seed}"
+                    yield key, partial(held, audit_tags, pairs, head, n, seed, way)
+        for name, each in STUDIES.items():
+            for n in (n for n in each.sizes if n <= max(asked.sizes)):
+                yield f"{name}|drawn|{n}|{name}|{seed}", partial(study, name, n, seed)
 
 
-def interval_score(rows: Sequence[dict[str, Any]]) -> float:
+def interval_score(rows: Rows) -> float:
     """Mean width plus 40 times what lies outside (Gneiting and Raftery, 2007), in points."""
     scores = [
         row["high"]
@@ -361,27 +561,34 @@ def interval_score(rows: Sequence[dict[str, Any]]) -> float:
     return 100 * float(np.mean(scores))
 
 
+COLUMNS = (
+    "world",
+    "n",
+    "way",
+    "audits",
+    "rows",
+    "hold",
+    "told: hold",
+    "error",
+    "width",
+    "score",
+    "given: hold",
+    "width",
+    "score",
+    "plain: hold",
+    "width",
+    "score",
+    "large",
+    "told",
+    "purity",
+    "other things",
+)
+
+
 def table_of(all_results: Sequence[dict[str, Any]]) -> Table:
     """A row for each kind of world, size and way."""
-    table = Table(title="Printed figures about the planted cue, beside the truth")
-    for column in (
-        "world",
-        "n",
-        "way",
-        "audits",
-        "rows",
-        "hold",
-        "error",
-        "width",
-        "score",
-        "told it: width",
-        "score",
-        "large",
-        "told",
-        "purity",
-        "small told",
-        "other things",
-    ):
+    table = Table(title="Printed figures, beside the truth")
+    for column in COLUMNS:
         table.add_column(column, justify="right")
     cells: dict[tuple[str, int, str], list[dict[str, Any]]] = defaultdict(list)
     for result in all_results:
@@ -391,9 +598,9 @@ def table_of(all_results: Sequence[dict[str, Any]]) -> Table:
         cells[name, int(n), way].append(result)
     for (world, n, way), results in sorted(cells.items()):
         rows = [row for result in results for row in result["rows"]]
-        oracle = [row for result in results for row in result["oracle"]]
-        held = sum(row["low"] <= row["truth"] <= row["high"] for row in rows)
-        purities = [one for result in results for one in result["purity"]]
+        oracle = [row for result in results for row in result.get("oracle", ())]
+        plain = [row["plain"] for row in rows if row.get("plain")]
+        purities = [one for result in results for one in result.get("purity", ())]
         errors = [abs(row["value"] - row["truth"]) for row in rows]
         table.add_row(
             world,
@@ -401,23 +608,36 @@ def table_of(all_results: Sequence[dict[str, Any]]) -> Table:
             way,
             str(len(results)),
             str(len(rows)),
-            f"{held} ({held / len(rows):.0%})" if rows else "-",
+            _held(rows),
+            _held([row for row in rows if row["told"]]),
             f"{100 * np.mean(errors):.1f}" if rows else "-",
-            f"{_width(rows):.0f}" if rows else "-",
-            f"{interval_score(rows):.0f}" if rows else "-",
-            f"{_width(oracle):.0f}" if oracle else "-",
-            f"{interval_score(oracle):.0f}" if oracle else "-",
-            str(sum(result["large"] for result in results)),
-            str(sum(result["large told"] for result in results)),
+            *_width(rows),
+            *(_held(oracle), *_width(oracle)),
+            *(_held(plain), *_width(plain)),
+            str(sum(result.get("large", 0) for result in results)),
+            str(sum(result.get("large told", 0) for result in results)),
             f"{np.mean(purities):.2f}" if purities else "-",
-            str(sum(result["small told"] > 0 for result in results)),
-            str(sum(result["others"] > 0 for result in results)),
+            str(sum(result.get("others", 0) > 0 for result in results)),
         )
     return table
 
 
-def _width(rows: Sequence[dict[str, Any]]) -> float:
-    return 100 * float(np.median([row["high"] - row["low"] for row in rows]))
+def holds(row: dict[str, Any]) -> bool:
+    """True if the interval holds the truth."""
+    return bool(row["low"] <= row["truth"] <= row["high"])
+
+
+def _held(rows: Rows) -> str:
+    held = sum(map(holds, rows))
+    return f"{held} of {len(rows)}" if rows else "-"
+
+
+def _width(rows: Rows) -> tuple[str, str]:
+    """Median width, and the interval score."""
+    if not rows:
+        return "-", "-"
+    width = 100 * float(np.median([row["high"] - row["low"] for row in rows]))
+    return f"{width:.0f}", f"{interval_score(rows):.0f}"
 
 
 def main() -> None:
@@ -426,12 +646,14 @@ def main() -> None:
     parser.add_argument("--store", type=Path, default=Path(".cache/headlines.jsonl"))
     parser.add_argument("--tags", type=Path)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--only", default="", help="how keys of new results begin")
     parser.add_argument(
         "--print", action="store_true", help="print what is in the store"
     )
     asked = parser.parse_args()
     asked.store.parent.mkdir(parents=True, exist_ok=True)
-    Console(width=200).print(table_of(list(results(asked.store, asked))))
+    Console(width=220).print(table_of(list(results(asked.store, asked))))
 
 
 if __name__ == "__main__":

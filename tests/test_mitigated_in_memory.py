@@ -40,7 +40,7 @@ def model() -> cuescope.Classifier:
 @pytest.fixture
 def folder(tmp_path: Path, model: cuescope.Classifier) -> Path:
     """A head that says bird where red is seen, kept for this model."""
-    router = CueRouter(centroids=np.eye(3)[[0, 2]], cues=(0,))
+    router = CueRouter(weights=np.array([[1.0, 0, -1]]), bias=np.zeros(1))
     head = Head(
         labels=LABELS,
         weights=np.array([[9.0, 0, 0], [0, 0, 0]]),

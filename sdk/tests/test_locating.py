@@ -25,13 +25,13 @@ from cuescope_sdk.locating import (
     _location,
     _whitening,
     attach_portraits,
-    shared_look,
     stretch,
 )
 from cuescope_sdk.locating._changes import change_of
 from cuescope_sdk.locating._colours import names_of
 from cuescope_sdk.locating._figures import Figures, whole_picture
 from cuescope_sdk.locating._pictures import opponents
+from cuescope_sdk.locating._portraits import shared_look
 from cuescope_sdk.locating._vocabulary import Vocabulary
 from cuescope_sdk.locating._whitening import Whitening
 from cuescope_sdk.locating._words import part_of

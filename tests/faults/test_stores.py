@@ -209,7 +209,7 @@ class Head(Mitigation):
 
 def write_mitigation(folder: Path) -> None:
     weights = np.random.default_rng(0).normal(size=(2, 3))
-    head = Head(LABELS, weights, 1 / 3, CueRouter(np.eye(3), (0, 2)))
+    head = Head(LABELS, weights, 1 / 3, CueRouter(np.eye(3), np.zeros(3)))
     head.save(folder, mitigator="last-layer", model={"model": "f", "spec": "toy"})
 
 

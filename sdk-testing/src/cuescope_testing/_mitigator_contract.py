@@ -12,7 +12,10 @@ from numpy.typing import ArrayLike
 from cuescope_core.amounts import count_of
 from cuescope_core.digest import digest
 from cuescope_sdk import Response, Trial, UserError
+from cuescope_sdk.cues import learn_log_odds
+from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Task
+from cuescope_sdk.statistics import Groups
 from cuescope_testing._contract import (
     NotApplicable,
     PerClass,
@@ -72,14 +75,21 @@ class MitigatorContract(ShownContract):
         # the first frame shows the cue wherever any does
         stills = [Trial(sample=s.static(0), outputs=OUTPUTS) for s in samples]  # type: ignore[arg-type]
         embedding = np.stack([np.asarray(a.embedding) for a in self.ask(stills)])
-        members = [np.flatnonzero(shows).tolist(), np.flatnonzero(~shows).tolist()]
+        labels = self.dataset().labels
+        recogniser = learn_log_odds(
+            normalise(embedding).astype(np.float64),
+            np.array([labels.index(str(sample.label)) for sample in samples]),
+            shows.astype(int),
+            Groups.of(samples),
+            np.random.default_rng(0),
+        )
         return Task(
-            labels=self.dataset().labels,
+            labels=labels,
             samples=samples,
             shows=shows[:, None],
             # a sample of "middle" with the corner is taken for "top"
             hurts=("middle",),
-            router=CueRouter.of(embedding, members, (0,)),
+            router=CueRouter.of([recogniser]),
             ask=self.ask,
             context=self.context(),
             names=(CUE,),

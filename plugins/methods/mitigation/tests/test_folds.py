@@ -12,7 +12,6 @@ from cuescope_mitigation.report import statement
 from cuescope_mitigation.trials import Cue, Parts, Recall
 from cuescope_mitigation.verify import recall_check
 from cuescope_sdk import Feature, Sample
-from cuescope_sdk.mitigation import CueRouter
 
 
 def cue(key: str, label: str) -> Cue:
@@ -30,17 +29,17 @@ def test_a_cue_is_measured_where_a_run_has_found_it_that_has_not_seen_the_sample
         "router": None,
         "samples": samples,
         "outcomes": list("abcd"),
-        "nearness": (),
+        "log_odds": (),
         "labels": ("cow",),
     }
     first, second = cue("first", "cow"), cue("second", "cow")
 
-    def parts(cues: list[Cue], clusters: list[str], fitted: str) -> Parts:
-        shows = np.array([[key in shown for shown in clusters] for key in "abcd"])
+    def parts(cues: list[Cue], shown: list[str], fitted: str) -> Parts:
+        shows = np.array([[key in keys for keys in shown] for key in "abcd"])
         return Parts(
             **common,
             cues=cues,
-            clusters=shows,
+            shows_feature=shows,
             fitted=np.array([key in fitted for key in "abcd"]),
             features=[cue.feature for cue in cues],
             columns=tuple(range(len(cues))),
@@ -58,20 +57,14 @@ def test_a_cue_is_measured_where_a_run_has_found_it_that_has_not_seen_the_sample
     assert not joined.fitted.any()
 
 
-def test_a_cue_whose_own_frames_are_nearer_to_other_clusters_is_doubted() -> None:
-    # the cue is all frames; one of them alone is nearest to their mean
-    frames = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    members = [[0], [1], [0, 1, 2]]
-    router = CueRouter.of(frames, members, (0, 2))
-    told = Recall.of(router, frames, members[0], 0)
-    untold = Recall.of(router, frames, members[2], 2)
-    assert (told, untold) == (Recall(1, 1), Recall(3, 1))
+def test_a_cue_whose_own_frames_are_not_recognised_is_doubted() -> None:
+    told, untold = Recall(1, 1), Recall(3, 1)
     assert untold + untold == Recall(6, 2)
     row = Row(cue("third", "cow"), "too few", 1, 9)
     doubted = replace(row, recall=untold)
     [check] = recall_check(doubted)
     assert check.verdict == "refuted"
-    assert "only 33% are nearest to its own" in check.detail
+    assert "only 33% are recognised" in check.detail
     assert "see the check 'the cue is told'" in statement(doubted, "Head")
     for sure in (row, replace(row, recall=told)):
         assert not list(recall_check(sure))

@@ -1,6 +1,5 @@
 """The rankings against scikit-learn and a planted scene; what cannot be sliced is said."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,12 @@ from sklearn.mixture import GaussianMixture
 from cuescope_sdk import Report
 from cuescope_sdk.statistics import Groups
 from cuescope_slices import Confidence, DistillingFailures, Domino, George
-from cuescope_slices.analysis import (
-    Pair,
-    compare,
-    is_clear,
-    is_finding,
-    retest_labels,
-    sides,
-)
+from cuescope_slices.analysis import compare, is_finding, sides
 from cuescope_slices.options import (
     DistillingFailuresOptions,
     DominoOptions,
     GeorgeOptions,
 )
-from cuescope_slices.report import statement
 from cuescope_slices.scores import (
     Points,
     Slice,
@@ -174,45 +165,6 @@ def test_a_slice_that_lists_its_points_has_no_sides() -> None:
     points, _ = scene()
     part = make_slice("slice", np.arange(9), np.ones(9), {0: 1.0})
     assert sides(ranked_of(points, [part]), part) is None
-
-
-def audited(points: Points) -> list[Pair]:
-    """What Distilling Failures says of these points, half of which make the slices."""
-    options = DistillingFailuresOptions()
-    rng = np.random.default_rng(1)
-    slices = distilling_failures(points, options, 1, rng)
-    ranked = ranked_of(points, slices)
-    pairs = compare(ranked, slices, options, rng)
-    assert any(is_clear(pair, options) for pair in pairs)
-    retest_labels(ranked, pairs, options, rng)
-    return [pair for pair in pairs if is_clear(pair, options)]
-
-
-@pytest.mark.parametrize("cause", ["wrong labels", "a cue"])
-def test_wrong_labels_are_told_from_a_cue(cause: str) -> None:
-    points, cue = scene()
-    rng = np.random.default_rng(2)
-    true = points.label
-    label = true
-    answer = np.where(cue & (true == 0), 1, true)
-    if cause == "wrong labels":
-        label = np.where(rng.random(600) < 0.08, (true + 1) % 3, true)
-        answer = true
-    # of a cue that misleads something of the right answer is left
-    sure = 0.9 * np.eye(3)[answer] + 0.3 * np.eye(3)[true] * (cause == "a cue")
-    probability = sure + rng.uniform(0.02, 0.1, (600, 3))
-    changed = replace(
-        points,
-        label=label,
-        prediction=answer,
-        probability=probability / probability.sum(axis=1, keepdims=True),
-        fitted=rng.random(600) < 0.5,
-    )
-    found = audited(changed)
-    assert {pair.is_label_noise for pair in found} == {cause == "wrong labels"}
-    words = [statement(pair, "b", DistillingFailuresOptions()) for pair in found]
-    noise = "It may be label noise: In {feature}, 'b' is right "
-    assert all(str(line).startswith(noise) is (cause != "a cue") for line in words)
 
 
 def test_no_finding_stands_beside_an_interval_that_holds_0() -> None:

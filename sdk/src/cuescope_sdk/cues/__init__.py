@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     )
     from cuescope_sdk.cues._embedded import Embedded as Embedded, embed as embed
     from cuescope_sdk.cues._learning import (
+        LinearLogOdds as LinearLogOdds,
         Origin as Origin,
         Shown as Shown,
         cue_of as cue_of,
         learn as learn,
+        learn_log_odds as learn_log_odds,
         make_cue as make_cue,
         unlearned_cue as unlearned_cue,
     )
@@ -43,10 +45,12 @@ __getattr__, __dir__, __all__ = attach(
         "._cue": ["MOST_EXAMPLES", "Box", "Cue", "LinearRecogniser"],
         "._embedded": ["Embedded", "embed"],
         "._learning": [
+            "LinearLogOdds",
             "Origin",
             "Shown",
             "cue_of",
             "learn",
+            "learn_log_odds",
             "make_cue",
             "unlearned_cue",
         ],

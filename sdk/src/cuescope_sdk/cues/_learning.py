@@ -41,6 +41,17 @@ class Learned(NamedTuple):
     auroc: float | None
 
 
+class LinearLogOdds(NamedTuple):
+    """Log odds that an embedding shows a cue, whatever its label: `weights` @ embedding + `bias`.
+
+    `recall` is the share of held-out samples with the cue whose log odds are positive.
+    """
+
+    weights: Float[np.ndarray, " dim"]
+    bias: float
+    recall: float
+
+
 @dataclass(frozen=True)
 class Origin:
     """The `way` in which a cue was given, its name, and what else was said of it."""
@@ -79,37 +90,88 @@ def learn(
     the likeliest for whole groups that were held out. Samples that may show the cue (-1) tell the
     means of labels. Raises UserError where a side is empty.
     """
-    known = _known(shows, rng)
-    target = shows[known]
-    if len(np.unique(target)) < 2:
-        raise UserError(
-            "a recogniser of the cue",
-            expected="samples with the cue and samples without it",
-            got=f"{int((shows == 1).sum())} with, {int((shows == 0).sum())} without",
-        )
-    rows = _within_labels(points, label)
-    unit = float(np.sqrt((rows**2).sum(axis=1).mean())) or 1.0
-    # a label weighs as much as all that is left of an embedding
-    labels = np.eye(label.max() + 1)[label[known]]
-    inputs = np.concatenate([rows[known] / unit, labels], axis=1)
-    dim = points.shape[1]
-    fold = _folds(target, groups.take(known), rng)
-    best = min(STRENGTHS)
-    auroc = None
-    if fold is not None:
+    return _Fitted.of(points, label, shows, groups, rng).learned
+
+
+@on_one_thread
+def learn_log_odds(
+    points: Points,
+    label: IntPerSample,
+    shows: IntPerSample,
+    groups: Groups,
+    rng: Generator,
+) -> LinearLogOdds:
+    """The direction that `learn` finds, calibrated on held-out samples for those of no known label.
+
+    A logistic regression on the held-out scores (Platt, 1999), whose intercept is corrected for how
+    many of each side were learned from (King and Zeng, 2001).
+    """
+    fitted = _Fitted.of(points, label, shows, groups, rng)
+    score, target = fitted.score, fitted.target
+    scale = float(score.std()) or 1.0
+    model = _fit(score[:, None] / scale, target, 1.0)
+    slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
+    used = np.bincount(target, minlength=2)
+    known = np.bincount(shows[shows >= 0], minlength=2)
+    intercept += float(np.log(known[1] / used[1]) - np.log(known[0] / used[0]))
+    is_told = slope * score + intercept > 0
+    weights = slope * fitted.learned.direction
+    return LinearLogOdds(weights, intercept, float(is_told[target == 1].mean()))
+
+
+class _Fitted(NamedTuple):
+    """What was learned, the samples that it was learned from, and their held-out scores.
+
+    `score` is along the direction from the origin, not from the mean of a label.
+    """
+
+    learned: Learned
+    target: IntPerSample
+    score: Float[np.ndarray, " sample"]
+
+    @classmethod
+    def of(
+        cls,
+        points: Points,
+        label: IntPerSample,
+        shows: IntPerSample,
+        groups: Groups,
+        rng: Generator,
+    ) -> "_Fitted":
+        known = _known(shows, rng)
+        target = shows[known]
+        if len(np.unique(target)) < 2:
+            raise UserError(
+                "a recogniser of the cue",
+                expected="samples with the cue and samples without it",
+                got=f"{int((shows == 1).sum())} with, {int((shows == 0).sum())} without",
+            )
+        rows = _within_labels(points, label)
+        unit = float(np.sqrt((rows**2).sum(axis=1).mean())) or 1.0
+        # a label weighs as much as all that is left of an embedding
+        labels = np.eye(label.max() + 1)[label[known]]
+        inputs = np.concatenate([rows[known] / unit, labels], axis=1)
+        dim = points.shape[1]
+        fold = _folds(target, groups.take(known), rng)
+        plain = points[known] / unit
+        if fold is None:
+            direction = _fit(inputs, target, min(STRENGTHS)).coef_[0][:dim]
+            return cls(Learned(direction / unit, None), target, plain @ direction)
         tries = [_HeldOut.of(inputs, dim, target, fold, each) for each in STRENGTHS]
         chosen = int(np.argmax([each.likelihood for each in tries]))
-        best = STRENGTHS[chosen]
-        auroc = Roc(tries[chosen].score, target == 1).auroc(label[known])
-    model = _fit(inputs, target, best)
-    return Learned(model.coef_[0][:dim] / unit, auroc)
+        held_out = tries[chosen]
+        score = np.einsum("sd,sd->s", inputs[:, :dim], held_out.directions[fold])
+        auroc = Roc(score, target == 1).auroc(label[known])
+        direction = _fit(inputs, target, STRENGTHS[chosen]).coef_[0][:dim]
+        from_origin = np.einsum("sd,sd->s", plain, held_out.directions[fold])
+        return cls(Learned(direction / unit, auroc), target, from_origin)
 
 
 class _HeldOut(NamedTuple):
-    """Log-likelihood of samples that were held out, and their scores in the cue's direction."""
+    """Log-likelihood of samples that were held out, and the direction of each fold."""
 
     likelihood: float
-    score: Float[np.ndarray, " sample"]
+    directions: Float[np.ndarray, "fold dim"]
 
     @classmethod
     def of(
@@ -120,7 +182,7 @@ class _HeldOut(NamedTuple):
         fold: IntPerSample,
         strength: float,
     ) -> "_HeldOut":
-        score = np.zeros(len(target))
+        directions = np.zeros((fold.max() + 1, dim))
         logit = np.zeros(len(target))
         for number in range(fold.max() + 1):
             own = fold == number
@@ -129,9 +191,9 @@ class _HeldOut(NamedTuple):
                 continue
             model = _fit(inputs[~own], target[~own], strength)
             logit[own] = model.decision_function(inputs[own])
-            score[own] = inputs[own, :dim] @ model.coef_[0][:dim]
+            directions[number] = model.coef_[0][:dim]
         losses = np.logaddexp(0, np.where(target == 1, -logit, logit))
-        return cls(-float(losses.sum()), score)
+        return cls(-float(losses.sum()), directions)
 
 
 def make_cue(

@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._independence import (
         independent_samples as independent_samples,
     )
-    from cuescope_sdk.data._label_noise import (
-        label_noise_words as label_noise_words,
-        mislabelled_samples as mislabelled_samples,
-    )
     from cuescope_sdk.data._media.content import content_digest as content_digest
     from cuescope_sdk.data._media.files import (
         kind_of as kind_of,
@@ -97,7 +93,6 @@ __getattr__, __dir__, __all__ = attach(
             "MediaFolder",
         ],
         "._independence": ["independent_samples"],
-        "._label_noise": ["label_noise_words", "mislabelled_samples"],
         "._media.content": ["content_digest"],
         "._media.files": ["kind_of", "printable_name"],
         "._media.frames": ["Probe"],

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         Sight as Sight,
         attach_portraits as attach_portraits,
         look_at_features as look_at_features,
-        shared_look as shared_look,
     )
 
 __getattr__, __dir__, __all__ = attach(
@@ -38,7 +37,6 @@ __getattr__, __dir__, __all__ = attach(
             "Sight",
             "attach_portraits",
             "look_at_features",
-            "shared_look",
         ],
     },
 )

@@ -1,4 +1,4 @@
-"""Which cues a sample shows, told from the model's own embeddings of its frames held still."""
+"""Which cues a sample shows, recognised in the model's embeddings of its frames held still."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_core.types import Outcome, Response, Trial
+from cuescope_sdk.cues import LinearLogOdds
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 
 Ask = Callable[[Sequence[Trial]], Sequence[Response]]
-# which clusters each trial's sample shows, and how near each of its frames is to each
-Shown = tuple[
-    Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
-]
 
 
 # placebos have routers of chance, in place of one that knows the cues (docs/mitigation.md)
@@ -33,83 +30,55 @@ class Router(Protocol):
 
 @dataclass(frozen=True)
 class CueRouter:
-    """A frame belongs to the nearest of the `centroids`; some of these are the cues.
+    """Log odds of each cue in a frame, linear in its unit embedding.
 
     A sample shows a cue if one of its frames does (TRoVe, section 5.2).
     """
 
-    centroids: Float[np.ndarray, "cluster dim"]
-    cues: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a cue that no centroid is of."""
-        if not set(self.cues) <= set(range(len(self.centroids))):
-            raise ValueError(f"cues {self.cues} of {len(self.centroids)} centroids")
+    weights: Float[np.ndarray, "cue dim"]
+    bias: Float[np.ndarray, " cue"]
 
     @classmethod
-    def of(
-        cls,
-        embedding: Float[np.ndarray, "frame dim"],
-        members: Sequence[Sequence[int]],
-        cues: tuple[int, ...],
-    ) -> "CueRouter":
-        """Each centroid is the unit mean of the unit rows of its cluster's members."""
-        # only directions are compared: a frame of a long embedding would outweigh others
-        unit = normalise(embedding)
-        means = np.stack([unit[list(rows)].mean(axis=0) for rows in members])
-        return cls(normalise(means), cues)
+    def of(cls, recognisers: Sequence[LinearLogOdds]) -> "CueRouter":
+        """A router by what recognises each cue."""
+        weights = np.stack([each.weights for each in recognisers])
+        return cls(weights, np.array([each.bias for each in recognisers]))
 
     def route(self, trials: Sequence[Trial], ask: Ask) -> Bool[np.ndarray, "trial cue"]:
         """Which cues each trial's sample shows, as the model sees it with the trial's edit."""
-        shows, _ = self.nearest(trials, ask)
-        return shows[:, list(self.cues)]
+        return np.asarray(self._strongest(trials, ask) > 0)
 
     def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
-        """Choose the cue of a sample to whose centroid one of its frames is nearest."""
-        shows, cosines = self.nearest(trials, ask)
-        cues = list(self.cues)
-        chosen = []
-        for row, cosine in zip(shows, cosines, strict=True):
-            # a cue that the sample does not show is not the best, however near
-            reach = np.where(row[cues], cosine.max(axis=0)[cues], -np.inf)
-            chosen.append(int(reach.argmax()) if row[cues].any() else -1)
-        return chosen
+        """Choose the likeliest of the cues that a sample shows."""
+        return [
+            int(row.argmax()) if (row > 0).any() else -1
+            for row in self._strongest(trials, ask)
+        ]
 
-    def nearest(self, trials: Sequence[Trial], ask: Ask) -> Shown:
-        """The same as `place`, after asking for the embedding of each frame held still."""
+    def _strongest(
+        self, trials: Sequence[Trial], ask: Ask
+    ) -> Float[np.ndarray, "trial cue"]:
+        """Log odds of each cue in the frame that shows it most."""
         stills = [still for trial in trials for still in self.stills(trial)]
         # an empty stack has no dimension to compare
         if not stills:
-            return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
+            return np.zeros((len(trials), len(self.bias)))
         answers = map(Outcome, stills, ask(stills))
-        return self.place(trials, Answers.stack_embeddings(list(answers)))
+        log_odds = self.log_odds(trials, Answers.stack_embeddings(list(answers)))
+        return np.stack([of_trial.max(axis=0) for of_trial in log_odds])
 
-    def place(
+    def log_odds(
         self,
         trials: Sequence[Trial],
         embedding: Float[np.ndarray, "still dim"],
-    ) -> Shown:
-        """Which clusters each sample shows, and the cosine of each of its frames with each.
+    ) -> list[Float[np.ndarray, "frame cue"]]:
+        """Those of each cue in each frame of each trial's sample.
 
         `embedding` has the frames held still, in the order of `stills` of each trial.
         """
-        cosine = self.cosines(embedding)
+        unit = normalise(embedding).astype(np.float64)
         ends = np.cumsum([len(trial.sample.frames) for trial in trials])
-        of_trials = np.split(cosine, ends[:-1])
-        shows = np.zeros((len(trials), len(self.centroids)), dtype=bool)
-        for row, of_trial in enumerate(of_trials):
-            # clusters that are no cues take frames as well: the rest is not forced onto a cue
-            shows[row, of_trial.argmax(axis=1)] = True
-        return shows, of_trials
-
-    def cosines(
-        self, embedding: Float[np.ndarray, "still dim"]
-    ) -> Float[np.ndarray, "still cluster"]:
-        """Cosine of each frame with each centroid."""
-        cosines: Float[np.ndarray, "still cluster"] = (
-            normalise(embedding) @ self.centroids.T
-        )
-        return cosines
+        return np.split(unit @ self.weights.T + self.bias, ends[:-1])
 
     @staticmethod
     def stills(trial: Trial) -> list[Trial]:

@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     )
     from cuescope_sdk.statistics._inversion import excluded_by_test as excluded_by_test
     from cuescope_sdk.statistics._label_effects import LabelEffects as LabelEffects
-    from cuescope_sdk.statistics._label_noise import (
-        Answered as Answered,
-        LabelNoise as LabelNoise,
-    )
     from cuescope_sdk.statistics._levels import multiplicity as multiplicity
     from cuescope_sdk.statistics._paired import (
         PairedFlips as PairedFlips,
@@ -107,7 +103,6 @@ __getattr__, __dir__, __all__ = attach(
         ],
         "._inversion": ["excluded_by_test"],
         "._label_effects": ["LabelEffects"],
-        "._label_noise": ["Answered", "LabelNoise"],
         "._levels": ["multiplicity"],
         "._paired": ["PairedFlips", "change_p_value", "paired_flips"],
         "._permutation": ["Permutation", "gap_p_values"],

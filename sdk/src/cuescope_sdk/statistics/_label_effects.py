@@ -35,6 +35,7 @@ STEPS = 50
 STEP = 2.0  # largest change of a logit at once: plain Newton may leave the scale
 TOLERANCE = 1e-6
 TINY = 1e-300
+LEAST_RATE = 1e-12  # a rate of 0 has no logit
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +72,15 @@ class LabelEffects:
         """
         count = len(sign)
         weight = _weights(correct, label, count, groups)
+        is_known = not answers_tell and bool(np.isin(shows, (0, 1)).all())
         parts = []
+        posterior = None
         for _ in range(IMPUTATIONS):
             is_shown = rng.random(len(shows)) < shows
-            posterior = _Cells.of(is_shown, correct, label, weight).posterior(sign)
+            # where it is known who shows the cue, all completed data sets are one
+            if posterior is None or not is_known:
+                cells = _Cells.of(is_shown, correct, label, weight)
+                posterior = cells.posterior(sign)
             for _ in range(ROUNDS if answers_tell else 0):
                 chance = _given_answers(shows, correct, label, posterior, sign, rng)
                 is_shown = rng.random(len(shows)) < chance
@@ -111,6 +117,18 @@ class LabelEffects:
     def accuracy_with(self) -> PerLabel:
         """The median accuracy of each label where the cue is shown."""
         return np.asarray(np.median(self.shown, axis=0))
+
+    @cached_property
+    def label_p_value(self) -> PerLabel:
+        """Two-sided p-value of no change of each label's accuracy, by its log odds."""
+        with_it, without = (
+            special.logit(np.clip(rate, LEAST_RATE, 1 - LEAST_RATE))
+            for rate in (self.shown, self.without)
+        )
+        change = with_it - without
+        return np.asarray(
+            2 * stats.norm.sf(np.abs(change.mean(axis=0) / change.std(axis=0)))
+        )
 
     @property
     def z(self) -> float:

@@ -58,7 +58,7 @@ class Row:
     `n` measured samples show the cue and `others` do not.
     `groups` is of all groups of label, with and without the cue, each of which counts the same;
     `random`, `shifted` and `refit` are the controls. `kept` is the remedy that is kept, where it is
-    another one than those that were measured. `recall` is how well the clusters tell the cue, None
+    another one than those that were measured. `recall` is how well the cue is recognised, None
     where that is not known.
     """
 
@@ -257,8 +257,8 @@ def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
     alone = replace(results.precision, confidence=parts.options.confidence)
     cues = {(cue.feature.key, cue.label) for cue in parts.cues}
     gaps = []
-    for cluster, feature in enumerate(parts.features):
-        shown = comparison.clusters[:, cluster]
+    for column, feature in enumerate(parts.features):
+        shown = comparison.shows_feature[:, column]
         name = parts.names[feature.key]
         for number, label in enumerate(parts.labels):
             labelled = comparison.targets == number

@@ -214,7 +214,7 @@ def in_one(
         row for row, feature in enumerate(whole.features) if feature.key not in keys
     ]
     row_of = {sample.key: row for row, sample in enumerate(whole.samples)}
-    shows: list[Bool[np.ndarray, "sample cluster"]] = []
+    shows: list[Bool[np.ndarray, "sample feature"]] = []
     judged: list[Bool[np.ndarray, "sample cue"]] = []
     # by fold: a part is judged by its own cues alone
     for part, of_part in zip(parts, columns, strict=True):
@@ -222,12 +222,12 @@ def in_one(
         count = int(measured.sum())
         shown = np.zeros((count, len(cues)), bool)
         known = np.zeros((count, len(cues)), bool)
-        for column, cluster in zip(of_part, part.columns, strict=True):
-            shown[:, column] = part.clusters[measured, cluster]
+        for column, feature in zip(of_part, part.columns, strict=True):
+            shown[:, column] = part.shows_feature[measured, feature]
             # a cue that a fold did not find is not judged there, which is not the same as absent
             known[:, column] = True
         rows = [row_of[sample.key] for sample in compress(part.samples, measured)]
-        shows.append(np.hstack([shown, whole.clusters[np.ix_(rows, others)]]))
+        shows.append(np.hstack([shown, whole.shows_feature[np.ix_(rows, others)]]))
         judged.append(known)
     recalls = [Recall(0, 0) for _ in cues]
     for part, of_part in zip(parts, columns, strict=True):
@@ -242,9 +242,9 @@ def in_one(
         cues=cues,
         samples=samples,
         outcomes=list(chain.from_iterable(outcomes)),
-        clusters=np.vstack(shows),
+        shows_feature=np.vstack(shows),
         # frames are told part by part, in `shown_features`
-        nearness=(),
+        log_odds=(),
         fitted=np.zeros(len(samples), bool),
         features=[
             *(cue.feature for cue in cues),

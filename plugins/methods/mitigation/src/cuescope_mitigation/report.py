@@ -203,7 +203,9 @@ def statement(row: Row, title: str) -> str:
             few = f"are without the cue (only {row.others})"
         doubt = ""
         if row.recall is not None and not row.recall.is_enough:
-            doubt = " Its own frames are not told by its cluster: see the check 'the cue is told'."
+            doubt = (
+                " Its own frames are not recognised: see the check 'the cue is told'."
+            )
         return f"{where}: too few of the measured samples {few}; nothing can be said.{doubt}"
     figures = (
         f"with the cue on screen the model is right on {gain.after:.0%} of {gain.n} samples, "

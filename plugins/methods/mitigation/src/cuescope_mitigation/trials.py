@@ -1,13 +1,12 @@
 """The three parts: where the cues were found, where a mitigator is fitted, where it is measured."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice
-from typing import Self
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from cuescope_mitigation.naming import check_names, other_words, word_of
 from cuescope_mitigation.options import MitigationOptions, require_fit
@@ -33,6 +32,8 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
+from cuescope_sdk.cues import LinearLogOdds, learn_log_odds
+from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import (
     Ask,
     CueRouter,
@@ -44,9 +45,9 @@ from cuescope_sdk.mitigation import (
 )
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import Answers
+from cuescope_sdk.stills import Answers, FrameId
 
-RECALLED = 0.5  # of a cue's own frames, at least so many are nearest to its centre
+RECALLED = 0.5  # of a cue's own frames, at least so many are recognised
 SAVING = "saving what was learned"
 
 
@@ -65,43 +66,32 @@ class Cue:
 
 @dataclass(frozen=True)
 class Recall:
-    """Of the frames in which a run found a cue: how many, and how many are nearest to its centre.
+    """Of the frames in which a run found a cue: how many, and how many are recognised.
 
-    A cue that little of the embedding tells may have no frame near its centre.
+    Each is recognised by what was learned from frames of other groups.
     """
 
     frames: int
-    nearest: int
-
-    @classmethod
-    def of(
-        cls,
-        router: CueRouter,
-        frames: Float[np.ndarray, "frame dim"],
-        members: Sequence[int],
-        cluster: int,
-    ) -> Self:
-        """By the embeddings of all `frames`; `members` are those of the cluster."""
-        cosines = router.cosines(frames[list(members)])
-        return cls(len(cosines), int((cosines.argmax(axis=1) == cluster).sum()))
+    recognised: float
 
     @property
     def is_enough(self) -> bool:
-        """Whether most of its own frames would be told, as far as frames of the run say."""
-        return self.nearest >= RECALLED * self.frames
+        """True if most of its own frames are recognised."""
+        return self.recognised >= RECALLED * self.frames
 
     def __add__(self, other: "Recall") -> "Recall":
-        return Recall(self.frames + other.frames, self.nearest + other.nearest)
+        return Recall(self.frames + other.frames, self.recognised + other.recognised)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The cues with what tells them, and the samples by key with the cues that each shows.
+    """The cues with what recognises them, and the samples by key with the cues that each shows.
 
-    `fitted` says which samples are for fitting; the others are measured. `clusters` says which of
-    all `features` of the run a sample shows, `shows` which of the cues, whose `columns` these are.
-    Of a sample that was not `judged` for a cue nobody knows whether it shows it. `recalls` says of
-    each cue how well the clusters tell it. `audit` is the one that measures, with `options`.
+    `fitted` says which samples are for fitting; the others are measured. `shows_feature` says which
+    of all `features` a sample shows, `shows` which of the cues, whose `columns` these are.
+    `log_odds` are those of each frame to show each feature. Of a sample that was not `judged` for a
+    cue nobody knows whether it shows it. `recalls` says of each cue how well it is recognised.
+    `audit` is the one that measures, with `options`.
     """
 
     audit: Audit
@@ -111,8 +101,8 @@ class Parts:
     router: CueRouter
     samples: Sequence[Sample]
     outcomes: Sequence[Outcome]
-    clusters: Bool[np.ndarray, "sample cluster"]
-    nearness: Sequence[Float[np.ndarray, "frame cluster"]]
+    shows_feature: Bool[np.ndarray, "sample feature"]
+    log_odds: Sequence[Float[np.ndarray, "frame feature"]]
     fitted: BoolPerSample
     labels: tuple[str, ...]
     features: Sequence[Feature]
@@ -123,7 +113,7 @@ class Parts:
     @property
     def shows(self) -> Shows:
         """Which cues each sample shows."""
-        return self.clusters[:, list(self.columns)]
+        return self.shows_feature[:, list(self.columns)]
 
     @property
     def names(self) -> dict[str, str]:
@@ -147,11 +137,7 @@ def targets_of(samples: Sequence[Sample], labels: Sequence[str]) -> IntPerSample
 
 
 def prepare(audit: Audit, options: MitigationOptions) -> Parts:
-    """Ask about the run's frames and about all samples; raises UserError where cues cannot be told.
-
-    The centroids of the run's features, of all of them, are the clustering that a sample's frames
-    are held against.
-    """
+    """Ask about the run's frames and about all samples; raises UserError for unknown cues."""
     run = StoredRun(options.run, audit.context)
     cues = cues_of(run.report, options)
     check_labels(audit, audit.samples)
@@ -202,43 +188,59 @@ def route(
     It is given whether a sample shows any of the cues.
     """
     report = run.report
-    # not the cues alone: a frame that is nearer to another cluster shows no cue
-    features = [feature for feature in report.features if feature.occurrences]
-    # of one centroid all frames would be the nearest
-    others = _without_features(features, run.samples) if len(features) == 1 else []
-    stills, members = _members([*features, *others], run.samples)
+    keys = {cue.feature.key for cue in cues} | {
+        score.feature for score in report.scores if score.p_value is not None
+    }
+    features = [each for each in report.features if each.key in keys]
+    seen = _Seen.of(run)
     trials = list(Answers.trials(samples))
-    routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
+    stills = list(chain.from_iterable(map(CueRouter.stills, [*seen.trials, *trials])))
     # before anything is asked: what cannot be mitigated must cost no answers
     mitigator = build(audit, options)
     mitigator.check(audit.capabilities, [cue.word for cue in cues])
     # in one call: batches are full, and a plan counts all of it
-    answers = iter(audit.respond([*stills, *trials, *routing]))
-    of_stills = list(islice(answers, len(stills)))
+    answers = iter(audit.respond([*trials, *stills]))
     outcomes = list(islice(answers, len(trials)))
-    keys = [feature.key for feature in features]
-    columns = tuple(keys.index(cue.feature.key) for cue in cues)
-    seen = Answers.stack_embeddings(of_stills)
-    router = CueRouter.of(seen, members, columns)
     embedding = Answers.stack_embeddings(list(answers))
-    placed, nearness = router.place(trials, embedding)
-    clusters = placed[:, : len(features)]
+    of_run, of_samples = np.split(embedding, [len(seen.frames)])
+    learned = {
+        feature.key: seen.learn(of_run, feature, audit)
+        for feature in features
+        if seen.has_both_sides(feature)
+    }
+    for cue in cues:
+        if cue.feature.key not in learned:
+            raise UserError(
+                f"{options.run}: a recogniser of '{cue.name}'",
+                expected="samples with the cue and samples without it",
+                got="it is listed in all of them",
+            )
+    features = [feature for feature in features if feature.key in learned]
+    numbers = {feature.key: number for number, feature in enumerate(features)}
+    columns = tuple(numbers[cue.feature.key] for cue in cues)
+    of_features = CueRouter.of([learned[feature.key] for feature in features])
+    log_odds = of_features.log_odds(trials, of_samples)
+    shows = np.array([each.max(axis=0) > 0 for each in log_odds])
+    listed = [int(seen.is_listed(cue.feature).sum()) for cue in cues]
     return Parts(
         audit,
         options,
         report,
         cues,
-        router,
+        CueRouter.of([learned[cue.feature.key] for cue in cues]),
         samples,
         outcomes,
-        clusters,
-        nearness,
-        split(np.asarray(clusters[:, list(columns)].any(axis=1))),
+        shows,
+        log_odds,
+        split(np.asarray(shows[:, list(columns)].any(axis=1))),
         audit.labels,
         features,
         columns,
         judged=np.ones((len(samples), len(cues)), bool),
-        recalls=[Recall.of(router, seen, members[c], c) for c in columns],
+        recalls=[
+            Recall(count, learned[cue.feature.key].recall * count)
+            for cue, count in zip(cues, listed, strict=True)
+        ],
     )
 
 
@@ -254,18 +256,16 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
 def measured_features(parts: Parts) -> Iterator[Feature]:
     """The cues where they are on screen in the samples that are measured, the likest first."""
     first: dict[int, Cue] = {}  # a cue may hurt several labels
-    for cue, cluster in zip(parts.cues, parts.columns, strict=True):
-        first.setdefault(cluster, cue)
-    for cluster, cue in first.items():
+    for cue, column in zip(parts.cues, parts.columns, strict=True):
+        first.setdefault(column, cue)
+    for column, cue in first.items():
         occurrences = []
-        shown = parts.clusters[:, cluster] & ~parts.fitted
+        shown = parts.shows_feature[:, column] & ~parts.fitted
         for row in np.flatnonzero(shown).tolist():
-            nearness = parts.nearness[row]
-            # a frame belongs to one cluster alone (TRoVe, section 5.2)
-            is_nearest = nearness.argmax(axis=1) == cluster
-            for frame in np.flatnonzero(is_nearest).tolist():
+            log_odds = parts.log_odds[row][:, column]
+            for frame in np.flatnonzero(log_odds > 0).tolist():
                 key = parts.samples[row].key
-                strength = float(nearness[frame, cluster])
+                strength = float(log_odds[frame])
                 occurrences.append(
                     Occurrence(sample=key, frame=frame, strength=strength)
                 )
@@ -293,7 +293,7 @@ def cues_of(report: Report, options: MitigationOptions) -> list[Cue]:
         )
     check_names((score.feature for score in findings), given)
     for cue in cues:
-        # what tells a cue is the mean of its frames, so there must be some
+        # what recognises a cue is learned from its frames, so there must be some
         if not cue.feature.occurrences:
             raise UserError(
                 f"{options.run}: a finding without samples that show it",
@@ -317,45 +317,80 @@ def check_labels(audit: Audit, samples: Sequence[Sample]) -> None:
         )
 
 
-def _without_features(
-    features: Sequence[Feature], samples: Mapping[str, Sample]
-) -> list[Feature]:
-    """The samples of a run that show none of its features, as one more; [] where all show one."""
-    shown = {seen.sample for feature in features for seen in feature.occurrences}
-    # the middle frame stands for its sample
-    rest = [
-        Occurrence(sample=key, frame=len(sample.frames) // 2)
-        for key, sample in samples.items()
-        if key not in shown and sample.frames
-    ]
-    return [Feature(key="", kind="none", occurrences=tuple(rest))] if rest else []
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The samples that a run looked at, as `trials`, and their frames.
 
+    `frames` are keys of samples and numbers, in the order of the stills of `trials`; `label` and
+    `groups` are those of the frames' samples.
+    """
 
-def _members(
-    features: Sequence[Feature], samples: Mapping[str, Sample]
-) -> tuple[list[Trial], list[list[int]]]:
-    """The still frames in which the run found its features, each once, and whose they are."""
-    rows = {}
-    stills: list[Trial] = []
-    members = []
-    for feature in features:
-        of_feature = []
-        for occurrence in feature.occurrences:
-            sample = samples.get(occurrence.sample)
-            if sample is None:
-                raise UserError(
-                    f"sample '{occurrence.sample}' of the run is no longer in its data",
-                    expected="the data as it was when the run was made",
-                    remedy="Audit again, then mitigate the new run",
-                )
-            # an occurrence in an image names no frame
-            frame = sample.key, occurrence.frame or 0
-            if frame not in rows:
-                rows[frame] = len(stills)
-                stills.append(CueRouter.stills(Trial(sample=sample))[frame[1]])
-            of_feature.append(rows[frame])
-        members.append(of_feature)
-    return stills, members
+    trials: Sequence[Trial]
+    frames: Sequence[FrameId]
+    label: Int[np.ndarray, " frame"]
+    groups: Groups
+
+    @classmethod
+    def of(cls, run: StoredRun) -> "_Seen":
+        """Raises UserError where one in which a feature was found is gone."""
+        samples = dict(run.part)
+        listed = {
+            seen.sample
+            for feature in run.report.features
+            for seen in feature.occurrences
+        }
+        if run.has_answers:
+            asked = {row["sample"] for row in run.answers} | listed
+            samples = {key: samples[key] for key in samples if key in asked}
+        if gone := sorted(listed - samples.keys()):
+            raise UserError(
+                f"sample '{gone[0]}' of the run is no longer in its data",
+                expected="the data as it was when the run was made",
+                remedy="Audit again, then mitigate the new run",
+            )
+        frames = [
+            (key, frame)
+            for key, sample in samples.items()
+            for frame in range(len(sample.frames))
+        ]
+        owners = [samples[key] for key, _ in frames]
+        _, label = np.unique(
+            [str(owner.label) for owner in owners], return_inverse=True
+        )
+        trials = list(Answers.trials(samples.values()))
+        return cls(trials, frames, label, Groups.of(owners))
+
+    def is_listed(self, feature: Feature) -> Bool[np.ndarray, " frame"]:
+        """Frames in which the feature was found; all of a sample where no frame is named."""
+        found = {(seen.sample, seen.frame) for seen in feature.occurrences}
+        return np.array(
+            [
+                (key, frame) in found or (key, None) in found
+                for key, frame in self.frames
+            ]
+        )
+
+    def has_both_sides(self, feature: Feature) -> bool:
+        """True if some samples show the feature and some do not."""
+        shown = {seen.sample for seen in feature.occurrences}
+        return 0 < len(shown) < len(self.trials)
+
+    def learn(
+        self,
+        embedding: Float[np.ndarray, "frame dim"],
+        feature: Feature,
+        audit: Audit,
+    ) -> LinearLogOdds:
+        """What recognises a feature in a frame, from those where it was found and other samples.
+
+        Of another frame of a sample that shows it nobody knows.
+        """
+        shown = {seen.sample for seen in feature.occurrences}
+        is_beside = np.array([key in shown for key, _ in self.frames])
+        shows = np.where(self.is_listed(feature), 1, np.where(is_beside, -1, 0))
+        points = normalise(embedding).astype(np.float64)
+        rng = audit.rng("recogniser", feature.key)
+        return learn_log_odds(points, self.label, shows, self.groups, rng)
 
 
 def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> list[Sample]:
@@ -429,9 +464,9 @@ class Comparison:
         return np.asarray(self.parts.shows[~self.parts.fitted])
 
     @property
-    def clusters(self) -> Bool[np.ndarray, "sample cluster"]:
+    def shows_feature(self) -> Bool[np.ndarray, "sample feature"]:
         """All features of the run that they show."""
-        return np.asarray(self.parts.clusters[~self.parts.fitted])
+        return np.asarray(self.parts.shows_feature[~self.parts.fitted])
 
     @property
     def judged(self) -> Shows:

@@ -40,17 +40,17 @@ def evidence(comparison: Comparison) -> Iterator[Evidence]:
 
 
 def recall_check(row: Row) -> Iterator[Evidence]:
-    """Where the clusters do not tell the cue: which samples are measured rests on them."""
+    """A cue that is not recognised: which samples are measured rests on that."""
     recall = row.recall
     if recall is None or recall.is_enough:
         return
-    share = recall.nearest / recall.frames
+    share = recall.recognised / recall.frames
     yield Evidence(
         check=TOLD,
         verdict="refuted",
-        detail=f"{about(row)}: a frame shows the cluster that it is nearest to, and of those in "
-        f"which the cue was found only {share:.0%} are nearest to its own. So most samples that "
-        "show it were not measured as such, and the remedy was not learned of them",
+        detail=f"{about(row)}: of the frames in which the cue was found only {share:.0%} are "
+        "recognised by what was learned from the others. So most samples that show it were not "
+        "measured as such, and the remedy was not learned of them",
         value=share,
         threshold=RECALLED,
         n=recall.frames,

@@ -22,14 +22,6 @@ class SlicesOptions(Options):
         le=1,
         description="false discovery rate over all pairs tested",
     )
-    # labels of test sets are wrong in 3% on average, in up to 10% (docs/trove.md)
-    label_noise: float = Field(
-        0.1,
-        ge=0,
-        le=1,
-        description="share of a label's samples that may be mislabelled. A loss is label noise "
-        "if so few samples that look mislabelled explain it; 0: not tried",
-    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     # few: each shuffle makes all slices again
     null_shuffles: NonNegativeInt = Field(

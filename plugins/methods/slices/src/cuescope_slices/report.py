@@ -6,18 +6,9 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Finding, Score
-from cuescope_sdk.data import label_noise_words
 from cuescope_sdk.report import percent, shares_row
 from cuescope_sdk.statistics import Estimate, mean_interval
-from cuescope_slices.analysis import (
-    SHARE,
-    Pair,
-    compare,
-    is_clear,
-    is_finding,
-    retest_labels,
-    smallest_findable,
-)
+from cuescope_slices.analysis import SHARE, Pair, compare, is_finding, smallest_findable
 from cuescope_slices.trials import Ranked, rank
 
 NEEDS = {
@@ -47,7 +38,6 @@ def scores(
         audit.rng("permutation"),
         tested=tested,
     )
-    retest_labels(ranked, pairs, options, audit.rng("label noise"))
     pairs.sort(key=lambda pair: (not is_finding(pair, options), -pair.value))
     # a limit is told only where nothing was found: sorted, the first is a finding or none is
     if pairs and tested and not is_finding(pairs[0], options):
@@ -70,8 +60,6 @@ def scores(
             metric="slice_value",
             value=pair.value,
             finding=finding,
-            # a large loss that is not shown would look overlooked, not explained
-            always_reported=pair.is_label_noise,
             statement=statement(pair, label, options),
         )
         yield Score(
@@ -112,19 +100,17 @@ def _findings(
 
 
 def statement(pair: Pair, label: str, options: Any) -> str | None:
-    """The finding as a sentence, or why it is none; None for a pair that is nothing."""
-    if not is_clear(pair, options):
+    """The finding as a sentence; None for a pair that is none."""
+    if not is_finding(pair, options):
         return None
     ends = ""
     if pair.low is not None and pair.high is not None:
         ends = f"; {percent(pair.low, unit='')} to {percent(pair.high, unit='')} points"
-    words = (
+    return (
         f"In {{feature}}, '{label}' is right {100 * (pair.lost or 0):.0f} points less often "
-        f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends})."
+        f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends}). "
+        "This goes with the slice; it does not say what causes it."
     )
-    if pair.is_label_noise:
-        return label_noise_words(words, label, pair.suspects, pair.retest or 0.0)
-    return f"{words} This goes with the slice; it does not say what causes it."
 
 
 def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:

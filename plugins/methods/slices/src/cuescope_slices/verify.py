@@ -3,16 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
-from cuescope_sdk.data import Comparison, mislabelled_samples
-from cuescope_sdk.locating import Sides, shared_look
+from cuescope_sdk.data import Comparison
+from cuescope_sdk.locating import Sides
 from cuescope_sdk.report import null_evidence
-from cuescope_slices.analysis import compare, inside, label_noise, sides
+from cuescope_slices.analysis import compare, inside, sides
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
 
 NAMED = 3  # wrong answers that may be on screen too
@@ -59,28 +58,6 @@ def sides_by_feature(
         if of_part is not None:
             found[feature.key] = of_part
     return found
-
-
-def check_labels(
-    audit: Audit,
-    name: str,
-    options: Any,
-    features: Sequence[Feature],
-    scores: Sequence[Score],
-) -> Evidence:
-    """Which samples look mislabelled, and whether anything that passed rests on them."""
-    ranked = audit.once(rank, audit, name, options)
-    samples = {sample.key: sample for sample in audit.samples}
-    return mislabelled_samples(
-        [samples[key] for key in ranked.keys],
-        audit.labels,
-        label_noise(ranked),
-        explained=sum(score.always_reported for score in scores),
-        held=sum(score.finding for score in scores),
-        features=features,
-        scores=scores,
-        share=partial(shared_look, audit),
-    )
 
 
 def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
