@@ -58,7 +58,7 @@ class Figures:
             contrast=float(np.log(grey[inside].std() + LEVEL)),
             detail=_apart(grey, 1, inside) - _apart(grey, FAR, inside),
             upright=float((across**2 - down**2).sum() / edges),
-            rising=float(-2 * (across * down).sum() / edges),
+            rising=float(2 * (across * down).sum() / edges),
         )
 
 
