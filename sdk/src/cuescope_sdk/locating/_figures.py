@@ -51,7 +51,9 @@ class Figures:
         down, across = down[inside], across[inside]
         edges = (down**2 + across**2).sum() + LEVEL**2
         return cls(
-            *means.tolist(),
+            brightness=float(means[0]),
+            red=float(means[1]),
+            blue=float(means[2]),
             colour=chroma,
             # hues that are unlike cancel out
             variety=(chroma - hue) / (chroma + LEVEL),

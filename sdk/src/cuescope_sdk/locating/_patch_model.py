@@ -113,8 +113,8 @@ class PatchModel:
 class Region:
     """What tells a cue by its patches, and how well.
 
-    A patch is of the cue's place where its score, the mean of so many patches in `width`, is above
-    `cut`; a frame shows the cue where its
+    A patch is of the cue's place where the score of it and those that share its pixels is above
+    `cut`, or in most of several frames its own above `cut_alone`. A frame shows the cue where its
     evidence is above `threshold`. `auroc` and `rates` are of groups held out, and `area` is the
     mean share of a frame. The cue `is_everywhere` where covering its place takes no more of it
     away than covering another place as large.
@@ -124,8 +124,8 @@ class Region:
     model: PatchModel
     by: Input
     overlap: int
-    width: int
     cut: float
+    cut_alone: float
     threshold: float
     auroc: float
     rates: Rates
@@ -166,13 +166,8 @@ class Region:
         scores = held_out[by]
         values = _evidence(scores)
         threshold = rocs[by].youden_cut()
-        # one thing that moves is told by several patches of it, one that stands by each of them
-        widths = {
-            width: _cut_of_place(_pooled(scores, width), data) for width in (1, overlap)
-        }
-        width = max(widths, key=lambda width: widths[width].overlap)
-        cut = widths[width].score
-        pooled = _pooled(scores, width)
+        pooled = _pooled(scores, overlap)
+        cut = _cut_of_place(pooled, data)
         touched = np.stack([_touched(frame, cut) for frame in pooled])
         masks = [_without_rim(mask, overlap) for mask in touched]
         shown = data.shows & (values >= threshold)
@@ -181,8 +176,8 @@ class Region:
             PatchModel.fit(patches, weights, data.shows, count),
             by,
             overlap,
-            width,
             cut,
+            _cut_of_place(scores, data),
             threshold,
             auroc=aurocs[by],
             rates=Rates.of(values, data.shows, threshold),
@@ -197,12 +192,12 @@ class Region:
 
     def mask(self, grid: Grid) -> Mask:
         """The patches that are the cue; the likest one where none is likely."""
-        [scores] = _pooled(self._scores([grid]), self.width)
+        [scores] = _pooled(self._scores([grid]), self.overlap)
         return _without_rim(_touched(scores, self.cut), self.overlap)
 
     def likest(self, grid: Grid) -> Mask:
         """As large a share of the patches as the cue has on average, the likest ones."""
-        [scores] = _pooled(self._scores([grid]), self.width)
+        [scores] = _pooled(self._scores([grid]), self.overlap)
         count = max(1, round(self.area * scores.size))
         mask = np.zeros(scores.size, bool)
         mask[np.argsort(-scores, axis=None, kind="stable")[:count]] = True
@@ -210,11 +205,11 @@ class Region:
 
     def common_place(self, grids: Sequence[Grid]) -> Mask | None:
         """Where most of these frames have the cue; None where its place changes."""
-        scores = _pooled(self._scores(grids), self.width)
-        masks = np.stack([_touched(frame, self.cut) for frame in scores])
-        common = masks.mean(axis=0) >= HALF
+        masks = [_touched(frame, self.cut_alone) for frame in self._scores(grids)]
+        shares = np.mean(masks, axis=0)
+        common = shares >= HALF
         # of the patches that tell it, so many have to lie where most frames have some
-        if masks[:, common].sum() < HALF * masks.sum():
+        if shares[common].sum() < HALF * shares.sum():
             return None
         return _without_rim(common, self.overlap)
 
@@ -250,14 +245,7 @@ def _evidence(
     return np.where(inside.any(axis=1), values, 0.0)
 
 
-class Cut(NamedTuple):
-    """A score above which patches are a cue's, and the overlap with its place that is expected."""
-
-    score: float
-    overlap: float
-
-
-def _cut_of_place(scores: Scores, data: Training) -> Cut:
+def _cut_of_place(scores: Scores, data: Training) -> float:
     """The cut at which patches overlap most with the cue's, as both sides tell it.
 
     Of patches above a cut the other side has as many by chance. What frames with the cue have
@@ -267,12 +255,12 @@ def _cut_of_place(scores: Scores, data: Training) -> Cut:
     others = np.sort(scores[~data.shows], axis=None)
     cuts = np.unique(shown)[:-1]
     if not len(cuts):
-        return Cut(float(shown[0]), 0.0)
+        return float(shown[0])
     taken = 1 - np.searchsorted(shown, cuts, side="right") / len(shown)
     wrongly = 1 - np.searchsorted(others, cuts, side="right") / len(others)
     beyond = taken - wrongly
     overlaps = beyond / (max(float(beyond.max()), 1e-9) + wrongly)
-    return Cut(float(cuts[overlaps.argmax()]), float(overlaps.max()))
+    return float(cuts[overlaps.argmax()])
 
 
 def _touched(scores: Float[np.ndarray, "row col"], cut: float) -> Mask:
