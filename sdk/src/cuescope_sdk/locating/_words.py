@@ -12,7 +12,7 @@ from cuescope_sdk.locating._written import Written
 
 THIRDS = (1 / 3, 2 / 3)
 MOSTLY = 0.5  # of the frames: more than half have the cue in one part
-MARK = 1 / 9  # of the frame, one ninth of its thirds: what is no larger is a mark
+MARK = 1 / 8  # of the frame: what is no larger is a mark
 CORNERS = {"top left", "top right", "bottom left", "bottom right"}
 PAIR = 2
 # of a place without a colour that most of its pixels are of
