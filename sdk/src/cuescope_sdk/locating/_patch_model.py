@@ -162,7 +162,12 @@ class Region:
                 held_out[name][~learned] = scores
         rocs = {name: Roc(_evidence(held_out[name]), data.shows) for name in INPUTS}
         aurocs = {name: rocs[name].auroc(data.labels) or HALF for name in INPUTS}
-        by = max(INPUTS, key=aurocs.__getitem__)
+        areas = {
+            name: float((held_out[name] > _cut_of_place(held_out[name], data)).mean())
+            for name in INPUTS
+        }
+        # of equals the smaller place: patches that have looked at one another all tell a cue
+        by = max(INPUTS, key=lambda name: (aurocs[name], -areas[name]))
         scores = held_out[by]
         values = _evidence(scores)
         threshold = rocs[by].youden_cut()

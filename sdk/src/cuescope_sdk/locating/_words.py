@@ -96,7 +96,7 @@ def name_for(
     if change.words:
         # the clearest one; "more blue" cannot stand before a noun
         clearest = change.words[0]
-        if clearest in MOTLEY:
+        if clearest in MOTLEY or MOTLEY[1] in change.words:
             return f"{thing} of many colours, {where}"
         is_noun = clearest.startswith(("more ", "less "))
         thing = f"{thing} with {clearest}" if is_noun else f"{clearest} {thing}"
