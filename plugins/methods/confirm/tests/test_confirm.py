@@ -36,7 +36,7 @@ def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
     rows = look.read([*with_cue, *without])
     shows = np.arange(80) < 40
     data = Training(shows, np.full(80, "cup"), Groups.single(80))
-    model = Linear.learn(rows, data, rng, Fitting.MANY)
+    model = Linear.learn(rows, data, rng, Fitting.LOOKS)
     assert (model.auroc or 0) > 0.95
     ends = [float(np.median(model.scores(rows[side]))) for side in (shows, ~shows)]
     recogniser = Recogniser(look, model, *ends)

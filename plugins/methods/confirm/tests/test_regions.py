@@ -33,10 +33,6 @@ def _strip(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return changed
 
 
-def _smooth(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return ndimage.uniform_filter(pixels, (3, 3, 1))
-
-
 def _flat(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     middle = pixels.mean(axis=(0, 1))
     return np.uint8(middle + 0.5 * (pixels - middle))
@@ -60,7 +56,6 @@ def _pictures(draw: Draw, seed: int) -> tuple[list[Frame], list[np.ndarray]]:
     [
         (_stripes, False),
         pytest.param(_strip, False, marks=pytest.mark.long),
-        (_smooth, True),
         pytest.param(_flat, True, marks=pytest.mark.long),
     ],
 )

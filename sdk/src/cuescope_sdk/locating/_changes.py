@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk.locating._colours import NAMES, colour_of, names_of
+from cuescope_sdk.locating._colours import NAMES, colour_name, colour_of, names_of
 from cuescope_sdk.locating._figures import Figures, Pixels
 from cuescope_sdk.locating._linear import PerFrame, Training
 from cuescope_sdk.locating._masks import Mask, stretch
@@ -63,6 +63,12 @@ def colour_at(
     beyond = shares[data.shows].mean(axis=0) - shares[~data.shows].mean(axis=0)
     commonest = np.argsort(-beyond, kind="stable")[:2]
     names = [NAMES[number] for number in commonest if beyond[number] >= COMMON]
+    if len(names) == 1:
+        # of one colour the mean knows the shade as well
+        shown = np.flatnonzero(data.shows).tolist()
+        means = [_mean_colour(pictures[row], masks[row]) for row in shown]
+        shade = colour_name(*np.median(means, axis=0).tolist())
+        names = [shade] if shade.endswith(names[0]) else names
     return " and ".join(names) or None
 
 
@@ -95,6 +101,12 @@ def _words(figures: Sequence[Figures], data: Training) -> Iterator[tuple[float, 
     middle = np.median(np.linalg.norm(hues[data.shows], axis=1))
     if difference and middle >= SEEN:
         yield clarity, f"more {colour_of(*shift.tolist())}"
+
+
+def _mean_colour(pixels: Pixels, mask: Mask) -> Float[np.ndarray, "3"]:
+    """Brightness, red and blue of a place."""
+    inside = pixels[stretch(mask, pixels.shape[:2])]
+    return np.asarray(opponents(inside).mean(axis=0))
 
 
 def _shares_of_colours(pixels: Pixels, mask: Mask) -> Float[np.ndarray, " name"]:

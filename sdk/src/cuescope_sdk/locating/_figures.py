@@ -51,14 +51,16 @@ class Figures:
         down, across = down[inside], across[inside]
         edges = (down**2 + across**2).sum() + LEVEL**2
         return cls(
-            *means.tolist(),
+            brightness=float(means[0]),
+            red=float(means[1]),
+            blue=float(means[2]),
             colour=chroma,
             # hues that are unlike cancel out
             variety=(chroma - hue) / (chroma + LEVEL),
             contrast=float(np.log(grey[inside].std() + LEVEL)),
             detail=_apart(grey, 1, inside) - _apart(grey, FAR, inside),
             upright=float((across**2 - down**2).sum() / edges),
-            rising=float(-2 * (across * down).sum() / edges),
+            rising=float(2 * (across * down).sum() / edges),
         )
 
 

@@ -14,6 +14,7 @@ from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics import Groups, Roc, TwoGroups
 
 FOLDS = 4
+FLAT = 1e-3  # of the largest spread of a feature
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
 # of frames that are taken for the cue's: fewer would be told by no model here
 LEAST_PURE = 0.5
@@ -26,23 +27,15 @@ Grid = Float[np.ndarray, "row col dim"]
 
 @dataclass(frozen=True)
 class Fitting:
-    """How a model is fitted: the inverse strength of its L2 penalty, and the unit of a feature.
-
-    That is its spread, or at least this share of the largest spread: at 1 all have one unit.
-    """
+    """How a model is fitted: the inverse strength of its L2 penalty."""
 
     strength: float
-    least_unit: float = 1e-3  # what hardly varies would be blown up to noise
     FEW: ClassVar["Fitting"]
-    MANY: ClassVar["Fitting"]  # features, of which each is weak
     LOOKS: ClassVar["Fitting"]  # of whole pictures: a thousand features, and alike
-    NEAR_ONE_UNIT: ClassVar["Fitting"]
 
 
 Fitting.FEW = Fitting(0.1)
-Fitting.MANY = Fitting(0.03)
 Fitting.LOOKS = Fitting(0.005)
-Fitting.NEAR_ONE_UNIT = Fitting(0.03, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +119,10 @@ class Training:
         rows: Rows,
         rng: Generator,
         fitting: Fitting = Fitting.FEW,
-        judged: Rows | None = None,
     ) -> PerFrame:
         """Each frame by a model of the other folds, above its threshold; NaN where these show no
         gap: where all of their frames show the cue, or none.
-
-        Frames may be `judged` by other rows than those that are learned from.
         """
-        judged = rows if judged is None else judged
         folds = self.folds(rng)
         weights = self.weights()
         scores = np.full(len(rows), np.nan)
@@ -144,7 +133,7 @@ class Training:
                     rows[learned], self.shows[learned], weights[learned], fitting
                 )
                 # less its threshold, for scores of several models are ranked together
-                scores[~learned] = model.scores(judged[~learned]) - model.threshold
+                scores[~learned] = model.scores(rows[~learned]) - model.threshold
         return scores
 
 
@@ -207,13 +196,14 @@ class Linear:
         weights: np.ndarray,
         fitting: Fitting = Fitting.FEW,
     ) -> "Linear":
-        """Logistic regression with an L2 penalty, on features in their units."""
+        """Logistic regression with an L2 penalty, on features of one spread."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
         centre = rows.mean(axis=0)
         spread = rows.std(axis=0)
-        spread = np.maximum(spread, fitting.least_unit * max(spread.max(), 1e-9))
+        # what hardly varies would be blown up to noise
+        spread = np.maximum(spread, FLAT * max(spread.max(), 1e-9))
         model = LogisticRegression(C=fitting.strength, max_iter=200, tol=1e-3)
         # it only ranks, and what it is worth is measured
         with warnings.catch_warnings():
@@ -229,10 +219,9 @@ class Linear:
         data: Training,
         rng: Generator,
         fitting: Fitting = Fitting.FEW,
-        judged: Rows | None = None,
     ) -> "Linear":
         """The model of all frames, with the threshold and AUROC of frames that were held out."""
-        scores = data.held_out_scores(rows, rng, fitting, judged)
+        scores = data.held_out_scores(rows, rng, fitting)
         # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
         if np.isnan(scores).any():
             return cls(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)

@@ -1,17 +1,18 @@
 """A cue's place by one weakly supervised model of patches: a picture shows it if some patch does.
 
-Only pictures have labels: whether they are listed as showing the cue. Patches of all pictures are
-sorted into kinds. How much commoner each kind is at each place in pictures with the cue is a
-ratio of two rates, which is shrunk towards the ratio of the kind at any place (Gamma-Poisson
-shrinkage: DuMouchel, 1999). So a thing that moves is told by its kinds of patches, and one that
-stands by kinds that are rare just there. The ratios of all patches together make the evidence of
-a picture, as the likelihood of multiple instances does (Maron and Lozano-Perez, 1998). All figures
-are of pictures whose group the ratios have not been counted in.
+Only pictures have labels: whether they are listed as showing the cue. The score of a patch is the
+logarithm of how much likelier it is in pictures with the cue, by its kind, by how it looks for
+its place in the frame, or by both, whichever tells pictures of groups held out best. Kinds are
+ratios of two rates, shrunk towards 1 (Gamma-Poisson: DuMouchel, 1999); looks are normal, with means
+that differ where their difference is above what the largest of so many is by chance (soft
+thresholding: Donoho and Johnstone, 1994). So kinds tell what moves, and looks what stands. The mean
+ratio of all patches is a picture's evidence (multiple instances: Maron and Lozano-Perez, 1998).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -28,25 +29,103 @@ from cuescope_sdk.statistics import Roc
 PRIOR = 4.0
 NEAR = 0.75  # patches, the deviation of what counts as one place; 0.6 to 1 place alike there
 HALF = 0.5  # more likely than not
+LEVEL = 0.01  # of a contrast and of a spread: less is flat
 Words = Int[np.ndarray, "frame row col"]
+Looks = Float[np.ndarray, "frame row col dim"]
 Scores = Float[np.ndarray, "frame row col"]
-Ratios = Float[np.ndarray, "row col word"]
+Input = Literal["place", "both", "kind"]
+INPUTS: tuple[Input, ...] = ("place", "both", "kind")
+
+
+class Patches(NamedTuple):
+    """What kind each patch of some frames is, and how it looks."""
+
+    words: Words
+    looks: Looks
+
+    @classmethod
+    def read(cls, grids: Sequence[Grid], vocabulary: Vocabulary) -> "Patches":
+        """Kinds by the vocabulary; looks are whitened, and the logarithm of the contrast."""
+        words = np.stack(list(map(vocabulary.read, grids)))
+        looks = []
+        for grid in grids:
+            white = vocabulary.whitening.of(grid).reshape(*grid.shape[:2], -1)
+            contrast = np.log(grid.std(axis=-1, keepdims=True) + LEVEL)
+            looks.append(np.concatenate([white, contrast], axis=-1, dtype=np.float32))
+        return cls(words, np.stack(looks))
+
+    def take(self, frames: Bool[np.ndarray, " frame"]) -> "Patches":
+        """Those of some frames."""
+        return Patches(self.words[frames], self.looks[frames])
+
+
+@dataclass(frozen=True, eq=False)
+class PatchModel:
+    """Log ratios of kinds, and for each place the weights of a patch's look from its middle."""
+
+    kinds: Float[np.ndarray, " word"]
+    weights: Float[np.ndarray, "row col dim"]
+    middles: Float[np.ndarray, "row col dim"]
+
+    @classmethod
+    def fit(
+        cls,
+        patches: Patches,
+        weights: Scores,
+        shows: Bool[np.ndarray, " frame"],
+        words: int,
+    ) -> "PatchModel":
+        """From patches that weigh so much, of frames that show the cue or do not."""
+        rates = []
+        means = []
+        squares = []
+        sizes = []
+        for side in (shows, ~shows):
+            of_side = weights[side]
+            counts = np.bincount(patches.words[side].ravel(), of_side.ravel(), words)
+            rates.append(counts / counts.sum())
+            of_frame = of_side.mean(axis=(1, 2))
+            looks = patches.looks[side]
+            means.append(np.average(looks, axis=0, weights=of_frame))
+            squares.append(np.average(looks**2, axis=0, weights=of_frame))
+            sizes.append(of_frame.sum() ** 2 / (of_frame**2).sum())
+        frames = len(shows) / 2
+        prior = PRIOR * (rates[0] + rates[1]) / 2 + 1e-12
+        kinds = np.log((frames * rates[0] + prior) / (frames * rates[1] + prior))
+        variance = np.mean(squares, axis=0) - np.mean(np.square(means), axis=0)
+        spread = np.sqrt(np.maximum(variance, 0) + LEVEL**2)
+        error = np.sqrt(1 / sizes[0] + 1 / sizes[1])
+        clear = ndimage.gaussian_filter(
+            (means[0] - means[1]) / (spread * error), (NEAR, NEAR, 0), mode="nearest"
+        )
+        chance = np.sqrt(2 * np.log(clear.size))
+        beyond = np.sign(clear) * np.maximum(np.abs(clear) - chance, 0)
+        return cls(kinds, beyond * error / spread, np.mean(means, axis=0))
+
+    def scores(self, patches: Patches) -> dict[Input, Scores]:
+        """Of each patch, by its place, its kind and both."""
+        kind = self.kinds[patches.words]
+        place = ((patches.looks - self.middles) * self.weights).sum(axis=-1)
+        return {"place": place, "both": place + kind, "kind": kind}
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """What tells a cue by its patches: the logarithm of how much commoner each kind is, and where.
+    """What tells a cue by its patches, and how well.
 
-    A patch is of the cue's place where its score is above `cut`; a frame shows the cue where its
+    A patch is of the cue's place where the score of it and those that share its pixels is above
+    `cut`, or in most of several frames its own above `cut_alone`. A frame shows the cue where its
     evidence is above `threshold`. `auroc` and `rates` are of groups held out, and `area` is the
     mean share of a frame. The cue `is_everywhere` where covering its place takes no more of it
     away than covering another place as large.
     """
 
     vocabulary: Vocabulary
-    ratios: Ratios
+    model: PatchModel
+    by: Input
     overlap: int
     cut: float
+    cut_alone: float
     threshold: float
     auroc: float
     rates: Rates
@@ -66,30 +145,46 @@ class Region:
         `overlap` is how many patches along a side share pixels: these are judged together.
         """
         vocabulary = learn_vocabulary(grids, rng)
-        words = np.stack(list(map(vocabulary.read, grids)))
-        weights = _weights_of_patches(words, data)
-        scores = np.empty(words.shape)
+        patches = Patches.read(grids, vocabulary)
+        weights = _weights_of_patches(patches.words, data)
+        held_out = {name: np.empty(patches.words.shape) for name in INPUTS}
         folds = data.folds(rng)
+        count = len(vocabulary.words)
         for fold in range(FOLDS):
             learned = folds != fold
             if not data.has_both(learned):
                 return None
-            ratios = _ratios(words[learned], weights[learned], data.shows[learned])
-            scores[~learned] = _scores(words[~learned], ratios, overlap)
+            model = PatchModel.fit(
+                patches.take(learned), weights[learned], data.shows[learned], count
+            )
+            of_fold = model.scores(patches.take(~learned))
+            for name, scores in of_fold.items():
+                held_out[name][~learned] = scores
+        rocs = {name: Roc(_evidence(held_out[name]), data.shows) for name in INPUTS}
+        aurocs = {name: rocs[name].auroc(data.labels) or HALF for name in INPUTS}
+        areas = {
+            name: float((held_out[name] > _cut_of_place(held_out[name], data)).mean())
+            for name in INPUTS
+        }
+        # of equals the smaller place: patches that have looked at one another all tell a cue
+        by = max(INPUTS, key=lambda name: (aurocs[name], -areas[name]))
+        scores = held_out[by]
         values = _evidence(scores)
-        roc = Roc(values, data.shows)
-        threshold = roc.youden_cut()
-        cut = _cut_of_place(scores, data)
-        touched = np.stack([_touched(frame, cut) for frame in scores])
+        threshold = rocs[by].youden_cut()
+        pooled = _pooled(scores, overlap)
+        cut = _cut_of_place(pooled, data)
+        touched = np.stack([_touched(frame, cut) for frame in pooled])
         masks = [_without_rim(mask, overlap) for mask in touched]
         shown = data.shows & (values >= threshold)
         return cls(
             vocabulary,
-            _ratios(words, weights, data.shows),
+            PatchModel.fit(patches, weights, data.shows, count),
+            by,
             overlap,
             cut,
+            _cut_of_place(scores, data),
             threshold,
-            auroc=roc.auroc(data.labels) or HALF,
+            auroc=aurocs[by],
             rates=Rates.of(values, data.shows, threshold),
             area=float(np.mean(list(compress(masks, shown)))),
             is_everywhere=not _is_placed(scores, touched, data, rng),
@@ -97,16 +192,17 @@ class Region:
 
     def shows(self, grid: Grid) -> bool:
         """True if a frame shows the cue, by its patches."""
-        [value] = _evidence(self._scores(grid)[None])
+        [value] = _evidence(self._scores([grid]))
         return bool(value >= self.threshold)
 
     def mask(self, grid: Grid) -> Mask:
         """The patches that are the cue; the likest one where none is likely."""
-        return _without_rim(_touched(self._scores(grid), self.cut), self.overlap)
+        [scores] = _pooled(self._scores([grid]), self.overlap)
+        return _without_rim(_touched(scores, self.cut), self.overlap)
 
     def likest(self, grid: Grid) -> Mask:
         """As large a share of the patches as the cue has on average, the likest ones."""
-        scores = self._scores(grid)
+        [scores] = _pooled(self._scores([grid]), self.overlap)
         count = max(1, round(self.area * scores.size))
         mask = np.zeros(scores.size, bool)
         mask[np.argsort(-scores, axis=None, kind="stable")[:count]] = True
@@ -114,18 +210,21 @@ class Region:
 
     def common_place(self, grids: Sequence[Grid]) -> Mask | None:
         """Where most of these frames have the cue; None where its place changes."""
-        scores = np.stack(list(map(self._scores, grids)))
-        masks = np.stack([_touched(frame, self.cut) for frame in scores])
-        common = masks.mean(axis=0) >= HALF
+        masks = [_touched(frame, self.cut_alone) for frame in self._scores(grids)]
+        shares = np.mean(masks, axis=0)
+        common = shares >= HALF
         # of the patches that tell it, so many have to lie where most frames have some
-        if masks[:, common].sum() < HALF * masks.sum():
+        if shares[common].sum() < HALF * shares.sum():
             return None
         return _without_rim(common, self.overlap)
 
-    def _scores(self, grid: Grid) -> Float[np.ndarray, "row col"]:
-        words = self.vocabulary.read(grid)[None]
-        [scores] = _scores(words, self.ratios, self.overlap)
-        return np.asarray(scores)
+    def _scores(self, grids: Sequence[Grid]) -> Scores:
+        return self.model.scores(Patches.read(grids, self.vocabulary))[self.by]
+
+
+def _pooled(scores: Scores, width: int) -> Scores:
+    """Of each patch with those beside it."""
+    return np.asarray(ndimage.uniform_filter(scores, (0, width, width)))
 
 
 def _weights_of_patches(words: Words, data: Training) -> Scores:
@@ -135,43 +234,6 @@ def _weights_of_patches(words: Words, data: Training) -> Scores:
         inside = data.candidates(row, words.shape[1:]).reshape(words.shape[1:])
         weights[row] *= inside / inside.mean()
     return weights
-
-
-def _ratios(words: Words, weights: Scores, shows: Bool[np.ndarray, " frame"]) -> Ratios:
-    """The logarithm of the ratio of rates, of each kind at each place."""
-    count = int(words.max()) + 1 if words.size else 1
-    sides = [_counts(words[side], weights[side], count) for side in (shows, ~shows)]
-    patches = words[0].size
-    # sides of equal weight
-    total = weights.sum() / patches / 2
-    sides = [side * (total / max(side.sum() / patches, 1e-9)) for side in sides]
-    means = [side.mean(axis=(0, 1)) for side in sides]
-    # a kind that nothing was counted of says nothing
-    usual = np.maximum((means[0] + means[1]) / (means[0] + means[1]).sum(), 1e-12)
-    anywhere = (means[0] + PRIOR * usual) / (means[1] + PRIOR * usual)
-    priors = anywhere / (1 + anywhere), 1 / (1 + anywhere)
-    shown, others = (
-        ndimage.gaussian_filter(side, (NEAR, NEAR, 0), mode="nearest")
-        + 2 * PRIOR * usual * prior
-        for side, prior in zip(sides, priors, strict=True)
-    )
-    return np.asarray(np.log(shown / others))
-
-
-def _counts(words: Words, weights: Scores, count: int) -> Ratios:
-    """How much of each kind stands at each place."""
-    rows, cols = words.shape[1:]
-    cells = np.arange(rows * cols).reshape(1, rows, cols) * count + words
-    counted = np.bincount(cells.ravel(), weights.ravel(), rows * cols * count)
-    return counted.reshape(rows, cols, count)
-
-
-def _scores(words: Words, ratios: Ratios, overlap: int) -> Scores:
-    """Of each patch, with those that share its pixels; a kind that is new says nothing."""
-    rows, cols = np.indices(words.shape[1:])
-    known = np.minimum(words, ratios.shape[-1] - 1)
-    scores = np.where(known == words, ratios[rows, cols, known], 0.0)
-    return np.asarray(ndimage.uniform_filter(scores, (0, overlap, overlap)))
 
 
 def _evidence(
@@ -189,7 +251,7 @@ def _evidence(
 
 
 def _cut_of_place(scores: Scores, data: Training) -> float:
-    """The score above which patches overlap most with the cue's, as both sides tell it.
+    """The cut at which patches overlap most with the cue's, as both sides tell it.
 
     Of patches above a cut the other side has as many by chance. What frames with the cue have
     beyond these are the cue's, and the most of them for any cut are all that are known.

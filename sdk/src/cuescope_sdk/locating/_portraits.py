@@ -205,11 +205,11 @@ def look_at(
     location = locate(small, np.stack(list(map(row_of, wholes))), data, rng)
     if location is None:
         return None
-    change, written, shown = Change(), None, []
+    change = change_of([figures for figures, _ in wholes], data)
+    written: Written | None = None
+    shown: list[Mask] = []
     if location.has_place:
         change, written, shown = _seen_at(views, location, frames, small, data)
-    else:
-        change = change_of([figures for figures, _ in wholes], data)
     where = words_for_place(location, shown)
     area = float(np.mean([mask.mean() for mask in shown])) if shown else None
     words = words_for_change(change, written)

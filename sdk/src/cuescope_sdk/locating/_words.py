@@ -12,9 +12,11 @@ from cuescope_sdk.locating._written import Written
 
 THIRDS = (1 / 3, 2 / 3)
 MOSTLY = 0.5  # of the frames: more than half have the cue in one part
-MARK = 1 / 9  # of the frame, one ninth of its thirds: what is no larger is a mark
+MARK = 1 / 8  # of the frame: what is no larger is a mark
 CORNERS = {"top left", "top right", "bottom left", "bottom right"}
 PAIR = 2
+# of a place without a colour that most of its pixels are of
+MOTLEY = ("more colourful", "many colours")
 
 
 def part_of(mask: Mask) -> str:
@@ -94,6 +96,8 @@ def name_for(
     if change.words:
         # the clearest one; "more blue" cannot stand before a noun
         clearest = change.words[0]
-        is_noun = clearest.startswith(("more ", "less ", "many "))
+        if clearest in MOTLEY or MOTLEY[1] in change.words:
+            return f"{thing} of many colours, {where}"
+        is_noun = clearest.startswith(("more ", "less "))
         thing = f"{thing} with {clearest}" if is_noun else f"{clearest} {thing}"
     return f"{thing}, {where}"

@@ -32,7 +32,7 @@ from cuescope_sdk.locating import (
     square_pixels,
     stretch,
 )
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Groups, Roc
 from cuescope_sdk.stills import Answers, FrameId
 
 # of pictures: a run lists some samples wrongly, so an embedding tells no more
@@ -90,12 +90,22 @@ def locate_learned(
     of_all = None if in_all is None else in_all.region()
     if of_all is not None:
         region, cells = of_all
-    if region is None or not _is_place(region):
+    if (
+        region is None
+        or not _is_place(region)
+        or _is_told_better(study, cue, by_picture, region)
+    ):
         why = "" if region is None else f"; {_why_nowhere(region)}, so it has no place"
         return in_frames(taken.frames, {}, f"{BY}{why}", taken.auroc)
     masks = {}
-    for frame, grid in _read(cells, pool, taken.frames):
-        masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
+    some = [grid for _, grid in _read(cells, pool, taken.frames[:AT_ONCE])]
+    common = region.common_place(some) if some else None
+    if common is not None:
+        for frame in taken.frames:
+            masks[frame] = stretch(common, size_of(_frame(pool, frame)))
+    else:
+        for frame, grid in _read(cells, pool, taken.frames):
+            masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
     by = f"{BY}, and the patches that tell them"
     # where both must say yes, the weaker one tells how sure a place is
     located = in_frames(taken.frames, masks, by, min(taken.auroc, region.auroc))
@@ -103,6 +113,15 @@ def locate_learned(
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
+
+
+def _is_told_better(
+    study: Study, cue: Cue, by_picture: "Teller", region: Region
+) -> bool:
+    """True if whole pictures tell it better by more than chance (Hanley and McNeil, 1982)."""
+    _, data = training_frames(study, cue)
+    chance = Roc.null_error(*data.groups_of_sides())
+    return bool(region.auroc < by_picture.auroc - chance)
 
 
 def _is_place(region: Region) -> bool:
@@ -113,7 +132,9 @@ def _is_place(region: Region) -> bool:
 def _why_nowhere(region: Region) -> str:
     if region.auroc < GOOD_AUROC:
         return f"no patches tell them (AUROC {region.auroc:.2f})"
-    return "covering the most telling patches does not take the cue away"
+    if region.is_everywhere:
+        return "covering the most telling patches does not take the cue away"
+    return "the whole frame tells it better than any patches"
 
 
 class Taken(NamedTuple):
