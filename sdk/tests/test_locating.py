@@ -24,12 +24,12 @@ from cuescope_sdk.locating import (
     _location,
     _whitening,
     attach_portraits,
+    look_at_features,
 )
 from cuescope_sdk.locating._changes import change_of
 from cuescope_sdk.locating._colours import names_of
 from cuescope_sdk.locating._figures import Figures, whole_picture
 from cuescope_sdk.locating._pictures import opponents
-from cuescope_sdk.locating._portraits import shared_look
 from cuescope_sdk.locating._vocabulary import Vocabulary
 from cuescope_sdk.locating._whitening import Whitening
 from cuescope_sdk.locating._words import part_of
@@ -461,25 +461,11 @@ def test_what_no_patch_tells_may_be_told_by_figures_of_the_whole(
             pixels = ndimage.uniform_filter(pixels, (1, width, 1))
         frames = (Frame.from_array(pixels),)
         samples.append(Sample(key=f"s{number:02}", frames=frames, label="cow"))
-    look = shared_look(audit_of(samples), samples[:10])
-    assert (look is not None) == is_told
-
-
-def test_what_some_samples_share_has_a_word() -> None:
-    rng = np.random.default_rng(0)
-    samples = []
-    for number in range(40):
-        pixels = rng.integers(60, 200, (SIDE, SIDE, 3), np.uint8)
-        if number < 8:
-            corner(pixels, rng)
-        frames = (Frame.from_array(pixels),)
-        samples.append(Sample(key=f"s{number:02}", frames=frames, label="cow"))
-    audit = audit_of(samples)
-    shared = shared_look(audit, samples[:8])
-    assert shared is not None
-    assert shared.endswith("top right")
-    assert shared_look(audit, samples[10:18]) is None
-    assert shared_look(audit, samples[:3]) is None
+    shown = tuple(Occurrence(sample=sample.key, frame=0) for sample in samples[:10])
+    feature = Feature(key="blurred", kind="cluster", occurrences=shown)
+    by_key = {sample.key: sample for sample in samples}
+    [sight] = look_at_features(audit_of(samples), by_key, [feature])
+    assert (sight is not None) == is_told
 
 
 def test_nothing_is_said_where_nothing_is_different() -> None:

@@ -228,19 +228,14 @@ def labelled(setup: Making, tmp_path: Path) -> Callable[[float], Report]:
 
 
 def test_people_who_agree_support_it(labelled: Callable[[float], Report]) -> None:
-    where, same, *gaps = checks(labelled(0), "people's labels")
-    assert [check.verdict for check in gaps] == ["supported"] * 2
+    where, same = checks(labelled(0), "people's labels")
     assert (where.verdict, where.value, where.n) == ("supported", 1.0, 480)
     assert same.verdict == "supported"
     assert same.value == pytest.approx(1, abs=0.1)
 
 
 def test_people_who_do_not_agree_refute_it(labelled: Callable[[float], Report]) -> None:
-    where, _, *gaps = checks(labelled(0.4), "people's labels")
-    # Of the images of the top 6 in 10 have the cue by these people, of the bottom 4 in 10.
-    assert all(
-        check.verdict != "supported" or "in place of" in check.detail for check in gaps
-    )
+    where, _ = checks(labelled(0.4), "people's labels")
     assert where.verdict == "refuted"
     assert where.value == pytest.approx(0.6, abs=0.06)
 

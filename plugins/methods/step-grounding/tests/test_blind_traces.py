@@ -375,8 +375,8 @@ def test_table_of_blind_writers(videos: int, asked: bool) -> None:
     for name, writer in BLIND.items():
         told = words(writer, videos, 100, asked=asked)
         print(f"{name}, {videos} videos, asked {asked}: {dict(told)}")
-        # a test at .001 may pass once
-        assert told[BETTER] == 0
+        # of 100 audits at a level of .001 two or more pass in one table of 200
+        assert told[BETTER] <= 1
         assert told[FITS] <= 2
 
 

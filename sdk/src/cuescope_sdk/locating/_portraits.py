@@ -170,24 +170,6 @@ def look_at_features(
     return sights
 
 
-def shared_look(audit: Audit, samples: Sequence[Sample]) -> str | None:
-    """What some samples of an audit show and others of their labels do not: a guess, in words.
-
-    None where they are too few, or nothing has a word. The model is not asked.
-    """
-    occurrences = [
-        Occurrence(sample=sample.key, frame=number)
-        for sample in samples
-        for number in range(len(sample.frames))
-    ]
-    feature = Feature(key="shared", kind="samples", occurrences=tuple(occurrences))
-    with audit.spare("what samples share"):
-        sight = look_at(audit, audit.once(Views.of, audit), feature)
-        if sight is not None and sight.is_told:
-            return sight.name
-    return None
-
-
 def look_at(
     audit: Audit,
     views: Views,

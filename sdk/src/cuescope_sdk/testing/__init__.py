@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any
 from warnings import warn
 
+__all__: list[str] = []
+
 
 def __getattr__(name: str) -> Any:
     """A name of `cuescope_testing`, with a warning."""

@@ -53,7 +53,7 @@ def verdict(
     margin: float,
     confidence: float,
 ) -> Verdict:
-    """Better where traces fit their video more than the model's own blind ones fit it.
+    """Better where traces fit their video more than the model's own blind ones, and than others.
 
     Where no blind trace could be asked for, the other videos of the stratum decide, with a weaker
     word: what a question tells of a single video is not ruled out. No verdict where most claims
@@ -75,11 +75,13 @@ def verdict(
     known = (p_value, share, videos.rate_elsewhere, blind_p)
     if share is None:
         return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
-    if (p_value if blind_p is None else blind_p) <= SURE:
+    # both nulls have to go: intersection-union test (Berger, 1982)
+    alike = p_value > 1 - confidence
+    if not alike and (p_value if blind_p is None else blind_p) <= SURE:
         return Verdict(FITS if blind_p is None else BETTER, decided, *known)
     # of few groups an interval may be short by luck
     groups = len(np.unique(videos.group))
-    if share.high < margin and p_value > 1 - confidence and groups >= Groups.FEW:
+    if share.high < margin and alike and groups >= Groups.FEW:
         return Verdict(NO_BETTER, decided, *known)
     missing = _why_untold(videos)
     if blind_p is not None and p_value <= SURE:
