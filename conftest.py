@@ -81,7 +81,7 @@ SPARED_AT_FIRST = (
         {
             "test_command_example.py",
             "test_command_investigate.py",
-            "test_examples.py",
+            "test_sights.py",
             "test_locating.py",
         },
         "cuescope_sdk.locating._portraits.look_at",
