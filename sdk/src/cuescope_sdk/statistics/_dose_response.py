@@ -136,7 +136,8 @@ class DoseResponse:
         scale = width / self.design.error(self.spread)
 
         def missing(times: float) -> float:
-            return reach * scale * self.design.error(self.spread, samples=times) - 1
+            error = self.design.error(self.spread, samples=times)
+            return float(reach * scale * error - 1)
 
         if missing(1.0) <= 0:
             return 1.0
