@@ -27,7 +27,12 @@ from cuescope_step_grounding.law.law import MeasuredModel, law
 from cuescope_step_grounding.scores import StepCounts, step_grounding_rate
 from cuescope_step_grounding.trials import Claims
 from cuescope_step_grounding.verification.judged import judge_claims
-from cuescope_step_grounding.verification.partners import TraceClaims, plans
+from cuescope_step_grounding.verification.strata import (
+    TraceClaims,
+    by_group,
+    strata,
+)
+from cuescope_step_grounding.verification.swaps import plans
 from cuescope_step_grounding.verification.verdict import FITS, Verdict, verdict
 
 POOL, PARTNERS, MARGIN = 300, 10, 0.05
@@ -73,7 +78,7 @@ SCENES = RememberedScenes()
 def audit_verdict(traces: Sequence[TraceClaims], seed: int) -> Verdict:
     """The verdict on these traces, as an audit gives it."""
     rng = partial(generator, seed)
-    deals = plans(traces, PARTNERS, rng)
+    deals = plans(strata(by_group(traces), PARTNERS), {})
     cases = [case for plan in deals.values() for case in plan.cases()]
     judgements = judge_claims(SCENES, cases)
     swaps = {
