@@ -55,13 +55,13 @@ STAMPS = {
     "bear": "animals/mammals/bears",
     "horse": "animals/mammals/equines",
     "cow": "animals/mammals/bovines",
-    "insect": "animals/insects",
-    "fish": "animals/fish",
     "fruit": "food/fruit",
-    "flower": "plants/flowers",
     "airplane": "vehicles/flight/planes",
     "car": "vehicles/auto",
     "ship": "vehicles/ship",
+    "flower": "plants/flowers",
+    "insect": "animals/insects",
+    "fish": "animals/fish",
 }
 Arrays = dict[str, np.ndarray]
 
