@@ -1,5 +1,6 @@
 """A stored run asked for again: its request, and what a person gives anew."""
 
+import warnings
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -218,7 +219,11 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
 
 
 def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
-    """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
+    """The options of a plugin that are not its defaults, without the ARG of its SPEC.
+
+    Those that this version of it has not are left out, with a warning.
+    """
+    from cuescope_core.printable import printable
     from cuescope_core.spec import Spec
 
     spec = Spec.parse(stamp.spec)
@@ -226,10 +231,15 @@ def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[st
     fields = registry.load(registry.find(kind, spec.name)).Options
     for name, value in stamp.options.items():
         field = fields.model_fields.get(name)
+        # an older version of the plugin had it
+        if field is None:
+            told = f"{spec.name} has no option '{name}' any more (the run had {value!r}): left out"
+            warnings.warn(printable(told), stacklevel=2)
+            continue
         # `validate` would refuse it as given twice
         if name == fields.argument and spec.arg is not None:
             continue
-        default = field.get_default(call_default_factory=True) if field else None
+        default = field.get_default(call_default_factory=True)
         # the report is JSON, where tuples and sets are lists
         plain = (
             list(default) if isinstance(default, tuple | set | frozenset) else default
