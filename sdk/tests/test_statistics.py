@@ -10,7 +10,6 @@ from cuescope_sdk import Sample
 from cuescope_sdk.statistics import (
     Bootstrap,
     DetectionLimit,
-    Estimate,
     GapPlan,
     Groups,
     Permutation,
@@ -293,49 +292,6 @@ def test_a_bootstrap_of_groups_covers(audits: int, most: int) -> None:
 
 
 # --------------------------------------------------------------------------------------- power
-
-
-@pytest.mark.parametrize(
-    ("share", "sensitivity", "specificity", "cases"),
-    [
-        (0.3, 0.9, 0.8, 80),
-        (0.7, 0.75, 0.95, 40),
-        (0.05, 0.95, 0.9, 200),
-        (0.9, 0.8, 0.7, 100),
-    ],
-)
-def test_a_judges_known_errors_are_taken_out(
-    share: float, sensitivity: float, specificity: float, cases: int
-) -> None:
-    """Judged claims of a known share, the judge measured on so many others of each kind."""
-    rng = np.random.default_rng(0)
-    judged = 150
-
-    def measured(probability: float, of: int) -> Estimate[float]:
-        values = (np.arange(of) < rng.binomial(of, probability)).astype(float)
-        low, high = mean_interval(values, Groups.single(of))
-        assert low is not None
-        assert high is not None
-        return Estimate(float(values.mean()), low, high)
-
-    seen = share * sensitivity + (1 - share) * (1 - specificity)
-    corrected = [
-        measured(seen, judged).correct(
-            measured(sensitivity, cases), measured(specificity, cases)
-        )
-        for _ in range(AUDITS)
-    ]
-    rates = [rate for rate in corrected if rate is not None]
-    assert len(rates) == AUDITS
-    assert np.mean([rate.low <= share <= rate.high for rate in rates]) >= 0.94
-    assert np.mean([rate.value for rate in rates]) == pytest.approx(share, abs=0.02)
-    sure = Estimate(0.3, 0.3, 0.3)
-    perfect = Estimate(1.0, 1.0, 1.0)
-    exact = sure.correct(perfect, perfect)
-    assert exact is not None
-    assert (exact.low, exact.value, exact.high) == pytest.approx((0.3, 0.3, 0.3))
-    guessing = Estimate(0.5, 0.4, 0.6), Estimate(0.6, 0.5, 0.7)
-    assert sure.correct(*guessing) is None
 
 
 def test_power_is_what_simulation_finds() -> None:

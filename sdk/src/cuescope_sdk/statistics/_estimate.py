@@ -1,6 +1,5 @@
 """A figure with its interval, and what becomes of the interval in sums and corrections."""
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -137,55 +136,6 @@ class Estimate(Generic[Figure]):
         # a minus turns low and high round
         return self.plus(Estimate(-other.value, -other.high, -other.low))
 
-    def correct(
-        self: "Estimate[float]",
-        sensitivity: "Estimate[float]",
-        specificity: "Estimate[float]",
-    ) -> "Estimate[float] | None":
-        """The true share behind this one; None where none can be told (Rogan and Gladen, 1978).
-
-        `sensitivity` is the share of true cases that the judge finds, `specificity` the share of
-        others that it leaves alone, each measured against people. The interval carries the doubt
-        of all three: a judge that was measured on few cases gives a wide one. A judge that may be
-        no better than guessing (both lower limits together at most 1) tells nothing.
-        """
-        if sensitivity.low + specificity.low <= 1:
-            return None
-        better = sensitivity.value + specificity.value - 1
-        share = (self.value + specificity.value - 1) / better
-        # how far the share moves with each of the three
-        slopes = (1 / better, -share / better, (1 - share) / better)
-        rates = (self, sensitivity, specificity)
-        down = 0.0
-        up = 0.0
-        for slope, rate in zip(slopes, rates, strict=True):
-            below = slope * (rate.value - rate.low)
-            above = slope * (rate.high - rate.value)
-            # where the share falls as a rate rises, the low end comes from the upper limit
-            down += max(below, -above) ** 2
-            up += max(above, -below) ** 2
-        # an observed rate below the judge's own errors would give a share below 0
-        ends = (share, share - math.sqrt(down), share + math.sqrt(up))
-        return Estimate(*(min(max(end, 0.0), 1.0) for end in ends))
-
-
-def _by_factor(value: float, error_of_log: float) -> tuple[float, float]:
-    """The ends of an interval (95%) whose figures differ by a factor."""
-    factor = float(np.exp(NORMAL * error_of_log))
-    return value / factor, value * factor
-
-
-def _by_sum(value: float, error: float) -> tuple[float, float]:
-    return value - NORMAL * error, value + NORMAL * error
-
-
-def _mean_of_unlike(values: PerFigure, errors: PerFigure) -> tuple[float, float]:
-    """The mean of random effects, and its standard error."""
-    variances = errors**2
-    weights = 1 / (variances + _variance_beyond(values, variances))
-    total = float(weights.sum())
-    return float(weights @ values) / total, float(np.sqrt(1 / total))
-
 
 def _variance_beyond(values: PerFigure, variances: PerFigure) -> float:
     """By how much values vary beyond their errors (DerSimonian and Laird, 1986)."""
@@ -196,14 +146,6 @@ def _variance_beyond(values: PerFigure, variances: PerFigure) -> float:
     unlike = float(weights @ (values - middle) ** 2)
     scale = float(weights.sum() - (weights @ weights) / weights.sum())
     return max(unlike - (len(values) - 1), 0.0) / scale
-
-
-def _error_beyond(values: PerFigure, errors: PerFigure) -> float:
-    """The standard error of their middle by what they differ beyond their own errors."""
-    if len(values) < 2:
-        return 0.0
-    variance = float(values.var(ddof=1)) - float(np.mean(errors**2))
-    return float(np.sqrt(max(variance, 0.0) / len(values)))
 
 
 def _reach(reaches: PerFigure, sets: Sequence[Hashable]) -> float:
