@@ -456,14 +456,9 @@ QUANTILES_OF_OTHERS = {
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:_match_quantiles": "the levels of a channel of one image",
-    "_patch_models.py:least_of": "a classifier's threshold: patches that it spares",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
-    "_whole_pictures.py:_contrast": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",
     "hide.py:fit": "a remedy's threshold: frames that it spares",
-    "_cells.py:clear_cells": "how clear most cells of a picture are",
-    "_cells.py:auroc_of_rest": "the levels of the cells of one image",
-    "_cells.py:_quartiles_outside": "the levels of the cells of one image",
     "depth.py:is_nearer": "the range of depths of one image",
 }
 

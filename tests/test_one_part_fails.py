@@ -303,11 +303,13 @@ BARS = (
 # of confirm: where the step is called, and what its failure is told under
 LAST_STEPS = {
     "cuescope_confirm.trials.merge_cues": "merging of findings that are one cue",
-    "cuescope_confirm.doses.look_of": (f"recognising {NAME} in changed pictures"),
+    "cuescope_confirm.experiment.doses.look_of": (
+        f"recognising {NAME} in changed pictures"
+    ),
     "cuescope_confirm.reasoning.say_do_gap": "say-do gap",
     "cuescope_confirm.merging.sources.sources": "tables of what found the cues",
     "cuescope_confirm.figures.contrasts": "pictures of what was changed",
-    "cuescope_confirm.effects.gap_as_they_are": f"what else goes with {NAME}",
+    "cuescope_confirm.scores.gap_as_they_are": f"what else goes with {NAME}",
     "cuescope_confirm.verify.planted_check": f"check of where {NAME} is",
 }
 # of a remedy

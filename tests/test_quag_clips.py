@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from media_files import MediaFile
 
 from cuescope.cli import main
 from cuescope_core.runs import load_report
@@ -20,8 +21,6 @@ sys.path += [
 import videoqa_published as published  # noqa: E402
 from test_charades import write_charades  # noqa: E402
 from videoqa_samples import WORDS  # noqa: E402
-
-from cuescope_testing import MediaFile  # noqa: E402
 
 VIDEOS = {f"V{n}AAA": "c000 0.20 0.50;c063 0.70 1.10" for n in range(6)}
 CURATION = {"shortest": "0.2", "extension": "0"}

@@ -27,11 +27,7 @@ from cuescope_step_grounding.law.law import MeasuredModel, law
 from cuescope_step_grounding.scores import StepCounts, step_grounding_rate
 from cuescope_step_grounding.trials import Claims
 from cuescope_step_grounding.verification.judged import judge_claims
-from cuescope_step_grounding.verification.strata import (
-    TraceClaims,
-    by_group,
-    strata,
-)
+from cuescope_step_grounding.verification.strata import TraceClaims, by_group, strata
 from cuescope_step_grounding.verification.swaps import plans
 from cuescope_step_grounding.verification.verdict import FITS, Verdict, verdict
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope_confirm import Confirm, _results
-from cuescope_confirm.arms import Arm, Experiment
-from cuescope_confirm.as_they_are import as_they_are
-from cuescope_confirm.doses import share_left
-from cuescope_confirm.effects import Results
+from cuescope_confirm.experiment.arms import Arm, Experiment
+from cuescope_confirm.experiment.as_they_are import as_they_are
+from cuescope_confirm.experiment.doses import share_left
 from cuescope_confirm.locating import Target
+from cuescope_confirm.scores import Results
 from cuescope_confirm.trials import _arms, ask, gather, interventions, with_answers
 from cuescope_sdk import Audit, Evidence, Feature, Outcome, Score, hookimpl
 from cuescope_sdk.statistics import Estimate, PrognosticGap

@@ -129,30 +129,6 @@ def test_answers_or_looks_that_are_all_alike_leave_the_gap_as_it_is():
     assert gap.alike.value == pytest.approx(gap.plain.value)
 
 
-def test_witnesses_that_are_all_sure_leave_no_doubt_that_there_is_an_effect() -> None:
-    by_changes = Estimate(0.72, 0.68, 0.76)
-    as_they_are = Estimate(0.23, 0.19, 0.27)
-    together = Estimate.weighed([by_changes, as_they_are])
-    assert together.value == pytest.approx(0.475, abs=0.01)
-    # how large it is stays open
-    assert 0 < together.low < 0.19
-    assert together.high > 0.76
-
-
-def test_the_interval_of_unlike_witnesses_holds_the_truth() -> None:
-    rng = np.random.default_rng(4)
-    held = 0
-    for _ in range(1000):
-        drawn = rng.normal(0.1, (0.03, 0.08, 0.05))
-        each = [
-            Estimate(value, value - 1.96 * error, value + 1.96 * error)
-            for value, error in zip(drawn.tolist(), (0.03, 0.08, 0.05), strict=True)
-        ]
-        together = Estimate.weighed(each)
-        held += together.low <= 0.1 <= together.high
-    assert 940 <= held <= 985
-
-
 def test_looks_are_held_alike_by_the_directions_in_which_they_differ() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 40))

@@ -27,9 +27,8 @@ from cuescope.cli.runs import find_page
 from cuescope.cue_names import give_names, read_names
 from cuescope_commands.labelling._reading import _items
 from cuescope_commands.labelling._sheet import write_sheet
-from cuescope_confirm.command.investigate import LISTED
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.study import folders_of
+from cuescope_confirm.study import LISTED, folders_of
 from cuescope_core.answers import AnswersFile, read_answers
 from cuescope_core.checksummed_files import write_sealed
 from cuescope_core.conclusions import (

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cuescope_confirm import choice
-from cuescope_confirm.arms import Answers, Arm
-from cuescope_confirm.choice import LEFT_OUT, MOST, NO_DOSE, choose, error_of
-from cuescope_confirm.doses import Dose
+from cuescope_confirm.experiment import choice
+from cuescope_confirm.experiment.arms import Answers, Arm
+from cuescope_confirm.experiment.choice import LEFT_OUT, MOST, NO_DOSE, choose, error_of
+from cuescope_confirm.experiment.doses import Dose
 
 STUDY: Any = SimpleNamespace(audit=SimpleNamespace(spare=lambda *_: nullcontext()))
 

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm import asking, doses
+from cuescope_confirm import asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
-from cuescope_confirm.doses import Recogniser
+from cuescope_confirm.experiment import doses
+from cuescope_confirm.experiment.doses import Recogniser
 from cuescope_confirm.locating.moments import ClipLook, Moment
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.study import Cue

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_confirm import doses as recognised, effects
-from cuescope_confirm.arms import Answers, Arm, Experiment
-from cuescope_confirm.effects import decide, measure
+from cuescope_confirm import scores
+from cuescope_confirm.experiment import doses as recognised
+from cuescope_confirm.experiment.arms import Answers, Arm, Experiment
+from cuescope_confirm.scores import decide, measure
 from cuescope_sdk.statistics import DoseResponse, Estimate, PrognosticGap
 
 SAMPLES = 60
@@ -65,7 +66,7 @@ def experiment(*arms: Arm, pairs: str | None = None) -> Experiment:
 
 def found(of: Experiment, beside: PrognosticGap | None = None) -> DoseResponse | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(effects, "gap_as_they_are", lambda *_: beside)
+        patch.setattr(scores, "gap_as_they_are", lambda *_: beside)
         [row] = measure(of).rows
     return row.posterior
 

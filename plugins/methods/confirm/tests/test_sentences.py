@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from cuescope_confirm.asking import Direction
-from cuescope_confirm.effects import Row, Verdict
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.report import missing_step
 from cuescope_confirm.sample_plan import OF_FEW, SamplePlan
+from cuescope_confirm.scores import Row, Verdict
 from cuescope_confirm.sentences import MORE_TESTED, PAIRS, statement
 from cuescope_sdk.statistics import Estimate, PrognosticGap
 

@@ -20,7 +20,7 @@ from cuescope_sdk.statistics._shapes import PerSample
 FREEDOM = 4
 # before anything is seen, as shares of probability; half and twice of each move no verdict
 # (benchmarks/results/confirm.md)
-EFFECT = 0.4
+EFFECT = 3**-0.5
 SPREAD = 0.2
 # of the Gibbs sampler: with these R-hat (Gelman and Rubin, 1992) is below 1.1 on all kept rows
 CHAINS = 64
@@ -124,16 +124,23 @@ class DoseResponse:
             *(brentq(lambda x, p=p: self.above(x) - p, *ends) for p in tails)
         )
 
+    @property
+    def error(self) -> float:
+        """The standard deviation of a normal distribution with the same middle 95%."""
+        return (self.effect.high - self.effect.low) / 2 / NORMAL
+
+    def least_told(self, margin: float, level: float, power: float) -> float:
+        """The effect that tests like this one tell from a margin, with this power."""
+        return float(margin + (norm.ppf(level) + norm.ppf(power)) * self.error)
+
     def settled_by(self, margin: float, level: float) -> float:
         """How many times the samples tell on which side of a margin the effect is.
 
         If it is as large as it seems; infinite where no number of samples does, since what changes
         do beside the cue leaves more open.
         """
-        # as a normal distribution with this middle and width
-        reach = norm.isf(1 - level) / abs(self.effect.value - margin)
-        width = (self.effect.high - self.effect.low) / 2 / NORMAL
-        scale = width / self.design.error(self.spread)
+        reach = norm.isf(1 - level) / max(abs(self.effect.value - margin), 1e-9)
+        scale = self.error / self.design.error(self.spread)
 
         def missing(times: float) -> float:
             error = self.design.error(self.spread, samples=times)

@@ -20,7 +20,7 @@ from cuescope_sdk import (
 )
 
 if TYPE_CHECKING:
-    from cuescope_confirm.effects import Results
+    from cuescope_confirm.scores import Results
 
 METRICS = (
     Metric(
@@ -173,7 +173,7 @@ def _results(
     options: ConfirmOptions,
     outcomes: Sequence[Outcome],
 ) -> "Results":
-    from cuescope_confirm.effects import measure
+    from cuescope_confirm.scores import measure
     from cuescope_confirm.trials import ask, gather, with_answers
 
     experiment, _ = audit.once(ask, audit.once(gather, audit, options))

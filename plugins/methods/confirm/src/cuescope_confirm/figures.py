@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from cuescope_confirm.arms import CHANGED, CONTROL, Answers, shown_frames
-from cuescope_confirm.effects import Results, Row
+from cuescope_confirm.experiment.arms import CHANGED, CONTROL, Answers, shown_frames
+from cuescope_confirm.scores import Results, Row
 from cuescope_confirm.trials import box_of
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome
 from cuescope_sdk.report import contrast

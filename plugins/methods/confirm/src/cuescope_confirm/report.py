@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from cuescope_confirm.arms import CONTROL, Arm
-from cuescope_confirm.doses import UNKNOWN
-from cuescope_confirm.effects import Results, Row, Verdict, estimate_of
+from cuescope_confirm.experiment.arms import CONTROL, Arm
+from cuescope_confirm.experiment.doses import UNKNOWN
 from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.sample_plan import POWER_NOTE, SamplePlan, power
+from cuescope_confirm.scores import Results, Row, Verdict, estimate_of
 from cuescope_confirm.sentences import MORE_TESTED, points, statement, with_interval
 from cuescope_confirm.study import Cue, Study, folders_of
 from cuescope_confirm.trials import NOTHING

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from scipy.stats import norm
-
-from cuescope_confirm.effects import Results, rarest_finding
 from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.scores import Results, rarest_finding
 from cuescope_confirm.study import prepare
 from cuescope_confirm.trials import merged
 from cuescope_sdk import Audit
@@ -72,13 +70,12 @@ def plan_samples(audit: Audit, options: ConfirmOptions) -> SamplePlan | None:
 def power(results: Results) -> str | None:
     """The effect that is told in 8 of 10 tests like the widest of these; None of no test."""
     options = results.study.options
-    reach = norm.isf(1 - options.confidence) + norm.isf(1 - POWER)
-    least = []
-    for row in results.rows:
-        if row.posterior is not None:
-            effect = row.posterior.effect
-            error = (effect.high - effect.low) / 2 / norm.isf(0.025)
-            least.append((options.margin + reach * error, results.name_of(row)))
+    told = options.margin, options.confidence, POWER
+    least = [
+        (row.posterior.least_told(*told), results.name_of(row))
+        for row in results.rows
+        if row.posterior is not None
+    ]
     if not least:
         return None
     effect, name = max(least)

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 
-from cuescope_confirm.effects import Row, estimate_of
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_sdk.report import signed, with_sign
+from cuescope_confirm.scores import Row, estimate_of
+from cuescope_sdk.report import count_of, signed, with_sign
 from cuescope_sdk.statistics import DoseResponse, Estimate
 
 MORE_TESTED = "`--on SPLIT`, or `--folds 4` where there are few"
@@ -82,8 +82,8 @@ def settled_by(row: Row, posterior: DoseResponse, options: ConfirmOptions) -> st
     needed = rounded_up(times * row.samples)
     more = "" if options.folds else f" ({MORE_TESTED})"
     return (
-        f"{row.samples} samples were changed; about {needed:,} would decide{more}, if the effect "
-        "is as large as it seems."
+        f"{count_of(row.samples, 'samples')} changed; about {needed:,} would decide{more}, if the "
+        "effect is as large as it seems."
     )
 
 

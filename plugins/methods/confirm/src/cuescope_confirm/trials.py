@@ -7,15 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from cuescope_confirm.arms import (
-    AS_IS,
-    Answers,
-    Arm,
-    Experiment,
-    failed,
-    part_of,
-    shown_frames,
-)
 from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.cases.inside import pairs_inside
@@ -25,7 +16,16 @@ from cuescope_confirm.cases.own_pairs import (
     pairs_of_scenes,
     read_scenes,
 )
-from cuescope_confirm.choice import MOST, choose
+from cuescope_confirm.experiment.arms import (
+    AS_IS,
+    Answers,
+    Arm,
+    Experiment,
+    failed,
+    part_of,
+    shown_frames,
+)
+from cuescope_confirm.experiment.choice import MOST, choose
 from cuescope_confirm.locating import POOL, Part, Target, locate
 from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.learned import Listed

@@ -5,7 +5,7 @@ from operator import itemgetter
 
 from sklearn.metrics import balanced_accuracy_score
 
-from cuescope_confirm.effects import Results, Row
+from cuescope_confirm.scores import Results, Row
 from cuescope_sdk import Audit, Evidence
 
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue

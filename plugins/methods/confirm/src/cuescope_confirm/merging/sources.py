@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.effects import Results
 from cuescope_confirm.merging import RULE
+from cuescope_confirm.scores import Results
 from cuescope_confirm.study import Cues, Study
 from cuescope_sdk import Accuracy, Cell, Table
 

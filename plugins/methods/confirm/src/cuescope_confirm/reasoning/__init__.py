@@ -14,7 +14,7 @@ from itertools import compress
 import numpy as np
 
 from cuescope_confirm.asking import says
-from cuescope_confirm.effects import Results, Row
+from cuescope_confirm.scores import Results, Row
 from cuescope_confirm.study import Cue, Study, shuffle
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
 from cuescope_sdk.language import normalise_words, singular, strip_thinking

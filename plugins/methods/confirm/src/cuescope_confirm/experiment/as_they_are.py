@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from cuescope_confirm.arms import Experiment
 from cuescope_confirm.asking import (
     MOST_ANSWERS,
     BoolPerSample,
@@ -22,6 +21,7 @@ from cuescope_confirm.asking import (
     probability,
     run_answers,
 )
+from cuescope_confirm.experiment.arms import Experiment
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import look_of, training
 from cuescope_confirm.locating.moments import ClipLook

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_confirm.arms import AS_IS, CHANGED, CONTROL, Arm, Experiment
-from cuescope_confirm.as_they_are import gap_as_they_are
 from cuescope_confirm.asking import is_of_label
-from cuescope_confirm.doses import UNKNOWN, Dose, dose_of, spread_of_controls
+from cuescope_confirm.experiment.arms import AS_IS, CHANGED, CONTROL, Arm, Experiment
+from cuescope_confirm.experiment.as_they_are import gap_as_they_are
+from cuescope_confirm.experiment.doses import UNKNOWN, Dose, dose_of, spread_of_controls
 from cuescope_confirm.locating import Target
 from cuescope_confirm.study import Study, roots
 from cuescope_sdk.statistics import (

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cuescope_confirm.arms import Arm, failed, part_of
-from cuescope_confirm.doses import Dose, dose_of
-from cuescope_confirm.effects import known_doses
+from cuescope_confirm.experiment.arms import Arm, failed, part_of
+from cuescope_confirm.experiment.doses import Dose, dose_of
+from cuescope_confirm.scores import known_doses
 from cuescope_confirm.study import Study
 from cuescope_sdk.statistics import Design
 

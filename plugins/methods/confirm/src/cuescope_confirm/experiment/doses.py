@@ -12,8 +12,15 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_confirm.arms import CHANGED, CONTROL, Answers, Arm, OfPair, shown_frames
 from cuescope_confirm.cases import Pair
+from cuescope_confirm.experiment.arms import (
+    CHANGED,
+    CONTROL,
+    Answers,
+    Arm,
+    OfPair,
+    shown_frames,
+)
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import by_pictures, look_of, training_frames
 from cuescope_confirm.locating.moments import ClipLook, Moment
