@@ -59,11 +59,10 @@ HEADLINES = {
 }
 Rows = list[dict[str, Any]]
 Numbers = Int[np.ndarray, " chosen"]
-QUICK: dict[str, Any] = {"hide": False}
 # of data that are audited: the method and its options
 WAYS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "trove": (TRoVe, QUICK),
-    "trove, paper": (TRoVe, {**QUICK, "paper": True}),
+    "trove": (TRoVe, {}),
+    "trove, paper": (TRoVe, {"paper": True}),
     "domino": (Domino, {}),
     "george": (George, {}),
     "distilling-failures": (DistillingFailures, {}),

@@ -181,7 +181,7 @@ def test_what_an_investigation_says_can_be_typed(
     Copier(capsys, other="other", plans=True).follow("runs/all")
 
 
-WAYS = ("interventions=blank,transplant", "looks=1")
+WAYS = ("interventions=blank,transplant", "samples=40")
 MANY = ("--data", "fakes", "-D", "samples=120", "-D", "scale=4", "-D", "frames=2")
 
 

@@ -253,8 +253,7 @@ def test_any_model_that_embeds_is_an_eye(place: Path) -> None:
     folder = save_clip(place / "clip")
     out = place / "by-clip"
     some = ("-D", "samples=90", "--tool", f"embedder=open-clip:{folder}")
-    # what is hidden is left out
-    run(*AUDIT, *some, "-O", "hide=false", "--out", str(out))
+    run(*AUDIT, *some, "--out", str(out))
     report = load_report(out)
     assert "open-clip" in report.notes["embeddings"]
     assert report.provenance.tools["embedder"].dist == "cuescope-open-clip"

@@ -407,7 +407,7 @@ def test_notes_of_a_package_are_its_parts_alone(tmp_path: Path) -> None:
 
 def test_the_readme_has_commands_for_a_first_audit() -> None:
     words = {line.split()[1] for line in using.readme_commands(ROOT)}
-    assert {"investigate", "audit", "runs", "methods"} <= words
+    assert {"investigate", "audit"} <= words
 
 
 def test_the_lowest_versions_of_a_package_are_those_of_all_that_comes_with_it() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t as student
 
+from cuescope_sdk.statistics._dose_response import EFFECT
 from cuescope_sdk.statistics import Estimate, Observed, Shift, dose_response
 
 SAMPLES = 60
@@ -71,7 +72,7 @@ def test_one_without_spread_is_the_mean_by_precision() -> None:
     errors = np.array([0.02, 0.04]) * np.sqrt(SAMPLES / (SAMPLES - 3))
     variances = errors**2 + (1 / 3 / SAMPLES) ** 2
     doses = np.array([1.0, 0.5])
-    precision = (doses**2 / variances).sum() + 1 / 0.4**2
+    precision = (doses**2 / variances).sum() + 1 / EFFECT**2
     mean = (doses * [0.30, 0.12] / variances).sum() / precision
     ends = norm.interval(0.95, mean, precision**-0.5)
 
@@ -123,7 +124,7 @@ def test_draws_agree_with_weights_of_the_prior() -> None:
     left = np.array([0.35, 0.05, 0.10]) - (spreads * beside) @ columns.T
     doses = np.array([1.0, 0.6, 0.0])
     # given all else the effect is normal
-    precision = doses @ doses / variance + 1 / 0.4**2
+    precision = doses @ doses / variance + 1 / EFFECT**2
     middles = left @ doses / variance / precision
     log = middles**2 * precision / 2 - (left**2).sum(axis=1) / variance / 2
     weights = np.exp(log - log.max())

@@ -291,7 +291,7 @@ def _is_placed(
     data: Training,
     rng: Generator,
 ) -> bool:
-    """The occlusion check: covered there, the cue is lost, and covered elsewhere it is not.
+    """The occlusion check: covered there, more of the cue is lost than elsewhere, beyond chance.
 
     A frame without the cue is covered where some frame with it has its place. Elsewhere is the
     same shape moved by half of the frame, so it is as large (after Zeiler and Fergus, 2014).
@@ -308,4 +308,4 @@ def _is_placed(
         Roc(_evidence(scores, ~covered), data.shows).auroc(data.labels) or HALF
         for covered in (masks, moved)
     )
-    return there - HALF < HALF * (elsewhere - HALF)
+    return elsewhere - there > Roc.null_error(*data.groups_of_sides())
