@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t as student
 
-from cuescope_sdk.statistics._dose_response import EFFECT
 from cuescope_sdk.statistics import Estimate, Observed, Shift, dose_response
+from cuescope_sdk.statistics._dose_response import EFFECT
 
 SAMPLES = 60
 NOISE = 0.3
