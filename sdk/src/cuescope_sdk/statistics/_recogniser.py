@@ -6,8 +6,10 @@ findable: samples with the cue get it more often. All that is said of a sample c
 recogniser that has seen neither the sample nor its group.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -16,14 +18,7 @@ from numpy.random import Generator
 from cuescope_sdk.maths import on_one_thread
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerSample, PerSample
-from cuescope_sdk.statistics._two_groups import (
-    NEARLY_NORMAL,
-    RESTART,
-    TOLERANCE,
-    LabelledScores,
-    Start,
-    TwoGroups,
-)
+from cuescope_sdk.statistics._two_groups import TwoGroups
 
 Points = Float[np.ndarray, "sample dim"]
 PerLabel = Float[np.ndarray, " label"]
@@ -35,7 +30,12 @@ FOLDS = 5  # scikit-learn's default
 SAMPLES_A_DIMENSION = (40, 20, 10)
 FEWEST_DIMENSIONS = 2
 FIRST = 0.15  # of all samples are the first members; 0.05 to 0.3 end in the same groups
+# shares of a label with the cue, from which its own fit starts
+STARTS = (0.1, 0.5, 0.9)
 ROUNDS = 30
+INNER = 4
+RESTART = 4  # rounds from one time that labels start anew to the next
+TOLERANCE = 1e-4  # of the log-likelihood a sample
 FLAT = 1e-6  # of the largest variance: what varies less is rounding
 WITHIN = 0.02  # of the variance along the direction at least is within the groups
 LEAST = 1e-3
@@ -241,8 +241,7 @@ class _Mixture:
         """The likeliest shift, by EM from what samples with the answer look like."""
         shown = self._first_members()
         shift = np.zeros(self.rows.shape[1])
-        starts: list[Start] = []
-        slope = 0.0
+        starts = list(map(self._start, STARTS))
         last = -np.inf
         for step in range(ROUNDS):
             share = self._means(shown)
@@ -257,21 +256,29 @@ class _Mixture:
             if length > largest:
                 shift = shift * np.sqrt(largest / length)
                 length = largest
-            width = float(np.sqrt(max(length * (1 - between * length), FLAT)))
-            along = LabelledScores(
-                self.rows @ shift, self.label, self.given, self.labels, NEARLY_NORMAL
-            )
-            # labels start anew now and then: the shift has moved
-            if step % RESTART == 0:
-                starts += along.starts(length)
-            best, parts, slope = along.round(starts, slope, length, width)
-            shown = parts.probability
-            likelihood = float(best.likelihood.sum())
+            variance = max(length * (1 - between * length), FLAT)
+            fits = [self._labels(start, shift, variance) for start in starts]
+            likelihoods = np.array([fit.likelihood for fit in fits])
+            best = likelihoods.argmax(axis=0)
+            table = np.stack([fit.shown for fit in fits])
+            shown = table[best[self.label], np.arange(len(shown))]
+            likelihood = float(likelihoods.max(axis=0).sum())
             if abs(likelihood - last) < TOLERANCE * len(shown):
                 break
             last = likelihood
-            starts = [along.start(best.share, best.rate, length)]
+            starts = [_best_of([fit.groups for fit in fits], best)]
+            # labels start anew now and then: the shift has moved
+            if step % RESTART == RESTART - 1:
+                starts += map(self._start, STARTS)
         return shift
+
+    def _start(self, share: float) -> "_Groups":
+        rate = self._means(self.given.astype(float))
+        return _Groups(
+            np.full(self.labels, share),
+            np.clip(2 * rate, LEAST, 1 - LEAST),
+            np.clip(rate / 2, LEAST, 1 - LEAST),
+        )
 
     def _first_members(self) -> PerSample:
         answered = self.given.astype(float)
@@ -284,5 +291,64 @@ class _Mixture:
         sizes = np.bincount(self.label, minlength=self.labels)
         return np.maximum(sizes, 1).astype(float)
 
+    def _sums(self, values: PerSample) -> PerLabel:
+        return np.bincount(self.label, values, minlength=self.labels)
+
     def _means(self, values: PerSample) -> PerLabel:
-        return np.asarray(np.bincount(self.label, values, self.labels) / self._sizes)
+        return np.asarray(self._sums(values) / self._sizes)
+
+    def _labels(
+        self, groups: "_Groups", shift: Float[np.ndarray, " axis"], variance: float
+    ) -> "_Fit":
+        """Fit each label's share and rates of the answer: its log-likelihood, and who shows it."""
+        label, sizes = self.label, self._sizes
+        given = self.given.astype(float)
+        answered = self._sums(given)
+        along = self.rows @ shift
+        length = float(shift @ shift)
+        means = self._means(along)
+        share, rate_with, rate_without = groups
+        mean = means - share * length
+        for _ in range(INNER):
+            beside = along - mean[label]
+            log_with = np.log(share)[label] - (beside - length) ** 2 / (2 * variance)
+            log_without = np.log1p(-share)[label] - beside**2 / (2 * variance)
+            log_with += _log_rate(self.given, rate_with, label)
+            log_without += _log_rate(self.given, rate_without, label)
+            total = np.logaddexp(log_with, log_without)
+            shown = np.exp(log_with - total)
+            members = self._sums(shown)
+            with_answer = self._sums(shown * given)
+            # half a sample more on each side: Jeffreys' prior of a share
+            share = (members + 0.5) / (sizes + 1)
+            rate_with = (with_answer + 0.5) / (members + 1)
+            rate_without = (answered - with_answer + 0.5) / (sizes - members + 1)
+            mean = means - members / sizes * length
+        likelihood = self._sums(total)
+        return _Fit(likelihood, shown, _Groups(share, rate_with, rate_without))
+
+
+class _Groups(NamedTuple):
+    """Of each label the share that shows the cue, and how often it gets the answer or not."""
+
+    share: PerLabel
+    rate_with: PerLabel
+    rate_without: PerLabel
+
+
+class _Fit(NamedTuple):
+    """Log-likelihood of each label, how likely each sample shows the cue, and the groups."""
+
+    likelihood: PerLabel
+    shown: PerSample
+    groups: _Groups
+
+
+def _best_of(groups: Sequence[_Groups], best: Int[np.ndarray, " label"]) -> _Groups:
+    table = np.array(groups)
+    return _Groups(*table[best, :, np.arange(len(best))].T)
+
+
+def _log_rate(given: BoolPerSample, rate: PerLabel, label: IntPerSample) -> PerSample:
+    """Log-probability of the answers, each of which comes at its label's rate."""
+    return np.asarray(np.where(given, np.log(rate)[label], np.log1p(-rate)[label]))

@@ -5,7 +5,6 @@ where it is shown, by the same odds ratio in all labels, settles that. A sample'
 on its score alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,8 +20,7 @@ PerLabel = Float[np.ndarray, " label"]
 
 # degrees of freedom of Student's t: what Lange, Little and Taylor (1989) take for robust fits, and
 # next to a normal distribution; the likelier is taken
-NEARLY_NORMAL = 30.0
-FREEDOMS = (4.0, NEARLY_NORMAL)
+FREEDOMS = (4.0, 30.0)
 # where a fit may start, since the likelihood has several modes: shares of all samples that show it
 SHARES = (0.1, 0.3)
 # and of a label's: few, half or nearly all of them
@@ -84,7 +82,7 @@ class TwoGroups:
         `given` says which samples get the answer.
         """
         fits = [
-            LabelledScores(score, label, given, count, freedom).from_share(share)
+            _Fitting(score, label, given, count, freedom).from_share(share)
             for freedom in FREEDOMS
             for share in SHARES
         ]
@@ -102,24 +100,8 @@ class TwoGroups:
         return np.asarray(prior + shown - stats.t.logpdf(beside, self.freedom))
 
 
-class Start(NamedTuple):
-    """Shares, means and rates of the answer from which each label's fit starts."""
-
-    share: PerLabel
-    mean: PerLabel
-    rate: PerLabel
-
-
-class Round(NamedTuple):
-    """The likeliest labels at a shift, width and slope, the samples by them, and the next slope."""
-
-    labels: _Labels
-    samples: _Parts
-    slope: float
-
-
 @dataclass(frozen=True, eq=False)
-class LabelledScores:
+class _Fitting:
     """Scores whose two groups are looked for, with the label of each sample."""
 
     score: PerSample
@@ -134,11 +116,14 @@ class LabelledScores:
         is_first = score >= np.quantile(score, 1 - share)
         shift = float(score[is_first].mean() - score.mean())
         width = float(score.std()) or 1.0
-        starts = self.starts(shift)
+        starts = self._starts(shift)
         slope = 0.0
         total = last = -np.inf
         for step in range(OUTER):
-            best, parts, slope = self.round(starts, slope, shift, width)
+            fits = [self._labels(*start, slope, shift, width) for start in starts]
+            best = _likeliest(fits)
+            parts = self._parts(best.share, best.mean, best.rate, slope, shift, width)
+            slope = self._slope(parts.probability, best.rate, slope)
             total = float(parts.likelihood.sum()) - len(score) * np.log(width)
             beside = score - best.mean[self.label]
             shift = max(parts.weight_with @ beside / parts.weight_with.sum(), LEAST)
@@ -148,33 +133,20 @@ class LabelledScores:
             if abs(total - last) < TOLERANCE * len(score):
                 break
             last = total
-            starts = [Start(best.share, best.mean, best.rate)]
-            # labels start anew now and then: shift and width have moved
-            if step % RESTART == RESTART - 1:
-                starts += self.starts(shift)
+            starts = self._starts(shift) if step % RESTART == RESTART - 1 else []
+            starts.append((best.share, best.mean, best.rate))
         return TwoGroups(
             best.mean, best.share, float(shift), width, self.freedom, total
         )
 
-    def round(
-        self, starts: Sequence[Start], slope: float, shift: float, width: float
-    ) -> Round:
-        """Fit each label from each start, and the slope to the samples that then show it."""
-        fits = [self._labels(start, slope, shift, width) for start in starts]
-        best = _likeliest(fits)
-        parts = self._parts(best.share, best.mean, best.rate, slope, shift, width)
-        return Round(best, parts, self._slope(parts.probability, best.rate, slope))
-
-    def starts(self, shift: float) -> list[Start]:
-        """Those of labels of which few, half or nearly all show it."""
-        rate = (self._answered + 0.5) / (self._sizes + 1)
-        shares = [np.full(self.count, share) for share in LABEL_SHARES]
-        return [self.start(share, rate, shift) for share in shares]
-
-    def start(self, share: PerLabel, rate: PerLabel, shift: float) -> Start:
-        """Means are those at which labels with these shares have the scores that they have."""
+    def _starts(self, shift: float) -> list[tuple[PerLabel, PerLabel, PerLabel]]:
+        """Shares, means and rates of the answer from which each label may start."""
         means = self._sums(self.score) / self._sizes
-        return Start(share, means - share * shift, rate)
+        rate = (self._answered + 0.5) / (self._sizes + 1)
+        return [
+            (np.full(self.count, share), means - share * shift, rate)
+            for share in LABEL_SHARES
+        ]
 
     def _slope(self, probability: PerSample, rate: PerLabel, slope: float) -> float:
         """Log odds of the answer that the group adds: a Newton step, normal prior."""
@@ -198,13 +170,14 @@ class LabelledScores:
 
     def _labels(
         self,
-        start: Start,
+        share: PerLabel,
+        mean: PerLabel,
+        rate: PerLabel,
         slope: float,
         shift: float,
         width: float,
     ) -> _Labels:
         """Fit each label's share, mean and rate, where all else is given."""
-        share, mean, rate = start
         answered = self._answered
         for _ in range(INNER):
             parts = self._parts(share, mean, rate, slope, shift, width)
