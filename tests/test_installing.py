@@ -39,7 +39,7 @@ from cuescope_core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [
-    *(ROOT / part / "pyproject.toml" for part in ("core", "sdk")),
+    *(ROOT / part / "pyproject.toml" for part in ("core", "sdk", "sdk-testing")),
     *sorted(ROOT.glob("plugins/*/*/pyproject.toml")),
 ]
 WHEELS = Source(Path("/wheels"), "wheels")
@@ -52,6 +52,7 @@ def project_of(file: Path) -> dict[str, Any]:
 
 
 OURS = {project_of(file)["name"]: file.parent for file in PROJECTS}
+SDK = project_of(ROOT / "sdk" / "pyproject.toml")
 
 
 # -------------------------------------------------------------------------- the table of our dists
@@ -74,7 +75,13 @@ def test_the_table_names_what_a_dist_needs_beyond_core_and_sdk() -> None:
         for extra, lines in project.get("optional-dependencies", {}).items():
             lists[f"{dist}[{extra}]"] = lines
         for wanted, lines in lists.items():
-            names = {Requirement(line).name for line in lines}
+            named = list(map(Requirement, lines))
+            names = {need.name for need in named}
+            for need in named:
+                # an extra of the sdk may bring another of ours
+                for extra in need.extras if need.name == "cuescope-sdk" else ():
+                    brought = SDK["optional-dependencies"][extra]
+                    names |= {Requirement(line).name for line in brought}
             beyond = sorted((names & OURS.keys()) - {dist, "cuescope", "cuescope-sdk"})
             if beyond:
                 needs[wanted] = beyond
