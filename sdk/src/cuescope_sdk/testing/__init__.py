@@ -14,7 +14,9 @@ def __getattr__(name: str) -> Any:
     try:
         testing = import_module("cuescope_testing")
     except ModuleNotFoundError as error:
-        raise ImportError("contract suites: cuescope plugins install cuescope-testing") from error
+        raise ImportError(
+            "contract suites: cuescope plugins install cuescope-testing"
+        ) from error
     warn(
         "use cuescope_testing, cuescope_sdk.testing ends in 0.3",
         DeprecationWarning,
