@@ -193,6 +193,7 @@ def test_no_change_takes_more_than_all_of_a_cue(
     left = np.array([[0.0, 9.0], [0.0, 7.0]])
     monkeypatch.setattr(doses, "share_left", lambda *_: left)
     arm: Any = SimpleNamespace(removes=True, is_exact=False)
-    dose = doses.dose_of(SimpleNamespace(), arm)  # type: ignore[arg-type]
+    study: Any = None
+    dose = doses.dose_of(study, arm)
     assert dose is not None
     assert dose.share == 1.0

@@ -13,18 +13,9 @@ from cuescope_sdk import Frame, Sample
 from cuescope_sdk.locating import Rates
 
 
-@pytest.mark.parametrize(
-    ("auroc", "controls", "is_asked"),
-    [
-        (0.8, True, True),
-        (0.86, True, False),
-        # what is only held against a finding need not be told as well
-        (0.8, False, False),
-        (0.7, False, True),
-    ],
-)
+@pytest.mark.parametrize(("auroc", "is_asked"), [(0.8, True), (0.86, False)])
 def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
-    monkeypatch: pytest.MonkeyPatch, auroc: float, controls: bool, is_asked: bool
+    monkeypatch: pytest.MonkeyPatch, auroc: float, is_asked: bool
 ) -> None:
     by_picture: Any = SimpleNamespace(auroc=auroc, take=lambda _: ([], 1.0))
     asked = []
@@ -40,40 +31,8 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
     audit: Any = SimpleNamespace(once=lambda *_: best)
     study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
-    learned.locate_learned(study, cue, {}, controls=controls)
+    learned.locate_learned(study, cue, {})
     assert bool(asked) is is_asked
-
-
-@pytest.mark.parametrize(
-    ("by_picture", "by_words", "by", "is_seen"),
-    [
-        (0.8, None, "pixels", True),
-        (0.7, None, "pixels", False),
-        (0.7, 0.8, "pixels", True),
-        # what the model makes of them
-        (0.7, 0.8, "patches", False),
-    ],
-)
-def test_a_cue_is_seen_where_pictures_tell_it(
-    monkeypatch: pytest.MonkeyPatch,
-    by_picture: float,
-    by_words: float | None,
-    by: Any,
-    is_seen: bool,
-) -> None:
-    def teller(auroc: float) -> Any:
-        return SimpleNamespace(auroc=auroc, take=lambda _: ([], 1.0))
-
-    region: Any = by_words and SimpleNamespace(auroc=by_words, is_everywhere=True)
-    cells = Cells(by, lambda *_: [])
-    monkeypatch.setattr(learned, "training_frames", lambda *_: ([], None))
-    monkeypatch.setattr(learned, "by_pictures", lambda *_: teller(by_picture))
-    monkeypatch.setattr(learned, "_teller", lambda *_: teller(0.96))
-    audit: Any = SimpleNamespace(once=lambda *_: (region, cells))
-    study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
-    cue: Any = None
-    located = learned.locate_learned(study, cue, {}, controls=True)
-    assert located.is_seen is is_seen
 
 
 @pytest.mark.parametrize(
@@ -113,7 +72,7 @@ def test_patches_that_tell_better_decide_which_frames_show_a_cue(
     audit: Any = SimpleNamespace(once=lambda *_: best)
     study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
-    located = learned.locate_learned(study, cue, pool, controls=True)
+    located = learned.locate_learned(study, cue, pool)
     assert list(located.places) == [taken]
     # half is taken and half shows the cue, of which nine tenths are caught
     assert located.purity == (1.0 if taken == "whole" else pytest.approx(0.9))

@@ -160,12 +160,10 @@ def test_a_fold_with_few_samples_has_the_patches_that_all_folds_show() -> None:
         for prefix, count, marked in (("s", 48, 4), ("t", 48, 10), ("p", 40, 5))
     )
     cue = cue_of(seen, 4)
-    alone = learned.locate_learned(study_of(seen), cue, pool, controls=False)
+    alone = learned.locate_learned(study_of(seen), cue, pool)
     listed = cue_of({**dict(list(seen.items())[:4]), **others}, 14)
     in_all = learned.Listed(study_of({**seen, **others}), listed)
-    located = learned.locate_learned(
-        study_of(seen), cue, pool, controls=False, in_all=in_all
-    )
+    located = learned.locate_learned(study_of(seen), cue, pool, in_all)
     assert alone.area is None
     # what shows it the fold tells alone, and where it is all do
     assert located.places.keys() == alone.places.keys()

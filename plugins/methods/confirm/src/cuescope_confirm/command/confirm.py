@@ -79,12 +79,12 @@ def confirm(
         int, typer.Option(min=1, help="Most findings, the first ones.")
     ] = 10,
 ) -> None:
-    """Test whether the cues of RUN cause the answers, or only accompany them.
+    """Test whether the cues of RUN cause the answers.
 
     Each cue is located in samples that the run has not seen: by default the run is made again on
-    half of its data, and the other half is for testing. There the cue is taken out and put in, in
-    every way that applies, and each way is held against a placebo. The verdict is causes,
-    accompanies or cannot tell, and says what is missing. The dossier is in RUN-confirmed.
+    half of its data, and the other half is for testing. There the cue is taken out and put in, by
+    several interventions beside controls. The verdict is cause, not a cause or inconclusive, and
+    then says what would decide. The report is in RUN-confirmed.
     """
     with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
         result = confirming.confirm(

@@ -1,4 +1,4 @@
-"""`cuescope investigate`: all methods that fit, their cues merged and tested, one dossier."""
+"""`cuescope investigate`: all methods that fit, their cues merged and tested, one report."""
 
 from pathlib import Path
 from typing import Annotated
@@ -84,7 +84,7 @@ def investigate(
     """Run every installed method that fits, and test whether the cues that they find are causes.
 
     Cues are found in one half of the data. Findings that are one cue are merged, each cue is tested
-    in the other half by interventions beside placebos, and one report tells which are causes, the
+    in the other half by interventions beside controls, and one report tells which are causes, the
     most harmful first. With --folds each part of the data is tested by what was found in the
     others. What was interrupted goes on when the same command is given again. With --log cues are
     found in recorded answers, at no model call, and --model is asked what decides.

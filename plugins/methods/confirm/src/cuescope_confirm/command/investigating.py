@@ -1,4 +1,4 @@
-"""Investigation: all methods that fit, their cues merged and tested, one dossier."""
+"""Investigation: all methods that fit, their cues merged and tested, one report."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -404,7 +404,7 @@ def plan_of(
         top, ways, samples = most_of_test(work.runner, work.test)
         lines.append(
             f"{METHOD}: depends on what is found; for each of up to {count_of(top, 'cues')} at "
-            f"most {ways} interventions in {count_of(samples, 'samples')}, each beside its placebo"
+            f"most {ways} interventions in {count_of(samples, 'samples')}, each beside its control"
         )
     lines.append(
         "What several methods ask is asked once, and counted where it is asked first."

@@ -116,7 +116,7 @@ def _locate_by_kind(
     # a thing's samples are those whose steps name it: they need not show it
     is_spoken = cue.kind in (THING, WORDS)
     if seen is None and cue.feature.occurrences and not is_spoken:
-        seen = locate_learned(study, cue, pool, controls=True, in_all=in_all)
+        seen = locate_learned(study, cue, pool, in_all)
     located = merge_places(seen, spoken)
     return None if located is None else replace(located, word=cue.word)
 

@@ -66,8 +66,6 @@ def locate_learned(
     study: Study,
     cue: Cue,
     pool: Samples,
-    *,
-    controls: bool,
     in_all: Listed | None = None,
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the patches that tell them.
@@ -75,18 +73,14 @@ def locate_learned(
     Which frames show it is told from the look of each frame, from the model's embedding of it held
     still, or from its patches, by what tells the run's frames best; and where it is, by the patches
     of the picture, or of the model or eye where these tell frames better. Each model is judged on
-    groups of the run that it has not learned from. With `controls`, where the cue would be seen in
-    samples without it. Of a fold, the place that the cue has `in_all` of them is taken.
+    groups of the run that it has not learned from. Of samples without it, where the cue would be
+    seen. Of a fold, the place that the cue has `in_all` of them is taken.
     """
     by_picture = by_pictures(study, cue)
-    # of what is only held against a finding pictures need not tell as much
-    enough = CLEAR_AUROC if controls else GOOD_AUROC
-    whole = _tell_frames(study, cue, by_picture, enough)
+    whole = _tell_frames(study, cue, by_picture)
     region, cells = study.audit.once(best_region, study, cue)
     taken = _take(whole, region, cells, pool)
-    tells = region is not None and region.auroc >= GOOD_AUROC
-    is_seen = by_picture.auroc >= GOOD_AUROC or (cells.by == "pixels" and tells)
-    in_frames = partial(_cue_in_frames, pool, purity=taken.purity, is_seen=is_seen)
+    in_frames = partial(_cue_in_frames, pool, purity=taken.purity)
     of_all = None if in_all is None else in_all.region()
     if of_all is not None:
         region, cells = of_all
@@ -109,7 +103,7 @@ def locate_learned(
     by = f"{BY}, and the patches that tell them"
     # where both must say yes, the weaker one tells how sure a place is
     located = in_frames(taken.frames, masks, by, min(taken.auroc, region.auroc))
-    if not masks or not controls or region.area > MOVABLE:
+    if not masks or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
@@ -146,13 +140,15 @@ class Taken(NamedTuple):
 
 
 def _tell_frames(
-    study: Study, cue: Cue, by_picture: "Teller", enough: float
+    study: Study,
+    cue: Cue,
+    by_picture: "Teller",
 ) -> "Teller":
     """Pictures, or the model's embedding where it tells the run's frames better.
 
-    Pictures ask nothing: where their AUROC is `enough` the model is not asked.
+    Pictures ask nothing: where their AUROC is `CLEAR_AUROC` the model is not asked.
     """
-    if by_picture.auroc >= enough:
+    if by_picture.auroc >= CLEAR_AUROC:
         return by_picture
     frames, data = training_frames(study, cue)
     read = partial(clip_embeddings if study.lasts(cue) else embeddings, study)
@@ -348,7 +344,6 @@ def _cue_in_frames(
     by: str,
     auroc: float,
     purity: float = 1.0,
-    is_seen: bool = True,
 ) -> LocatedCue:
     places = {}
     # groupby joins neighbours alone: the frames of a sample come in a row
@@ -365,7 +360,7 @@ def _cue_in_frames(
             place = replace(place, masks=tuple(regions))
         places[key] = place
     without = pool.keys() - places.keys()
-    return LocatedCue(places, without, by, auroc, purity=purity, is_seen=is_seen)
+    return LocatedCue(places, without, by, auroc, purity=purity)
 
 
 def training_frames(

@@ -28,8 +28,7 @@ class LocatedCue:
     where places are annotated. `word` is what a person calls the cue, None where it has no such
     name. `objects` are the masks of what is asked for, where known. `likest` is where a localiser
     would see the cue in samples without it: what is done there is no more than chance. `purity` is
-    the share of the samples in `places` that do show the cue, as the run's own lists tell it. It
-    `is_seen` where pictures tell these samples, and not what the model makes of them alone.
+    the share of the samples in `places` that do show the cue, as the run's own lists tell it.
     """
 
     places: Mapping[str, Place]
@@ -40,7 +39,6 @@ class LocatedCue:
     objects: Mapping[str, Masks] = field(default_factory=dict)
     likest: Mapping[str, Place] = field(default_factory=dict)
     purity: float = 1.0
-    is_seen: bool = True
 
     @property
     def is_sure(self) -> bool:
