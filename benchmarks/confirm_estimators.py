@@ -103,7 +103,8 @@ def napkin(kept: Kept, spread: float) -> Said:
     for change in _changes(kept):
         shows = np.array(change["with_cue"], bool)
         if change["used"] and shows.sum() >= LEAST:
-            mean, variance = _mean(_moved(kept, change, shows, PLACEBO))
+            beyond = PLACEBO if change["placebo"] != "none" else AS_IS
+            mean, variance = _mean(_moved(kept, change, shows, beyond))
             means.append(mean)
             variances.append(variance)
             doses.append((_dose(change) or UNKNOWN)[0])

@@ -468,6 +468,6 @@ def test_cues_of_a_log_cost_no_call_and_a_model_is_asked_what_decides(
     assert load_report(place / "from-log" / "found" / "answers").cost.model_calls == 0
     capsys.readouterr()
     run(*line, "--model", "fake", "--out", str(place / "from-log"), "--plan")
-    assert "saved: at least" in capsys.readouterr().out
+
     refused = ("investigate", "--model", "fake", *data, "-L", "a=b")
     run_refused(capsys, *refused, said="Add --log")

@@ -11,7 +11,6 @@ from cuescope_confirm.asking import Direction
 from cuescope_confirm.locating import Part, Target
 from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.merging import folds
 from cuescope_confirm.merging.folds import match
 from cuescope_confirm.study import Cue
 from cuescope_sdk import Feature, Occurrence, Sample
@@ -30,22 +29,6 @@ def study_of(*parts: dict[str, None]) -> Any:
 
     folds = [SimpleNamespace(frames_of=frames_of, seen=seen) for seen in parts]
     return SimpleNamespace(folds=folds)
-
-
-@pytest.fixture(autouse=True)
-def told_alike(monkeypatch: pytest.MonkeyPatch) -> dict[frozenset[str], float]:
-    """How well findings tell each other, by their keys; others do not."""
-    told: dict[frozenset[str], float] = {}
-
-    def of_runs(study: Any, runs: Any, cues: Any) -> Any:
-        def recognise(first: int, second: int) -> float:
-            keys = {cues[first].feature.key, cues[second].feature.key}
-            return told.get(frozenset(keys), 0.5)
-
-        return recognise
-
-    monkeypatch.setattr(folds, "recognition_of_runs", of_runs)
-    return told
 
 
 def test_findings_of_folds_that_a_check_gave_one_name_are_one_cue() -> None:
@@ -110,50 +93,13 @@ def test_what_most_runs_do_not_list_is_not_the_cue_s() -> None:
     assert of_folds == ["abxyc", "abxc", "ab"]
 
 
-def test_findings_that_tell_each_other_are_one_cue(
-    told_alike: dict[frozenset[str], float],
-) -> None:
-    found = [[cue_of("one", "one", "a")], [cue_of("two", "two", "b")]]
-    assert len(match(study_of({}, {}), found)) == 2
-    told_alike[frozenset(("one", "two"))] = 0.75
-    [joined] = match(study_of({}, {}), found)
-    assert [number for number, _ in joined.folds] == [0, 1]
-
-
-def test_two_findings_of_a_run_that_others_list_as_one_are_one_cue(
-    told_alike: dict[frozenset[str], float],
-) -> None:
+def test_what_runs_find_for_several_labels_is_one_cue_about_all_of_them() -> None:
     found = [
-        [cue_of("one", "one", "a", "b")],
-        [cue_of("first", "first", "a"), cue_of("second", "second", "b")],
-        [cue_of("three", "three", "a", "b")],
+        [cue_of("one", "one", *"ab", label="cow")],
+        [cue_of("two", "two", *"abc", label="car")],
+        [cue_of("else", "else", "d", label="cat")],
     ]
-    for key in ("first", "second", "three"):
-        told_alike[frozenset(("one", key))] = 0.9
-    told_alike[frozenset(("first", "three"))] = 0.9
-    told_alike[frozenset(("second", "three"))] = 0.5
-    study = study_of(*[dict.fromkeys("abc")] * 3)
-    assert len(match(study, found)) == 2
-    told_alike[frozenset(("second", "three"))] = 0.9
-    [cue] = match(study, found)
-    _, of_second_run = cue.folds[1]
-    assert [met.sample for met in of_second_run.feature.occurrences] == ["a", "b"]
-    assert [member.feature.key for member in of_second_run.members] == [
-        "first",
-        "second",
-    ]
-
-
-def test_what_runs_find_for_several_labels_is_one_cue_about_all_of_them(
-    told_alike: dict[frozenset[str], float],
-) -> None:
-    found = [
-        [cue_of("one", "one", "a", label="cow")],
-        [cue_of("two", "two", "b", label="car")],
-        [cue_of("else", "else", "c", label="cat")],
-    ]
-    told_alike[frozenset(("one", "two"))] = 0.9
-    badge, other = match(study_of({}, {}, {}), found)
+    badge, other = match(study_of(*[dict.fromkeys("abcd")] * 3), found)
     assert badge.labels == ("car", "cow")
     assert [cue.labels for _, cue in badge.folds] == [("cow",), ("car",)]
     assert other.labels == ("cat",)

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         exceeds_normal_draws as exceeds_normal_draws,
     )
     from cuescope_sdk.statistics._tests import (
+        SAME_CUE as SAME_CUE,
         Overlap as Overlap,
         association_p_value as association_p_value,
         benjamini_hochberg as benjamini_hochberg,
@@ -114,6 +115,7 @@ __getattr__, __dir__, __all__ = attach(
         "._recogniser": ["Recognised", "Recogniser", "recognise"],
         "._resampling": ["Bootstrap", "exceeds_normal_draws"],
         "._tests": [
+            "SAME_CUE",
             "Overlap",
             "association_p_value",
             "benjamini_hochberg",

@@ -1,17 +1,20 @@
 """Statistics of an audit: intervals, exact nulls, and the correction for how much was tried."""
 
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Hashable, Sequence, Set
 from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Float
 from scipy import stats
+from scipy.sparse.csgraph import connected_components
 
 from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerCell, PerCell
 
 P = TypeVar("P", float, float | None)
-SHARED = 0.5  # of the frames of two findings: they are one cue
+# of what two findings list, from which on they are one cue: the share from which on PASCAL VOC
+# takes two boxes for one thing (Everingham and others, 2010)
+SAME_CUE = 0.5
 
 
 def accuracy_gap_p_value(
@@ -66,27 +69,14 @@ class Overlap:
         return np.asarray(chance)
 
     @staticmethod
-    def link(alike: Float[np.ndarray, "row row"], least: float) -> list[list[int]]:
-        """Rows in groups, by average linkage (Sokal and Michener, 1958) down to `least`.
+    def link(alike: Float[np.ndarray, "row row"]) -> list[list[int]]:
+        """Rows in groups: connected components of those that have `SAME_CUE` or more in common.
 
-        So a row that is like two groups does not join them.
-
-        >>> alike = [[1, 0.9, 0.8, 0], [0.9, 1, 0.2, 0], [0.8, 0.2, 1, 0.9], [0, 0, 0.9, 1]]
-        >>> Overlap.link(np.array(alike), 0.75)
-        [[0, 1], [2, 3]]
+        >>> Overlap.link(np.array([[1, 0.9, 0, 0], [0.9, 1, 0.5, 0], [0, 0.5, 1, 0], [0, 0, 0, 1]]))
+        [[0, 1, 2], [3]]
         """
-        groups = [[row] for row in range(len(alike))]
-        while len(groups) > 1:
-            pairs = list(combinations(groups, 2))
-            means = [alike[np.ix_(*pair)].mean() for pair in pairs]
-            best = np.argmax(means)
-            if means[best] < least:
-                break
-            first, second = pairs[best]
-            groups.remove(second)
-            first += second
-            first.sort()
-        return sorted(groups)
+        count, group = connected_components(np.asarray(alike) >= SAME_CUE)
+        return [np.flatnonzero(group == number).tolist() for number in range(count)]
 
     @staticmethod
     def dice(
@@ -107,14 +97,11 @@ class Overlap:
         frames: Sequence[Set[tuple[str, int]]],
         runs: Sequence[int],
         seen: Sequence[Set[str]],
-        recognise: Callable[[int, int], float] | None = None,
     ) -> list[list[int]]:
         """Rows of findings of several runs that are one cue; `seen` has the samples of each run.
 
         They are `abouts` the same, and have the same name, or list the same frames of samples that
-        both runs saw: half of all or more (`dice`). Of those that list others, `recognise` may
-        tell how well each finding's frames tell the other's, as an AUROC; .75 is enough (Somers' D
-        of one half). Two findings of one run are two cues. No answer has a say in it.
+        both runs saw: half of all or more (`dice`). No answer has a say in it.
         """
         alike = np.eye(len(abouts))
         for first, second in combinations(range(len(abouts)), 2):
@@ -124,10 +111,8 @@ class Overlap:
             if names[first] is None or names[first] != names[second]:
                 both = seen[runs[first]] & seen[runs[second]]
                 share = cls.dice(frames[first], frames[second], both)
-                if share < SHARED and recognise is not None:
-                    share = max(share, 2 * recognise(first, second) - 1)
             alike[[first, second], [second, first]] = share
-        return cls.link(alike, SHARED)
+        return cls.link(alike)
 
 
 def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice
+from itertools import cycle
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -16,8 +16,6 @@ from cuescope_sdk import Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.stills import Answers
 
-DONORS = 24  # with the cue, of one label, of which each sample takes the nearest
-OTHERS = 8  # other cues whose directions are placebos
 Rows = Float[np.ndarray, "sample dim"]
 Vector = Float[np.ndarray, " dim"]
 Shown = Bool[np.ndarray, " sample"]
@@ -190,7 +188,9 @@ def _donors(
     donors = {}
     for label in dict.fromkeys(sample.label for sample in judged):
         of_label = [sample for sample in judged if sample.label == label]
-        donors[label] = _embeddings(study, shuffle(of_label, rng)[:DONORS])
+        donors[label] = _embeddings(
+            study, shuffle(of_label, rng)[: study.options.samples]
+        )
     return donors
 
 
@@ -227,8 +227,7 @@ def _learn(study: Study, target: Target) -> Learned | None:
     spread = axis.erase(rows, labels.tolist()) - np.array(origins)
     shown_of_others = _shown_of_others(study, cue)
     others = filter(None, (axis_of(shown, everywhere) for shown in shown_of_others))
-    steps = [other.step for other in islice(others, OTHERS)]
-    return Learned(axis, spread, steps, own)
+    return Learned(axis, spread, [other.step for other in others], own)
 
 
 def _shown_of_others(study: Study, cue: Cue) -> Iterator[set[str]]:

@@ -1,6 +1,6 @@
 """Cues from recorded answers; a model is asked what decides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,6 @@ from cuescope_sdk import UserError
 from cuescope_sdk.choosing import Question
 
 LOG = "log"  # the model, and the data, that recorded answers are
-SAMPLES = 60  # that an intervention changes, at most
-TOP = 5  # findings of each method
 
 
 @dataclass(frozen=True)
@@ -45,25 +43,3 @@ class FromLog:
             return None
         update = {"model": draft.model, "model_options": draft.model_options}
         return finding.model_copy(update=update)
-
-
-def of_test(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the test that asks little; what the person typed goes before."""
-    return {"samples": SAMPLES, "top": TOP, **options}
-
-
-def saved_words(calls: Mapping[str, int], methods: Sequence[str]) -> str:
-    """How many calls the log spares, in a line; `calls` are those of methods on the model."""
-    whole = sum(calls.values())
-    words = f"saved: at least {whole:,} model calls"
-    others = [name for name in calls if name not in methods]
-    more = (
-        f", {len(others)} of them only on a model ({', '.join(others)})"
-        if others
-        else ""
-    )
-    return (
-        f"{words}: so many {len(calls)} methods would ask to find cues{more}; "
-        "cues are found in the log, and a test changes "
-        f"at most {SAMPLES} samples in each way that decides"
-    )

@@ -26,7 +26,7 @@ from cuescope.application import (
 )
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.cost import WEAK, most_of_test, plans_of, seconds_of
-from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
+from cuescope_confirm.command.from_log import FromLog
 from cuescope_confirm.command.outputs import InvestigationPlan
 from cuescope_confirm.command.untested import OPEN, failure_reason, untested
 from cuescope_confirm.study import LISTED, LeftOut
@@ -72,16 +72,13 @@ def investigate(
     choice = choose(request, by_method, names, context)
     work = Investigation(runner, request, by_method, choice, folder, on, folds)
     if log is not None:
-        given = of_test(by_method.get(METHOD, {}))
+        given = by_method.get(METHOD, {})
         tested = None if testing is None else testing.request(METHOD, given)
         work = work.on_model(tested, given)
     work.is_tested = testing is not None
     if plan:
         work.require_openable()
-        whole = None
-        if log is not None and testing is not None:
-            whole = testing.request("investigate", by_method)
-        return plan_of(work, whole, by_method, names)
+        return plan_of(work)
     work.require_sound()
     for line in choice.lines:
         context.announce(line)
@@ -388,16 +385,8 @@ def _lines(reasons: Mapping[str, str]) -> str:
 # --------------------------------------------------------------------------------------------- plan
 
 
-def plan_of(
-    work: Investigation,
-    whole: Request | None,
-    options: Mapping[str, Given],
-    names: Sequence[str],
-) -> InvestigationPlan:
-    """What would run, what not and why, and what it would cost.
-
-    `whole` is the request of an investigation of the model itself, where a log spares it.
-    """
+def plan_of(work: Investigation) -> InvestigationPlan:
+    """What would run, what not and why, and what it would cost."""
     plans = plans_of(work)
     lines = []
     if METHOD not in plans and work.is_tested:
@@ -416,8 +405,6 @@ def plan_of(
             "quarters of the data, and each part is tested by what was found in the others."
         )
     lines += [f"left out: {name}: {why}" for name, why in work.choice.left_out.items()]
-    if whole is not None:
-        lines.append(saved_words(*calls_of_whole(work, whole, options, names)))
     return InvestigationPlan(
         done=tuple(name for name in work.requests if name not in plans),
         plans=plans,
@@ -425,19 +412,3 @@ def plan_of(
         seconds=seconds_of(plans),
         lines=tuple(lines),
     )
-
-
-def calls_of_whole(
-    work: Investigation,
-    request: Request,
-    options: Mapping[str, Mapping[str, Any]],
-    names: Sequence[str],
-) -> tuple[dict[str, int], Sequence[str]]:
-    """What each method would ask of the model itself, by its plan; and the methods of the log."""
-    runner = work.runner
-    choice = choose(request, options, names, runner.context)
-    whole = Investigation(runner, request, options, choice, work.found.parent, None)
-    calls = {}
-    for name, of_method in whole.requests.items():
-        calls[name] = runner.plan(of_method).model_calls
-    return calls, work.choice.run

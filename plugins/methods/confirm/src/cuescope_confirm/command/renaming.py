@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 
 from cuescope_sdk import Feature, UserError
-from cuescope_sdk.statistics import Overlap
-
-SHARED = 0.5  # of the frames, as for folds
+from cuescope_sdk.statistics import SAME_CUE, Overlap
 
 
 def keys_of_same(
@@ -50,7 +48,7 @@ def _key_of(feature: Feature, after: Sequence[Feature], samples: Set[str]) -> st
         if other.kind == feature.kind
     }
     best = max(shares, key=lambda key: shares[key], default=None)
-    if best is None or shares[best] < SHARED:
+    if best is None or shares[best] < SAME_CUE:
         raise UserError(
             f"'{feature.key}' is not found again on the part of the data that is for finding",
             expected="a feature in half or more of the same frames",

@@ -29,7 +29,6 @@ from cuescope_confirm.study import Study, prepare
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.locating import Linear
 
-LOOKED_AT = 60  # pairs of an arm: a share's standard error is .06 then, at most
 Left = Float[np.ndarray, "pair 2"]
 
 
@@ -71,8 +70,8 @@ class Recogniser:
         return np.asarray(share.clip(0, 1))
 
 
-def dose_of(study: Study, arm: Arm, most: int = LOOKED_AT) -> Dose | None:
-    """By so many pairs; None where no picture shows it."""
+def dose_of(study: Study, arm: Arm, most: int | None = None) -> Dose | None:
+    """By so many pairs, or all; None where no picture shows it."""
     if arm.is_exact:
         return WHOLE
     left = share_left(study, arm, most)
@@ -116,10 +115,10 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     look = look_of(study, cue)
     model = told.model
     showing = []
-    for key, place in islice(located.places.items(), LOOKED_AT):
+    for key, place in islice(located.places.items(), study.options.samples):
         showing.append(Moment(target.samples[key].frames, _first_shown(place)))
     others = []
-    for key in sorted(located.without)[:LOOKED_AT]:
+    for key in sorted(located.without)[: study.options.samples]:
         clip = target.samples[key].frames
         others.append(Moment(clip, len(clip) // 2))
     # middles: a few that are taken wrongly do not move them
@@ -141,7 +140,7 @@ def _first_shown(place: Place) -> int:
     return next(iter(shown_frames(place)), 0)
 
 
-def share_left(study: Study, arm: Arm, most: int = LOOKED_AT) -> Left | None:
+def share_left(study: Study, arm: Arm, most: int | None = None) -> Left | None:
     """Of the first pairs with the cue, its share left after the change, and after the control.
 
     None where pictures do not tell it.
@@ -176,7 +175,7 @@ def _left_of_part(
     target: Target,
     pairs: Sequence[Pair],
     trials: Sequence[OfPair],
-    most: int,
+    most: int | None,
 ) -> Left | None:
     recogniser = recogniser_of(study, target)
     # an edit of the model leaves pictures as they are
@@ -189,7 +188,9 @@ def _left_of_part(
     return np.stack([*sides], axis=1) / recogniser.apart
 
 
-def changed_moments(answers: Answers, most: int) -> Iterator[tuple[Moment, Moment]]:
+def changed_moments(
+    answers: Answers, most: int | None
+) -> Iterator[tuple[Moment, Moment]]:
     """Of some pairs with the cue, a moment as it was changed, and with the control."""
     rows = np.flatnonzero(answers.with_cue)[:most]
     for row in rows.tolist():

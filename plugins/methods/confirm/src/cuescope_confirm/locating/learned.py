@@ -29,7 +29,6 @@ from cuescope_sdk.locating import (
     PixelPatches,
     Region,
     Training,
-    square_pixels,
     stretch,
 )
 from cuescope_sdk.statistics import Groups, Roc
@@ -38,10 +37,7 @@ from cuescope_sdk.stills import Answers, FrameId
 # of pictures: a run lists some samples wrongly, so an embedding tells no more
 CLEAR_AUROC = 0.85
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
-COARSE = 3  # cells along a frame's side, where one row stands for a frame
-PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
-CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 BY = "frames like those of the run"
 Rows = Float[np.ndarray, "frame dim"]
 Reader = Callable[[Samples, Frames], Rows]
@@ -148,7 +144,8 @@ def _tell_frames(
 
     Pictures ask nothing: where their AUROC is `CLEAR_AUROC` the model is not asked.
     """
-    if by_picture.auroc >= CLEAR_AUROC:
+    has_embedding = study.audit.capabilities.outputs >= Answers.outputs
+    if by_picture.auroc >= CLEAR_AUROC or not has_embedding:
         return by_picture
     frames, data = training_frames(study, cue)
     read = partial(clip_embeddings if study.lasts(cue) else embeddings, study)
@@ -325,7 +322,7 @@ def _likest_places(
     Patches are taken for the cue because of what they show. To change such patches may move the
     answers even where there is no cue, and this measures by how much.
     """
-    keys = _without_it(study, cue, pool, located)[:CONTROLS]
+    keys = _without_it(study, cue, pool, located)[: study.options.samples]
     samples = pick(pool, keys)
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
@@ -425,43 +422,24 @@ def _moment(samples: Samples, frame: FrameId) -> Moment:
 
 
 def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
-    """What the model makes of each frame held still; of its colours, where it does not tell."""
+    """What the model makes of each frame held still."""
     stills = []
     for key, number in frames:
         sample = samples[key]
         # a sample of one frame is asked as it is: its answer is known already
         stills.append(sample if len(sample.frames) == 1 else sample.static(number))
-    return _embeddings_of(study, stills, samples, frames)
+    return _embeddings_of(study, stills)
 
 
 def clip_embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
     """What the model makes of the clip that each frame is of: a cue may lie in what moves."""
     clips = [samples[key] for key, _ in frames]
-    return _embeddings_of(study, clips, samples, frames)
+    return _embeddings_of(study, clips)
 
 
-def _embeddings_of(
-    study: Study, asked: Sequence[Sample], samples: Samples, frames: Frames
-) -> Rows:
-    if not study.audit.capabilities.outputs >= Answers.outputs:
-        return coarse_colours(samples, frames)
+def _embeddings_of(study: Study, asked: Sequence[Sample]) -> Rows:
     trials = [
         Trial(sample=sample, condition="static", outputs=Answers.outputs)
         for sample in asked
     ]
     return Answers.stack_embeddings(study.audit.respond(trials)).astype(np.float64)
-
-
-def coarse_colours(samples: Samples, frames: Frames) -> Rows:
-    """Mean and spread of each colour, and their products, in a few large cells."""
-    first, second = np.triu_indices(3)
-    rows = []
-    for frame in frames:
-        pixels = square_pixels(_frame(samples, frame), COARSE * PIXELS)
-        cells = pixels.reshape(COARSE, PIXELS, COARSE, PIXELS, 3)
-        mean = cells.mean(axis=(1, 3))
-        spread = cells.std(axis=(1, 3))
-        # with products a linear model can tell a mixed colour from its channels
-        products = mean[..., first] * mean[..., second]
-        rows.append(np.concatenate([mean, spread, products], axis=-1).ravel())
-    return np.stack(rows)

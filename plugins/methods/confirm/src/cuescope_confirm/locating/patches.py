@@ -15,7 +15,6 @@ from cuescope_sdk import Audit, Frame, Readout, Trial
 from cuescope_sdk.locating import PixelPatches
 
 FRAMES = 400  # of the run on each side, that a linear model learns from
-SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 Grids = list[np.ndarray]
 
 
@@ -93,7 +92,7 @@ def seen_patches(audit: Audit) -> Cells | None:
 def _square(frame: Frame) -> Frame:
     """The whole of a frame: models crop what is not square, and their grid does not span it."""
     rows, cols = size_of(frame)
-    if SQUARE[0] < rows / cols < SQUARE[1]:
+    if rows == cols:
         return frame
     side = max(rows, cols)
     return frame.derive(f"squared {side}", partial(_resize, side=side))

@@ -1,26 +1,17 @@
 """Findings that are one cue, of one run or of several on the same model and data.
 
-Two findings are one cue where
-
-- they have the same place by definition (the whole background, a whole modality), or the same name;
-  or
-- each tells where the other is, as well as a localiser must that decides anything (an AUROC of
-  `GOOD_AUROC`; see recognition.py). Where both mark regions in the same frames, half of the smaller
-  region must be in both.
-
-What is no cue is left out (modalities.py): video and question where the model needs both, tells of
-the questions, and figures of a run as a whole. Two kinds of one annotated factor are two cues.
+Two findings are one cue where they have the same place by definition (the whole background, a whole
+modality), the same name, or share half of the frames that they list (Dice). What is no cue is left
+out (modalities.py): video and question where the model needs both, tells of the questions, and
+figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-import numpy as np
-
 from cuescope_confirm.asking import Direction, Toward, direction_of, run_answers
-from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
     PLACES,
@@ -28,7 +19,7 @@ from cuescope_confirm.merging.modalities import (
     no_cues,
     place_of,
 )
-from cuescope_confirm.merging.recognition import name_of, question_of, recognition
+from cuescope_confirm.merging.sameness import likeness, name_of, question_of
 from cuescope_confirm.merging.sights import with_sights
 from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 from cuescope_sdk import Occurrence
@@ -36,13 +27,10 @@ from cuescope_sdk.statistics import Overlap
 
 # which answer a finding says to be moved, which way, and the label that it is about
 Claim = tuple[Toward, int, str | None]
-# findings that are one cue, and the keys of those whose frames are its examples
-Group = tuple[Cues, Set[str]]
-PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
+FrameKey = tuple[str, int | None]
 RULE = (
-    "Findings are one cue where they have the same place or name (a guess is no name). They are "
-    "also one cue where each predicts the other: a linear model of one ranks the other's frames "
-    f"above frames of neither. The mean AUROC over the joined findings is at least {GOOD_AUROC}."
+    "Findings are one cue where they have the same place or name (a guess is no name), or share "
+    "half of the frames that they list (Dice)."
 )
 
 
@@ -62,7 +50,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     merged = []
     # with findings about both, the model needs both, and neither is a cue
     if len(groups) == 1:
-        merged.append(_merge(study, groups[0], set()))
+        merged.append(_merge(study, groups[0]))
     if not study.options.merge:
         return _apart(study, [*merged, *others])
     # a feature that is about several labels is looked at once
@@ -71,7 +59,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
         if cue.kind not in NOWHERE:
             by_feature[cue.feature.key].append(cue)
     groups_of_cues = _groups(study, list(by_feature.values()))
-    merged += [_merge(study, *group) for group in groups_of_cues]
+    merged += [_merge(study, group) for group in groups_of_cues]
 
     def rank(cue: Cue) -> tuple[int, int]:
         return -len(cue.runs), min(map(study.cues.index, cue.members))
@@ -80,22 +68,13 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     return tuple(with_sights(study, tested))
 
 
-def _groups(study: Study, findings: Sequence[Cues]) -> list[Group]:
-    """Findings that recognise one another, those about one feature as one."""
-    firsts = [cues[0] for cues in findings]
-    values = recognition(study, firsts)
-    groups: list[Group] = []
-    # each must recognise the other, so the weaker direction counts
-    for group in Overlap.link(np.minimum(values, values.T), GOOD_AUROC):
-        members: list[Cue] = []
-        pure = set()
-        for row in group:
-            members += findings[row]
-            # how well the others rank its frames
-            if values[group, row].mean() >= PURE:
-                pure.add(firsts[row].feature.key)
-        groups.append((members, pure))
-    return groups
+def _groups(study: Study, findings: Sequence[Cues]) -> list[Cues]:
+    """Findings that have much in common, those about one feature as one."""
+    alike = likeness(study, [cues[0] for cues in findings])
+    return [
+        list(chain.from_iterable(findings[row] for row in rows))
+        for rows in Overlap.link(alike)
+    ]
 
 
 def _apart(study: Study, cues: Cues) -> tuple[Cue, ...]:
@@ -108,12 +87,8 @@ def _apart(study: Study, cues: Cues) -> tuple[Cue, ...]:
     return tuple(cue.members[0] if len(cue.members) == 1 else cue for cue in apart)
 
 
-def _merge(
-    study: Study,
-    members: Cues,
-    pure: Set[str],
-) -> Cue:
-    """The merged cue, about the labels of its most harmful claim; it occurs where `pure` ones do.
+def _merge(study: Study, members: Cues) -> Cue:
+    """The merged cue, about the labels of its most harmful claim.
 
     Findings of one cue may say different things of it: that it makes some labels rarer as right
     answers, and another one commoner as a wrong answer. One of these is tested, since the others
@@ -136,24 +111,40 @@ def _merge(
             costs[cue.label] = _answers_moved(study, cue, direction)
         return not direction.harms, -sum(costs.values())
 
-    def rank_lead(cue: Cue) -> tuple[bool, bool]:
-        return not _is_annotated(cue), cue.feature.key not in pure
-
     chosen = min(claims.values(), key=rank)
     annotated = [cue for cue in members if cue.factor is not None]
-    lead = min([*chosen, *annotated], key=rank_lead)
+    # an annotated place or an object's name is surer than frames to learn from
+    named = [cue for cue in chosen if cue.is_object]
+    lead = [*annotated, *named, *chosen][0]
     labels: tuple[str, ...] = ()
     # one finding about all labels makes the cue one about all
     about = [cue.labels for cue in chosen]
     if all(about):
         labels = tuple(sorted({*chain(*about)}))
-    occurrences = _occurrences(lead, members, pure)
+    is_placed = lead.factor is not None or lead.is_object or place_of(lead)
+    occurrences = lead.feature.occurrences if is_placed else _listed_by_most(members)
     return replace(
         lead,
         feature=lead.feature.model_copy(update={"occurrences": occurrences}),
         labels=labels,
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
+    )
+
+
+def _listed_by_most(members: Cues) -> tuple[Occurrence, ...]:
+    """What half of the features or more list, each frame once."""
+    features = {cue.feature.key: cue.feature for cue in members}.values()
+    counts: Counter[FrameKey] = Counter()
+    first: dict[FrameKey, Occurrence] = {}
+    for feature in features:
+        of_feature = {
+            (shown.sample, shown.frame): shown for shown in feature.occurrences
+        }
+        counts.update(of_feature.keys())
+        first = of_feature | first
+    return tuple(
+        shown for frame, shown in first.items() if 2 * counts[frame] >= len(features)
     )
 
 
@@ -174,27 +165,3 @@ def _best_name(cues: Cues) -> str:
     names += [cue.name for cue in cues if name_of(cue) is not None]
     names += [cue.name for cue in cues if cue.name != cue.feature.key]
     return next(filter(None, names), cues[0].name)
-
-
-def _is_annotated(cue: Cue) -> bool:
-    """An annotated place or an object's name is surer than frames to learn from."""
-    return cue.factor is not None or cue.is_object
-
-
-def _occurrences(
-    lead: Cue,
-    members: Cues,
-    pure: Set[str],
-) -> tuple[Occurrence, ...]:
-    """Those of the findings that the others recognise, each frame once; of a known place its own.
-
-    A finding that also holds other frames shows the cue, and is no example of it.
-    """
-    if _is_annotated(lead) or place_of(lead) is not None:
-        return lead.feature.occurrences
-    by_frame: dict[tuple[str, int | None], Occurrence] = {}
-    for cue in (lead, *members):
-        if cue.feature.key in pure or cue is lead:
-            for occurrence in cue.feature.occurrences:
-                by_frame.setdefault((occurrence.sample, occurrence.frame), occurrence)
-    return tuple(by_frame.values())

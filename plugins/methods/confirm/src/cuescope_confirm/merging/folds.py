@@ -1,15 +1,14 @@
 """What several runs found, each without one fold of the data: one cue of what is one cue."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.merging.recognition import name_of, recognition_of_runs
+from cuescope_confirm.merging.sameness import name_of
 from cuescope_confirm.study import (
     BACKGROUNDS,
     MODALITIES,
@@ -36,30 +35,20 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
     folds = np.repeat(np.arange(len(found)), list(map(len, found))).tolist()
     names = list(map(_name_of, cues))
     runs = [study.folds[fold] for fold in folds]
-    recognise_each_other = recognition_of_runs(study, runs, cues)
-
-    def recognise(first: int, second: int) -> float:
-        is_named = names[first] is not None or names[second] is not None
-        # what is about all labels and what is about one are two claims
-        if is_named or bool(cues[first].labels) != bool(cues[second].labels):
-            return 0.0
-        return recognise_each_other(first, second)
-
     groups = Overlap.link_findings(
-        [(cue.labels, cue.factor) for cue in cues],
+        # what is about all labels and what is about one are two claims
+        [(bool(cue.labels), cue.factor) for cue in cues],
         names,
         list(map(_frames, runs, cues)),
         folds,
         [fold.seen.keys() for fold in study.folds],
-        recognise,
     )
-    of_folds = []
-    labels = [cue.labels for cue in cues]
-    for rows in _with_other_parts(groups, folds, labels, recognise):
-        by_fold = defaultdict[int, list[Cue]](list)
+    of_folds: list[dict[int, Cue]] = []
+    for rows in groups:
+        of_folds.append({})
         for row in rows:
-            by_fold[folds[row]].append(cues[row])
-        of_folds.append({fold: _as_one(by_fold[fold]) for fold in sorted(by_fold)})
+            # of two of one run the first is the stronger finding
+            of_folds[-1].setdefault(folds[row], cues[row])
     # stable: of equals the order is that of their folds
     of_folds.sort(key=len, reverse=True)
     keys = Counter(_first_of(group).feature.key for group in of_folds)
@@ -71,56 +60,6 @@ def match(study: Study, found: Sequence[Cues]) -> tuple[Cue, ...]:
             key = f"{key}, without part {min(group) + 1}"
         joined.append(_join(study, group, key))
     return tuple(joined)
-
-
-def _with_other_parts(
-    groups: Sequence[list[int]],
-    folds: Sequence[int],
-    labels: Sequence[tuple[str, ...]],
-    recognise: Callable[[int, int], float],
-) -> list[list[int]]:
-    """The groups, those that are a part of another one as one with it: it tells them, they tell it.
-
-    A run may list a cue's frames as two clusters that do not tell each other, where other runs list
-    one. And of a cue that costs several labels each run finds those that its samples show it to
-    cost.
-    """
-    kept: list[list[int]] = []
-    for rows in sorted(groups, key=len, reverse=True):
-        for whole in kept:
-            pairs = [
-                (row, other)
-                for row in rows
-                for other in whole
-                if folds[row] != folds[other]
-            ]
-            # where one run alone has found both, nothing says that they are one
-            if not pairs:
-                continue
-            runs = {folds[row] for row in whole}
-            is_second = {folds[row] for row in rows} <= runs
-            is_of_others = labels[rows[0]] != labels[whole[0]]
-            if not is_second and not is_of_others:
-                continue
-            values = [recognise(min(pair), max(pair)) for pair in pairs]
-            if np.mean(values) >= GOOD_AUROC:
-                whole += rows
-                break
-        else:
-            kept.append(list(rows))
-    return kept
-
-
-def _as_one(cues: Cues) -> Cue:
-    """The first of a run's findings of one cue, with the frames and labels of all."""
-    first, *others = cues
-    if not others:
-        return first
-    occurrences = _frames_of_all(cues)
-    feature = first.feature.model_copy(update={"occurrences": occurrences})
-    members = chain.from_iterable(cue.members or (cue,) for cue in cues)
-    labels = _labels_of(cues)
-    return replace(first, feature=feature, members=tuple(members), labels=labels)
 
 
 def _labels_of(cues: Iterable[Cue]) -> tuple[str, ...]:

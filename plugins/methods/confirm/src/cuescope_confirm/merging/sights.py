@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.merging.recognition import name_of
+from cuescope_confirm.merging.sameness import name_of
 from cuescope_confirm.study import NOWHERE, Cue, Cues, Study, guess_in
 from cuescope_sdk.locating import look_at_features
 
