@@ -22,8 +22,9 @@ from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 PerLabel = Float[np.ndarray, " label"]
 PerDraw = Float[np.ndarray, " draw"]
 
-# normal priors on the logit scale: rstanarm's defaults for slopes and for the mean of its prior of
-# a spread over groups (Goodrich and others, 2024)
+# on the logit scale: the scale of the Cauchy prior of a logistic regression's coefficient (Gelman
+# and others, 2008), which leaves large effects alone, and the mean of rstanarm's prior of a spread
+# over groups (Goodrich and others, 2024)
 SLOPE = 2.5
 SPREAD = 1.0
 INTERCEPT = 5.0  # weak: an accuracy from 0.005% to 99.995% lies within two of it
@@ -65,8 +66,8 @@ class LabelEffects:
         """Effects of a cue that each sample shows with a probability, 0 to 1.
 
         `sign` is 1 for labels whose accuracy the cue would raise, -1 for those that it would lower.
-        Logistic model: an intercept a label, a shared slope, normal spread of slopes over labels;
-        Laplace's approximation. Groups of samples that were drawn together count as fewer: the
+        Logistic model: an intercept a label, a shared slope with a Cauchy prior, normal spread of
+        slopes over labels; Laplace's approximation. Groups of samples that were drawn together count as fewer: the
         likelihood is tempered by their design effect (Pauli, Racugno and Ventura, 2011). With
         `answers_tell` a probability does not hold all that the model sees of the cue.
         """
@@ -262,10 +263,15 @@ class _Posterior:
         return np.asarray(self.both / self._determinant)
 
     @property
+    def _prior_precision(self) -> float:
+        """Of the normal distribution that stands for the Cauchy prior here, as in EM."""
+        return float(2 / (SLOPE**2 + self.shared**2))
+
+    @property
     def _shared_precision(self) -> float:
         """Of the shared slope, with labels' own integrated out."""
         count = len(self.slope)
-        prior = 1 / SLOPE**2 + count / SPREAD**2
+        prior = self._prior_precision + count / SPREAD**2
         return float(prior - self._slope_variance.sum() / SPREAD**4)
 
     def newton(self) -> tuple[PerLabel, PerLabel, np.ndarray]:
@@ -275,7 +281,7 @@ class _Posterior:
         second = self.both * self.gradient_slope - self.cross * self.gradient_intercept
         first, second = first / determinant, second / determinant
         pull = (self.slope - self.shared).sum() / SPREAD**2
-        gradient = pull - self.shared / SLOPE**2
+        gradient = pull - self.shared * self._prior_precision
         step = (gradient + second.sum() / SPREAD**2) / self._shared_precision
         # a moved shared slope moves each label's parameters along
         first = first - self.cross / determinant / SPREAD**2 * step

@@ -149,10 +149,11 @@ class _Fitting:
         ]
 
     def _slope(self, probability: PerSample, rate: PerLabel, slope: float) -> float:
-        """Log odds of the answer that the group adds: a Newton step, normal prior."""
+        """Log odds of the answer that the group adds: a Newton step, Cauchy prior."""
         expected = _with_odds(rate, slope)[self.label]
-        gradient = probability @ (self.given - expected) - slope / SLOPE**2
-        curvature = probability @ (expected * (1 - expected)) + 1 / SLOPE**2
+        prior = 2 / (SLOPE**2 + slope**2)
+        gradient = probability @ (self.given - expected) - slope * prior
+        curvature = probability @ (expected * (1 - expected)) + prior
         return slope + float(np.clip(gradient / curvature, -STEP, STEP))
 
     @cached_property
