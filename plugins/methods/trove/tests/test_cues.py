@@ -96,7 +96,7 @@ def test_the_answers_own_label_gains_and_is_no_finding() -> None:
     assert not own.finding
 
 
-def test_few_wrong_answers_leave_nothing_to_recognise() -> None:
+def test_a_few_wrong_answers_are_no_finding() -> None:
     class Right(Leaning):
         lean = 0.0
         fingerprint = "nearly-right"
@@ -109,7 +109,6 @@ def test_few_wrong_answers_leave_nothing_to_recognise() -> None:
 
     report = run_audit(TRoVe, Right, Clips)
     assert not report.findings
-    assert "no wrong answer is given to 6 samples" in report.notes["candidates"]
 
 
 def cue_of(odds: np.ndarray) -> Cue:

@@ -24,7 +24,6 @@ from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.scores import Observations
 
-FEWEST = 6  # samples that wrongly get an answer; five is the least that puts one in each fold
 MOST_ANSWERS = 20  # the most common wrong ones; the work grows with them
 # samples whose middle frames are looked at, for 3 ms each; of more, the embedding tells more
 MOST_PICTURES = 4_000
@@ -79,7 +78,7 @@ class Cue:
 
 
 def recognise_cues(audit: Audit, observations: Observations) -> tuple[list[Cue], int]:
-    """The cue of each wrong answer that is common enough, surest first, and how many were tested.
+    """The cue of each common wrong answer, surest first, and how many were tested.
 
     Of its views, that with the larger shared slope speaks for an answer.
     """
@@ -117,7 +116,7 @@ def wrong_answers(observations: Observations) -> list[int]:
     wrong = observations.prediction[~observations.correct]
     counts = np.bincount(wrong, minlength=observations.classes)
     order = np.argsort(-counts, kind="stable")[:MOST_ANSWERS]
-    return [int(answer) for answer in order if counts[answer] >= FEWEST]
+    return [int(answer) for answer in order if counts[answer]]
 
 
 def signs(answer: int, labels: int) -> Float[np.ndarray, " label"]:

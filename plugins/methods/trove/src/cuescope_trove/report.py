@@ -15,7 +15,6 @@ from cuescope_trove.analysis import (
     observe,
     pair_rows,
 )
-from cuescope_trove.cues import FEWEST
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
 from cuescope_trove.scores import meets
@@ -245,10 +244,10 @@ def note_candidates(audit: Audit, analysis: Analysis) -> None:
 
 
 def cues_words(audit: Audit, analysis: Analysis) -> str:
-    """Which wrong answers are common enough for a cue to be looked for."""
+    """In which wrong answers a cue was found."""
     if not analysis.cues:
         return (
-            f"no cue: no wrong answer is given to {FEWEST} samples or more; "
+            "no cue: too few answers are wrong; "
             f"{count_of(len(analysis.candidates), 'clusters')} of frames, untested"
         )
     answers = ", ".join(f"'{audit.labels[cue.answer]}'" for cue in analysis.cues[:6])
