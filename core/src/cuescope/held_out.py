@@ -186,21 +186,23 @@ def find_then_test(
             made = held.make(runner)
             if not held.by_folds:
                 _require_cue(made[0], any_feature=any_feature, remedy=remedy)
-        # what the test would cost depends on the cues that it is about
         elif not held.is_found:
-            which, all_are = (
-                ("the first", "all are") if held.by_folds else ("that", "it is")
-            )
-            announce(
-                f"the plan of {which}; the rest can be planned once {all_are} made"
-            )
-            path, request = next(iter(held.again.items()))
-            return replace(runner, out=path).plan(request)
+            announce("the plan of the test of the cues that the stored run found")
+            # the cues that are found anew are about these
+            return trial_runner.plan(_of_stored_run(trial, held.run))
         if adapt is not None:
             trial = adapt(trial)
     if plan:
         return trial_runner.plan(trial)
     return trial_runner.audit(trial)
+
+
+def _of_stored_run(trial: "Request", run: Path) -> "Request":
+    """The trial of the cues of a run that is stored, in the place of those made again."""
+    whole = run if run.is_dir() else run.parent
+    of_again = ("folds", "others", "whole")
+    options = {k: v for k, v in trial.method_options.items() if k not in of_again}
+    return trial.model_copy(update={"method_options": {**options, "run": str(whole)}})
 
 
 def _why_again(held: HeldOut, share: str, why: str) -> str:

@@ -35,7 +35,7 @@ def audit(
         str | None,
         typer.Argument(
             metavar="METHOD",
-            help="Method, NAME[:ARG].",
+            help="Method, NAME[:ARG]. [default: all that fit]",
             autocompletion=completion.complete_names("method"),
             show_default=False,
         ),
@@ -87,7 +87,10 @@ def audit(
         ),
     ] = False,
 ) -> None:
-    """Audit one model with one method on one data set."""
+    """Audit a model on a data set: with one METHOD, or with every one that fits, as investigate.
+
+    What stands in cuescope.toml need not be typed (`cuescope init`).
+    """
     from cuescope_core.spec import pairs
 
     options: dict[str, Any] = dict(pairs("-O", method_option or ()))
@@ -96,9 +99,7 @@ def audit(
             raise UserError("--cue", expected="no METHOD beside it", got=method)
         method, options = CUE, {**options, "cue": list(map(str, cue))}
     elif method is None:
-        raise UserError(
-            "METHOD is missing", remedy="Name one, or a cue of yours: --cue FILE"
-        )
+        raise UserError("METHOD is missing", remedy="Name one: `cuescope methods`")
     request = asked.request(
         method,
         options,

@@ -1,4 +1,4 @@
-"""`cuescope bench NAME [--option value ...]`: a paper's own table or figure, redone."""
+"""`cuescope dev bench NAME [--option value ...]`: a paper's own table or figure, redone."""
 
 import shlex
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ USES = {
     "method": "`cuescope audit {} --model SPEC --data SPEC` audits with it",
     "model": "`cuescope audit METHOD --model {} --data SPEC` audits it",
     "dataset": "`cuescope audit METHOD --model SPEC --data {}` audits on it",
-    "bench": "`cuescope bench {}` runs it",
+    "bench": "`cuescope dev bench {}` runs it",
 }
 
 
@@ -88,9 +88,7 @@ def _refuse_network(text: str) -> None:
     )
     if suffix in (".pt", ".pth"):
         file = text.partition(":")[2] or text
-        remedy += (
-            f". Weights of a CLIP: --model open-clip:ARCHITECTURE -M checkpoint={file}"
-        )
+        remedy += f". Weights of a CLIP: --model open-clip:ARCHITECTURE -O model.checkpoint={file}"
     raise UserError(
         f"no plugin reads the network '{text}'",
         expected="the SPEC of an installed model",

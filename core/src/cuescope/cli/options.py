@@ -129,9 +129,17 @@ def announce(line: str) -> None:
     LOG.write(line)
 
 
+def runs_folder() -> Path:
+    """The folder of the runs: that of `cuescope.toml`, else `runs`."""
+    from cuescope.project import allowed_project, project_file
+
+    project = allowed_project() if project_file() else None
+    return RUNS if project is None or project.out is None else project.out
+
+
 @contextmanager
 def open_runner(
-    runs: Path = RUNS,
+    runs: Path | None = None,
     *,
     out: Path | None = None,
     observe: Iterable[str] = (),
@@ -158,7 +166,14 @@ def open_runner(
     # after the observers, which were typed at this command line
     context = replace(context, source=source)
     try:
-        yield Runner(context, runs, observers, cache_responses, out=out, detail=verbose)
+        yield Runner(
+            context,
+            runs or runs_folder(),
+            observers,
+            cache_responses,
+            out=out,
+            detail=verbose,
+        )
         # not in `finally`: what was refused is told in its one line alone
         warnings.release()
     finally:

@@ -57,7 +57,7 @@ class AuditPlan(JsonOutput):
 
 
 class RunRow(Value):
-    """A run of `cuescope runs`; "-" stands for what its report does not tell.
+    """A run of `cuescope list`; "-" stands for what its report does not tell.
 
     `findings` are counted by cue, and `verdict` is what they say. `fault` says why a report cannot
     be read, and what to do.
@@ -75,7 +75,7 @@ class RunRow(Value):
 
 
 class RunList(JsonOutput):
-    """`cuescope runs`: the newest first."""
+    """`cuescope list`: the newest first."""
 
     runs: tuple[RunRow, ...]
 
@@ -100,14 +100,14 @@ class MatrixResult(JsonOutput):
 
 
 class OpenedPage(JsonOutput):
-    """`cuescope open`: where the page is, and whether a browser showed it."""
+    """`cuescope show --page`: where the page is, and whether a browser showed it."""
 
     page: str
     opened: bool
 
 
 class BenchResult(JsonOutput):
-    """`cuescope bench`; pictures are PNG or JPEG in base64."""
+    """`cuescope dev bench`; pictures are PNG or JPEG in base64."""
 
     bench: str
     tables: tuple[Table, ...]

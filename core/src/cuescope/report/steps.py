@@ -76,7 +76,10 @@ def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str
     ]
     is_new = report.findings and not tests_a_run(report)
     if is_new and _samples_with_first(report):
-        look = f"cuescope open {shlex.quote(run)}", "pictures with the cue and without"
+        look = (
+            f"cuescope show --page {shlex.quote(run)}",
+            "pictures with the cue and without",
+        )
         tests = [
             (command, "is it a cause?")
             for command, _ in own
