@@ -62,7 +62,7 @@ def bench(
     folder: Path,
     *words: str,
 ) -> list[dict[str, Any]]:
-    """The tables of `cuescope bench cci`."""
+    """The tables of `cuescope dev bench cci`."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
     monkeypatch.chdir(folder)
     short = ("--steps", "2", "--protocols", "paper", "--explainers", "random,game")

@@ -1,4 +1,4 @@
-"""`cuescope bench auditors` on a zoo of two: graded, resumed, joined by another's findings."""
+"""`cuescope dev bench auditors` on a zoo of two: graded, resumed, joined by another's findings."""
 
 import json
 from dataclasses import replace

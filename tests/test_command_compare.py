@@ -111,15 +111,23 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     small = [
         "--data",
         "moving-shapes",
-        "-D",
-        "train=300",
-        "-D",
-        "val=120",
-        "-D",
-        "test=40",
+        "-O",
+        "data.train=300",
+        "-O",
+        "data.val=120",
+        "-O",
+        "data.test=40",
     ]
     for epochs in ("30", "1"):
-        words = ["audit", "trove", "--model", "toy", "-M", f"epochs={epochs}", *small]
+        words = [
+            "audit",
+            "trove",
+            "--model",
+            "toy",
+            "-O",
+            f"model.epochs={epochs}",
+            *small,
+        ]
         with pytest.raises(SystemExit) as ended:
             main([*words, "--out", str(folder / f"epochs-{epochs}")])
         assert ended.value.code == 0
@@ -358,7 +366,7 @@ def test_help_names_the_command(line: Line) -> None:
         (("a", "b", "--jsn"), "No such option: --jsn"),
         (("a", "b", "--data", "scenes"), "expected it with --html FILE"),
         (
-            ("a", "b", "-D", "seed=1", "--consensus", "--html", "x.html"),
+            ("a", "b", "-O", "data.seed=1", "--consensus", "--html", "x.html"),
             "without --consensus",
         ),
     ],

@@ -181,16 +181,16 @@ def audit_of(folder: Path, model: str, lean: float, *words: str) -> tuple[str, .
         "corners",
         "--model",
         model,
-        "-M",
-        f"lean={lean}",
+        "-O",
+        f"model.lean={lean}",
         "--data",
         "fakes",
     )
     line += (
-        "-D",
-        "samples=600",
-        "-D",
-        "scale=4",
+        "-O",
+        "data.samples=600",
+        "-O",
+        "data.scale=4",
         "--device",
         "cpu",
         "-q",
@@ -244,7 +244,7 @@ def test_few_samples_serve_both_jobs(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = tmp_path / "few"
-    few = ("-D", "samples=150", "-D", "scale=4", "--out", str(found))
+    few = ("-O", "data.samples=150", "-O", "data.scale=4", "--out", str(found))
     run("audit", "corners", "--model", "fake", "--data", "fakes", "-q", *few)
     ways = ("--with", "blank", "--with", "transplant", "-q", "--folds", "3")
     run("confirm", str(found), *ways)
@@ -351,8 +351,8 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
         (("--on", "val"), "the run's own split 'val'"),
         (("-O", "sample=3"), "Did you mean"),
         (("--tool", "proposer=known"), "has no use for a proposer"),
-        (("-T", "detector.score=1"), "-T detector: no tool has this role here"),
-        (("--tool", "detector=finder", "-T", "detector.x=1"), "'x'"),
+        (("-O", "tool.detector.score=1"), "-T detector: no tool has this role here"),
+        (("--tool", "detector=finder", "-O", "tool.detector.x=1"), "'x'"),
     ],
 )
 def test_what_cannot_be_is_one_line(
@@ -540,7 +540,9 @@ def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
         for word in (flag, made[made.index(flag) + 1])
     ]
     for place_of in [
-        number for number, word in enumerate(made) if word in ("-M", "-D")
+        number
+        for number, word in enumerate(made)
+        if word == "-O" and made[number + 1].startswith(("model.", "data."))
     ]:
         typed += made[place_of : place_of + 2]
     run(*words, *typed)

@@ -1,4 +1,4 @@
-"""`cuescope bench covar` on CLIPs whose background dial is known, through the command line."""
+"""`cuescope dev bench covar` on CLIPs whose background dial is known, through the command line."""
 
 import json
 import re

@@ -217,7 +217,7 @@ def entries(kind: str | None, name: str) -> list[Any]:
 
 
 def brought_by(page: Path) -> frozenset[str]:
-    """Names of the plugins that a page makes: with `cuescope new`, or by entry points."""
+    """Names of the plugins that a page makes: with `cuescope dev new`, or by entry points."""
     made = {
         words[2] for words in commands(page) if words[:1] == ["new"] and len(words) > 2
     }
@@ -257,12 +257,12 @@ def test_commands_exist(page: Path) -> None:
         "cuescope audit trove --modle toy --data folder:x",
         "cuescope audit trove --model toy",
         "cuescope audit trve --model toy --data folder:x",
-        "cuescope audit trove --model toy --data folder:x -D frame=8",
+        "cuescope audit trove --model toy --data folder:x -O data.frame=8",
         "make demo && cuescope plugins check trove --onyl cue",
         "cuescope plugins check trove -O min_gain=1  # no such option",
         "cuescope plugins chekc trove",
-        "cuescope new method",
-        "cuescope bench trove --config 3",
+        "cuescope dev new method",
+        "cuescope dev bench trove --config 3",
     ],
 )
 def test_a_wrong_command_is_noticed(line: str) -> None:

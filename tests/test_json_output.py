@@ -42,7 +42,16 @@ class Counts(Plugin):
         yield Table(title="Counts", columns=("n",), rows=({"n": 1},))
         yield Picture(title="Figure", caption="a curve", image=b"PNG")
 """
-ASKED = ("--model", "fake", "-M", "lean=1", "--data", "fakes", "-D", "samples=240")
+ASKED = (
+    "--model",
+    "fake",
+    "-O",
+    "model.lean=1",
+    "--data",
+    "fakes",
+    "-O",
+    "data.samples=240",
+)
 RED = ("--column", "cues.red corner", *ASKED)
 # what prints no result of its own, but the JSON schema that it is asked for
 PRINTS_SCHEMAS = {"schema"}
@@ -55,7 +64,7 @@ LINES: dict[str, tuple[str, ...]] = {
     "check": ("log.csv",),
     "compare": ("a", "b"),
     "confirm": ("found", "--plan"),
-    "covar build": ("scenes", "-D", "val=8", "--out", "covar", "--plan"),
+    "covar build": ("scenes", "-O", "data.val=8", "--out", "covar", "--plan"),
     "cue apply": ("red.cue", *ASKED, "--out", "red.csv"),
     "cue ask": ("red.cue", *ASKED),
     "cue make": ("new.cue", *RED),
@@ -228,7 +237,7 @@ main()
 
 @pytest.mark.long
 def test_sigterm_says_how_far_it_was_and_loses_nothing(place: Path) -> None:
-    words = ["audit", "answers", *ASKED, "-D", "seed=1", "--device", "cpu"]
+    words = ["audit", "answers", *ASKED, "-O", "data.seed=1", "--device", "cpu"]
     words += ["--out", "stopped", "--batch-size", "8", "--log-json"]
     line = [sys.executable, "-c", SLOW, *words]
     paths = [str(place / "plugins"), os.environ.get("PYTHONPATH", "")]

@@ -33,7 +33,7 @@ fake = cuescope_testing:FakeModel
 [cuescope.datasets]
 fakes = cuescope_testing:FakeDataset
 """
-ASKED = ("--model", "fake", "--data", "fakes", "-D", "samples=40", "-q")
+ASKED = ("--model", "fake", "--data", "fakes", "-O", "data.samples=40", "-q")
 
 
 def paths() -> list[tuple[str, Any, Any]]:

@@ -114,9 +114,17 @@ def test_just_ask_is_audited_on_clavi(
     }
     words = [
         *("audit", "quag", "--model", f"just-ask:{tmp_path / 'just-ask-0.pth'}"),
-        *(word for key, value in model.items() for word in ("-M", f"{key}={value}")),
-        *("--data", f"clavi:{charades}", "-D", f"clips={clips}"),
-        *(word for key, value in CURATION.items() for word in ("-D", f"{key}={value}")),
+        *(
+            word
+            for key, value in model.items()
+            for word in ("-O", f"model.{key}={value}")
+        ),
+        *("--data", f"clavi:{charades}", "-O", f"data.clips={clips}"),
+        *(
+            word
+            for key, value in CURATION.items()
+            for word in ("-O", f"data.{key}={value}")
+        ),
         *(
             "-O",
             "captures=0",
@@ -176,6 +184,6 @@ def test_just_ask_is_audited_on_clavi(
     )
     assert "are of the same weights" in capsys.readouterr().err
     # without the clips the two orders of one file would have the same features: refused
-    plain = [word for word in words if not str(word).startswith("clips=")]
-    plain.pop(plain.index("-D"))
+    at = next(n for n, word in enumerate(words) if "data.clips=" in str(word))
+    plain = [*words[: at - 1], *words[at + 1 :]]
     assert run(*plain[:-1], tmp_path / "other") == 2

@@ -1,4 +1,4 @@
-"""`cuescope bench step-grounding`: components, other settings, and how hard the other data is."""
+"""`cuescope dev bench step-grounding`: components, settings, and how hard other data is."""
 
 import json
 from functools import partial
@@ -179,10 +179,10 @@ def test_maps_of_stored_runs_are_baselines(
         for split in ("test", "ood"):
             data = (
                 f"shape-world:{split}",
-                "-D",
-                f"{split}=3",
-                "-M",
-                f"grounding={grounding}",
+                "-O",
+                f"data.{split}=3",
+                "-O",
+                f"model.grounding={grounding}",
             )
             cuescope(*ask, *data, *brief, "--out", f"{name}-{split}")
     bench = (

@@ -74,7 +74,7 @@ class Shell:
         >>> Shell("cuescope audit cci --model a -O model.b=1 --data d --out r").of_other_model()
         'cuescope audit cci --model OTHER --data d'
         """
-        kept = words_without(self.command, {"-M", "--out", "--batch-size"}, "model.")
+        kept = words_without(self.command, {"--out", "--batch-size"}, "model.")
         words: list[str] = []
         for word in kept:
             is_model = words[-1:] in (["--model"], ["-m"])
@@ -193,25 +193,21 @@ def data_words(command: str) -> str | None:
             given.insert(0, shlex.quote(value))
         elif option == "-O" and value.startswith("data."):
             given.append(f"-O {shlex.quote(value)}")
-        elif option == "-D":  # of a run of 0.1
-            given.append(f"-O {shlex.quote(f'data.{value}')}")
     return " ".join(given)
 
 
-def words_without(
-    command: str, options: Collection[str], owner: str | None = None
-) -> list[str]:
-    """The words of a command without some options, and without the `-O` of an owner."""
-    kept: list[str] = []
+def words_without(command: str, options: Collection[str], *owners: str) -> list[str]:
+    """The words of a command without some options, and without the `-O` of these owners."""
+    kept = []
     words = iter(command_words(command))
     for word in words:
-        value = next(words, None) if word in (*options, "-O") else None
-        if word not in options:
+        if word == "-O" and owners:
+            value = next(words, "")
+            kept += [] if value.startswith(owners) else [word, value]
+        elif word in options:
+            next(words, None)  # its value
+        else:
             kept.append(word)
-            if value is not None:
-                kept.append(value)
-            if owner is not None and (value or "").startswith(owner):
-                del kept[-2:]
     return kept
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 from cuescope.cli.echo import echo, echo_lines
-from cuescope.cli.hints import TABLES
 from cuescope.cli.options import DATA, MODEL
 from cuescope.cli.printing import prints_lines
 from cuescope_core.errors import UserError
@@ -51,6 +50,7 @@ def init(
 
 def _find_data() -> str | None:
     """The first folder or table here that a data set reads."""
+    from cuescope.cli.hints import TABLES
     from cuescope_core.context import Context
 
     context = Context(planning=True)

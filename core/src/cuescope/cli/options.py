@@ -189,10 +189,10 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
 
     context = Context(announce=announce, allowed=frozenset(allow or ()))
     require_own_cache(context.cache)
-    given = pairs("-D", options or ())
+    given = pairs("-O data.KEY", options or ())
     if data is None:
         if given:
-            raise UserError("-D without --data", remedy="Add --data SPEC")
+            raise UserError("-O data.KEY without --data", remedy="Add --data SPEC")
         return context
     return context.for_dataset(context.build("dataset", data, given))
 
@@ -222,7 +222,7 @@ def verbosity(quiet: bool, verbose: int) -> "Verbosity":
 
 
 def by_role(
-    options: Mapping[str, str], role: str = "-T role"
+    options: Mapping[str, str], role: str = "-O tool.ROLE"
 ) -> dict[str, dict[str, str]]:
     """`{"role.key": value}` by role and key; raises UserError where there is no role."""
     roles: dict[str, dict[str, str]] = {}
@@ -230,8 +230,9 @@ def by_role(
         own, dot, key = name.partition(".")
         if not dot or not key:
             flag, _, word = role.partition(" ")
+            owner, dot, _ = word.rpartition(".")
             raise UserError(
-                f"{flag} {name}={value}",
+                f"{flag} {owner}{dot}{name}={value}",
                 expected=f"{word}.key=value",
                 got=f"'{name}'",
             )

@@ -40,8 +40,8 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
 def copyable(command: str, width: int) -> list[str]:
     """The lines of a command that a shell takes as one; an option stays with its value.
 
-    >>> copyable("cuescope audit trove --model toy -M epochs=3", 24)
-    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -M epochs=3']
+    >>> copyable("cuescope audit trove --model toy -O model.epochs=3", 24)
+    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -O model.epochs=3']
     """
     parts: list[str] = []
     for word in map(shlex.quote, command_words(command)):

@@ -1,4 +1,4 @@
-"""`cuescope new`: packages that work as they are written, and names that are refused."""
+"""`cuescope dev new`: packages that work as they are written, and names that are refused."""
 
 import ast
 import errno
@@ -365,7 +365,7 @@ def test_class_names_hide_nothing() -> None:
 
 @pytest.mark.parametrize("role", ["detector", "embedder", "verifier", "namer"])
 def test_what_is_called_by_its_role_is_a_tool(role: str) -> None:
-    with pytest.raises(UserError, match="is a tool: `cuescope new tool mine`"):
+    with pytest.raises(UserError, match="is a tool: `cuescope dev new tool mine`"):
         names_of(role, "mine")
 
 

@@ -59,8 +59,8 @@ def methods(
             f"methods takes the name '{names[0]}' with --cite alone",
             remedy=f"`cuescope plugins info {names[0]}` describes it",
         )
-    model_options = pairs("-M", model_option or ())
-    data_options = pairs("-D", data_option or ())
+    model_options = pairs("-O model.KEY", model_option or ())
+    data_options = pairs("-O data.KEY", data_option or ())
     question = Question(model, data, model_options, data_options)
     # as in a plan no weights are opened (docs/adr/0012)
     context = Context(announce=announce, planning=True)

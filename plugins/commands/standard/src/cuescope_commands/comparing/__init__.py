@@ -67,7 +67,7 @@ def compare_runs(
             by_name=by_name,
             html=html,
             data=data,
-            data_options=pairs("-D", data_option or ()),
+            data_options=pairs("-O data.KEY", data_option or ()),
             allow=allow or (),
         )
     if as_json:

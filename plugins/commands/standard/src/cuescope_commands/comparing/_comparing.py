@@ -50,7 +50,7 @@ def compare(
             "compare",
             expected="two runs or more",
             got=str(len(runs)),
-            remedy="`cuescope compare RUN RUN` names both; `cuescope runs` lists yours",
+            remedy="`cuescope compare RUN RUN` names both; `cuescope list` lists yours",
         )
     # a consensus shows no pictures, so the data stay closed
     shows_pictures = html is not None and not consensus
