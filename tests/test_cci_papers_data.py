@@ -67,7 +67,7 @@ def bench(
     monkeypatch.chdir(folder)
     short = ("--steps", "2", "--protocols", "paper", "--explainers", "random,game")
     with pytest.raises(SystemExit) as ended:
-        main(["bench", "cci", "--device", "cpu", "--json", *short, *words])
+        main(["dev", "bench", "cci", "--device", "cpu", "--json", *short, *words])
     told = capsys.readouterr()
     assert ended.value.code == 0, told.err
     return list(json.loads(told.out)["tables"])

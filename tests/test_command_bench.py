@@ -44,7 +44,7 @@ def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     )
 
     def said(*words: str) -> str:
-        app(["bench", *words], standalone_mode=False)
+        app(["dev", "bench", *words], standalone_mode=False)
         return capsys.readouterr().out
 
     return said

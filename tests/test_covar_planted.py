@@ -51,6 +51,7 @@ def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     folder, (pictures, errors) = page.parent, size
     data = json.dumps({"val": pictures, "backgrounds": 2})
     words = [
+        "dev",
         "bench",
         "covar",
         "--data-options",

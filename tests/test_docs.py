@@ -70,7 +70,7 @@ SPECS = {
     },
     "plugins check": {"spec": (None, "option"), "data": ("dataset", "data_option")},
     "plugins info": {"name": (None, None)},
-    "bench": {"name": ("bench", None)},
+    "dev bench": {"name": ("bench", None)},
 }
 
 
@@ -174,8 +174,9 @@ def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     words = [word for word in words if word not in (DEBUG, LOG_JSON)]
     for entry in registry().of_kind("command"):
         path = entry.name.split()
+        path = ["dev", *path] if entry.name in DEVELOPERS else path
         if list(words[: len(path)]) == path:
-            command = typer.main.get_command(registry().load(entry))
+            command = parser_of(registry().load(entry))
             context = command.make_context(entry.name, list(words[len(path) :]))
             return entry.name, context.params, context.args
     command, context, rest, names = own_commands(), None, list(words), []
@@ -199,7 +200,7 @@ def check(words: Sequence[str], brought: frozenset[str] = frozenset()) -> None:
         if spec is None or spec.name.isupper() or spec.name in brought:
             continue
         named = pairs("-O", given[options] or ()) if options else {}
-        named |= free_options(further) if path == "bench" else {}
+        named |= free_options(further) if path == "dev bench" else {}
         for entry in entries(kind, spec.name):
             fields = registry().load(entry).Options.model_fields
             if unknown := named.keys() - fields.keys() - {MITIGATED}:

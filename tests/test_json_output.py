@@ -19,7 +19,7 @@ from command_line import run, written_plugins
 from cuescope.cli import app
 from cuescope.cli.outputs import Lines
 from cuescope.cli.printing import models_of
-from cuescope.cli.schema import LOG_LINE, RUN_FILE, own_schemas, schemas
+from cuescope.cli.schema import LOG_LINE, PROJECT, RUN_FILE, own_schemas, schemas
 from cuescope.cli.tree import commands
 
 GROUP = typer.main.get_command(app)
@@ -54,11 +54,10 @@ ASKED = (
 )
 RED = ("--column", "cues.red corner", *ASKED)
 # what prints no result of its own, but the JSON schema that it is asked for
-PRINTS_SCHEMAS = {"schema"}
+PRINTS_SCHEMAS = {"dev schema"}
 # a command -> words that let it print a result; what trains a toy is long
 LINES: dict[str, tuple[str, ...]] = {
     "audit": ("answers", *ASKED, "--plan"),
-    "bench": ("counts",),
     "blind": ("log:log.csv", "--out", "blind"),
     "cache": (),
     "check": ("log.csv",),
@@ -70,11 +69,12 @@ LINES: dict[str, tuple[str, ...]] = {
     "cue make": ("new.cue", *RED),
     "cue show": ("red.cue",),
     "demo": (),
+    "dev bench": ("counts",),
     "gate": ("policy.yaml", "a"),
     "investigate": ("--log", "log.csv", "--out", "investigated"),
+    "list": (".",),
     "methods": (),
     "mitigate": ("found", "--with", "last-layer", "--plan"),
-    "open": ("a",),
     "plugins": ("--kind", "log"),
     "plugins check": ("scenes", "--only", "fingerprint"),
     "plugins info": ("scenes",),
@@ -82,7 +82,6 @@ LINES: dict[str, tuple[str, ...]] = {
     "plugins search": ("clip",),
     "show": ("a",),
     "run": ("matrix.yaml", "--out", "matrix"),
-    "runs": (".",),
     "view": (".", "--no-browser"),
 }
 TRAINS = {"demo"}
@@ -136,7 +135,7 @@ def known_schemas() -> dict[str, dict[str, Any]]:
 
 def test_schemas_are_schemas() -> None:
     known = known_schemas()
-    assert known.keys() == {*brought(), RUN_FILE, LOG_LINE} - PRINTS_SCHEMAS
+    assert known.keys() == {*brought(), RUN_FILE, PROJECT, LOG_LINE} - PRINTS_SCHEMAS
     for schema in known.values():
         jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -213,7 +212,7 @@ def test_an_error_is_an_object_and_the_last_line_has_the_exit_code(
     assert "nowhere" in error["message"]
     assert last["exit_code"] == 2
     # the next command of this process speaks plainly again
-    run("runs", str(place / "nowhere"), code=2)
+    run("list", str(place / "nowhere"), code=2)
     assert capsys.readouterr().err.startswith("cuescope: no folder")
 
 

@@ -24,8 +24,8 @@ READ = {
 }
 # their contents are read, or what is there already is refused
 READ_FOLDERS = {
-    *("cache merge DIR", "confirm --pairs", "example [DIR]", "new --dir"),
-    *("runs DIR", "view DIR"),
+    *("cache merge DIR", "confirm --pairs", "example [DIR]", "dev new --dir"),
+    *("list [DIR]", "view DIR"),
 }
 PLUGINS = """
 [cuescope.models]

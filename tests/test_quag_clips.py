@@ -87,7 +87,9 @@ def test_just_ask_is_audited_on_clavi(
     own = [word for key, value in CURATION.items() for word in (f"--{key}", value)]
     own += ["--sizes", f"msrvtt-qa:{write_msrvtt(tmp_path / 'msrvtt')}"]
     own += ["--size-splits", "train,test", "--json"]
-    assert run("bench", "clavi", "--source", charades, "--write", clips, *own) == 0
+    assert (
+        run("dev", "bench", "clavi", "--source", charades, "--write", clips, *own) == 0
+    )
     sizes = printed(capsys)["Sizes of data sets"]
     thousands = {name: row["thousand questions"] for name, row in sizes.items()}
     # the same six videos are in both splits; "val" is drawn from the training ones
@@ -160,6 +162,7 @@ def test_just_ask_is_audited_on_clavi(
     capsys.readouterr()
     assert (
         run(
+            "dev",
             "bench",
             "quag-runs",
             "--runs",
@@ -179,7 +182,13 @@ def test_just_ask_is_audited_on_clavi(
     assert of_runs["accuracy"] == f"{np.mean(both):.1f} ± {np.std(both, ddof=1):.1f}"
     assert of_runs["n"] == 2 * len(VIDEOS)
     assert (
-        run("bench", "quag-runs", "--runs", f"{tmp_path / 'run'},{tmp_path / 'run'}")
+        run(
+            "dev",
+            "bench",
+            "quag-runs",
+            "--runs",
+            f"{tmp_path / 'run'},{tmp_path / 'run'}",
+        )
         == 2
     )
     assert "are of the same weights" in capsys.readouterr().err

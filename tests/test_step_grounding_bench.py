@@ -70,7 +70,10 @@ def test_one_command_tells_components_settings_and_difficulty(
         "true",
     ]
     sweep = ("--sweep", "unverifiable=exclude,penalise")
-    app(["bench", "step-grounding", *words, *sweep, "--json"], standalone_mode=False)
+    app(
+        ["dev", "bench", "step-grounding", *words, *sweep, "--json"],
+        standalone_mode=False,
+    )
     tables = tables_of(capsys.readouterr().out)
     foretold = tables["What foretells retention: components and baselines"]
     told = {row["foretold by"]: row for row in foretold}
@@ -110,7 +113,15 @@ def test_models_are_audited_on_splits_that_options_name(
     other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')
     swept = ("--verifier", "box-geometry:shape-detector")
     swept += ("--sweep", "claim-verifier.threshold=0.1,0.9")
-    words = ("bench", "step-grounding", "--models", "scripted,scripted", *known, *other)
+    words = (
+        "dev",
+        "bench",
+        "step-grounding",
+        "--models",
+        "scripted,scripted",
+        *known,
+        *other,
+    )
     app([*words, *swept, "--json"], standalone_mode=False)
     settings = tables_of(capsys.readouterr().out)["The same under other settings"]
     names = [f"claim-verifier.threshold={value}" for value in (0.1, 0.9)]
@@ -186,6 +197,7 @@ def test_maps_of_stored_runs_are_baselines(
             )
             cuescope(*ask, *data, *brief, "--out", f"{name}-{split}")
     bench = (
+        "dev",
         "bench",
         "step-grounding",
         "--components",

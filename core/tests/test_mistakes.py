@@ -81,7 +81,7 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         ),
         (
             (*AUDIT, "-O", "tool.score=1"),
-            ("-O tool.score=1", "expected role.key=value"),
+            ("-O tool.score=1", "expected tool.ROLE.key=value"),
         ),
         (
             (*AUDIT, "-O", "tool.detector.score=1"),

@@ -1,6 +1,7 @@
 """Cues are tested on samples that they were not found in: runs made again, then a test."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -158,13 +159,14 @@ def find_then_test(
     any_feature: bool = False,
     remedy: str = MORE,
     adapt: "Callable[[Request], Request] | None" = None,
+    most: int | None = None,
 ) -> "StoredReport | Plan":
     """Make the runs that find the cues, then run the `trial`; with `plan` tell what it costs.
 
     `share` and `why` say on how much of the data the run is made anew, and what for, and `expected`
     how many samples show each cue. Where it has no finding, or with `any_feature` no feature, this
     is an error, which advises the `remedy`; one fold may find nothing. `adapt` makes of the trial
-    one of what the run made anew found.
+    one of what the run made anew found. `most` trials are asked beside the samples as they are.
     """
     from cuescope.report.folders import refuse_another_audit
     from cuescope_core.building import choose
@@ -187,9 +189,10 @@ def find_then_test(
             if not held.by_folds:
                 _require_cue(made[0], any_feature=any_feature, remedy=remedy)
         elif not held.is_found:
-            announce("the plan of the test of the cues that the stored run found")
-            # the cues that are found anew are about these
-            return trial_runner.plan(_of_stored_run(trial, held.run))
+            announce(
+                "the plan of the test: the answers of the stored run are remembered"
+            )
+            return _plan_of_test(runner, held, most)
         if adapt is not None:
             trial = adapt(trial)
     if plan:
@@ -197,12 +200,26 @@ def find_then_test(
     return trial_runner.audit(trial)
 
 
-def _of_stored_run(trial: "Request", run: Path) -> "Request":
-    """The trial of the cues of a run that is stored, in the place of those made again."""
-    whole = run if run.is_dir() else run.parent
-    of_again = ("folds", "others", "whole")
-    options = {k: v for k, v in trial.method_options.items() if k not in of_again}
-    return trial.model_copy(update={"method_options": {**options, "run": str(whole)}})
+def _plan_of_test(runner: "Runner", held: HeldOut, most: int | None) -> "Plan":
+    """The cost of a test of cues that are not found yet: what is held out, and `most` trials."""
+    from cuescope_core.engine import Session
+    from cuescope_core.errors import PlanStopped
+    from cuescope_core.planning import plan_of
+    from cuescope_core.types import Trial
+
+    session = Session(held.rest, runner.context, runner.cache, planning=True)
+    has = session.audit.capabilities.outputs
+    outputs = frozenset({"logits"} if "logits" in has else has)
+
+    def ask() -> None:
+        trials = [Trial(sample=sample, outputs=outputs) for sample in session.samples]
+        with suppress(PlanStopped):
+            session.audit.respond(trials)
+        if most is not None:
+            session.audit.more_trials = most
+        raise PlanStopped("the cues that are found anew")
+
+    return plan_of(session, ask)
 
 
 def _why_again(held: HeldOut, share: str, why: str) -> str:

@@ -1,6 +1,6 @@
 """Cost of an audit, counted without asking the model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -115,11 +115,12 @@ def plan(
         return Plan(until=str(stop))
 
 
-def plan_of(session: Session) -> Plan:
-    """Return the plan of a session that is planning."""
+def plan_of(session: Session, work: Callable[[], object] | None = None) -> Plan:
+    """Return the plan of a session that is planning, or of this `work` in it."""
     until = None
     try:
-        session.run()  # the very same code: what is not cached ends it
+        # the very same code: what is not cached ends it
+        (work or session.run)()
     except PlanStopped as stop:
         until = str(stop)
     respond = session.respond

@@ -30,6 +30,7 @@ from cuescope.application import (
 from cuescope_confirm import Confirm
 from cuescope_confirm.cases.own_pairs import read_scenes
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.cost import most_of_test
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import NOTHING_TO_CONFIRM, no_feature
@@ -116,6 +117,8 @@ def confirm(
     trial = held.rest.model_copy(update=update)
     if not plan:
         _make_others(more)
+    cues, ways, samples = most_of_test(runner, trial)
+    cues = min(cues, len(features or report.findings))
     return find_then_test(
         runner,
         held,
@@ -127,6 +130,8 @@ def confirm(
         any_feature=bool(features or others),
         remedy=FEW,
         adapt=partial(_name_anew, run, held.found[0]) if features else None,
+        # each beside a control
+        most=2 * cues * ways * samples,
     )
 
 
