@@ -351,7 +351,10 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
         (("--on", "val"), "the run's own split 'val'"),
         (("-O", "sample=3"), "Did you mean"),
         (("--tool", "proposer=known"), "has no use for a proposer"),
-        (("-O", "tool.detector.score=1"), "-T detector: no tool has this role here"),
+        (
+            ("-O", "tool.detector.score=1"),
+            "-O tool.detector: no tool has this role here",
+        ),
         (("--tool", "detector=finder", "-O", "tool.detector.x=1"), "'x'"),
     ],
 )

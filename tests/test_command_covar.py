@@ -308,7 +308,7 @@ def without_mask() -> None:
         (
             None,
             ("-O", "tool.editr.shadow=1"),
-            "-T editr: no tool has this role here. Did you mean",
+            "-O tool.editr: no tool has this role here. Did you mean",
         ),
         (
             None,

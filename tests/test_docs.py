@@ -24,6 +24,7 @@ from typer import TyperException
 
 from cuescope.cli import DEBUG, LOG_JSON, app, main
 from cuescope.cli.bench import free_options
+from cuescope.cli.external import DEVELOPERS, parser_of
 from cuescope.matrix import read_matrix
 from cuescope_core.errors import UserError
 from cuescope_core.registry import GROUPS, Registry

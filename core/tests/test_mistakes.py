@@ -85,11 +85,11 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         ),
         (
             (*AUDIT, "-O", "tool.detector.score=1"),
-            ("-T detector", "Add --tool detector=SPEC"),
+            ("-O tool.detector", "Add --tool detector=SPEC"),
         ),
         (
             (*AUDIT, "--tool", "detector=finder", "-O", "tool.detektor.score=1"),
-            ("-T detektor", "Did you mean 'detector'?"),
+            ("-O tool.detektor", "Did you mean 'detector'?"),
         ),
         (
             (*AUDIT, "--tool", "detector=finder", "-O", "tool.detector.skore=1"),

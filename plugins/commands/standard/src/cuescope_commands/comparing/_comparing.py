@@ -83,7 +83,7 @@ def _open_data(
 ) -> Context:
     """A context with the data set that a person named, if any."""
     if options and data is None:
-        raise UserError("-D without --data", remedy="Add --data SPEC")
+        raise UserError("-O data.without --data", remedy="Add --data SPEC")
     context = replace(runner.context, allowed=frozenset(allow))
     if data is None:
         return context

@@ -259,7 +259,7 @@ def _tools(
     for role, typed in options.items():
         if role not in tools:
             raise UserError(
-                f"-T {role}: no tool has this role here",
+                f"-O tool.{role}: no tool has this role here",
                 remedy=nearest(role, tools) or f"Add --tool {role}=SPEC",
             )
         settings[role] = {**settings.get(role, {}), **typed}
