@@ -221,7 +221,9 @@ def entries(kind: str | None, name: str) -> list[Any]:
 def brought_by(page: Path) -> frozenset[str]:
     """Names of the plugins that a page makes: with `cuescope dev new`, or by entry points."""
     made = {
-        words[2] for words in commands(page) if words[:1] == ["new"] and len(words) > 2
+        words[3]
+        for words in commands(page)
+        if words[:2] == ["dev", "new"] and len(words) > 3
     }
     return frozenset(made.union(*(named for _, named in entry_points(page))))
 
@@ -275,7 +277,7 @@ def test_a_wrong_command_is_noticed(line: str) -> None:
 
 def is_quick(block: Block) -> bool:
     found = (
-        {words[0] for words in in_shell(block.text)}
+        {words[words[0] == "dev"] for words in in_shell(block.text)}
         if block.language == "sh"
         else set()
     )
@@ -576,7 +578,7 @@ def test_the_reference_has_every_command_and_option() -> None:
     assert {
         "audit",
         "run",
-        "new",
+        "dev new",
         "methods",
         "example",
         "compare",

@@ -174,7 +174,11 @@ def test_what_is_printed_is_what_the_schema_says(
 
 @pytest.mark.parametrize(
     "words",
-    [("cache", "repair"), ("export", "a", "--to", "csv"), ("new", "log", "mine-too")],
+    [
+        ("cache", "repair"),
+        ("export", "a", "--to", "csv"),
+        ("dev", "new", "log", "mine-too"),
+    ],
 )
 def test_commands_that_do_something_print_their_lines(
     words: tuple[str, ...],
@@ -185,7 +189,7 @@ def test_commands_that_do_something_print_their_lines(
     monkeypatch.chdir(place)
     capsys.readouterr()
     run(*words, "--json")
-    depth = 2 if words[0] == "cache" else 1
+    depth = 1 if words[0] == "export" else 2
     told = validate(" ".join(words[:depth]), capsys.readouterr().out)
     assert told["lines"]
 
@@ -206,7 +210,7 @@ def test_an_error_is_an_object_and_the_last_line_has_the_exit_code(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    run("--log-json", "runs", str(place / "nowhere"), code=2)
+    run("--log-json", "list", str(place / "nowhere"), code=2)
     error, last = lines_of(capsys.readouterr().err)
     assert error["level"] == "error"
     assert "nowhere" in error["message"]

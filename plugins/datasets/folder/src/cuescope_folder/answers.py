@@ -125,8 +125,8 @@ def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, st
         )
     elif others:
         parts.append(
-            f"{others:,} in free words (-O data.answers=pooled for a choice of all labels, or -D "
-            "choices)"
+            f"{others:,} in free words (-O data.answers=pooled for a choice of all labels, or "
+            "-O data.choices)"
         )
     return {"answers": "; ".join(parts)}
 
