@@ -209,7 +209,7 @@ def _plan_of_test(runner: "Runner", held: HeldOut, most: int | None) -> "Plan":
 
     session = Session(held.rest, runner.context, runner.cache, planning=True)
     has = session.audit.capabilities.outputs
-    outputs = frozenset({"logits"} if "logits" in has else has)
+    outputs = has & {"logits"} or has
 
     def ask() -> None:
         trials = [Trial(sample=sample, outputs=outputs) for sample in session.samples]

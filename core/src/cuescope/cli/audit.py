@@ -180,15 +180,16 @@ def show_report(
 
 def show_result(result: "StoredReport | Plan", output: Output) -> None:
     """Print what a function of the application returned: a report, or what it would cost."""
-    from cuescope.cli.planning import print_plan
-    from cuescope_core.planning import Plan
+    from cuescope.python.stored import StoredReport
 
-    if isinstance(result, Plan):
-        print_plan(result, as_json=output.as_json)
-    else:
+    if isinstance(result, StoredReport):
         _print_report(
             result, result.folder, as_json=output.as_json, detail=output.verbose
         )
+        return
+    from cuescope.cli.planning import print_plan
+
+    print_plan(result, as_json=output.as_json)
 
 
 def _print_report(

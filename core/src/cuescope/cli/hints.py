@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from cuescope.cli.own_commands import HELP
-from cuescope.installing import how_to_install
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.registry import Registry
 from cuescope_core.spec import Spec
@@ -103,6 +102,8 @@ def no_such_command(name: str, commands: list[str], registry: Registry) -> UserE
             return UserError(
                 f"'{name}' is a {kind}, no command", remedy=use.format(name)
             )
+    from cuescope.installing import how_to_install
+
     for dist, lines in HELP.items():
         if name in lines:
             return UserError(f"'{name}' is not installed", remedy=how_to_install(dist))

@@ -71,6 +71,8 @@ class RunRow(Value):
     date: str
     made: str
     verdict: str | None = None
+    impact: str | None = None
+    status: str | None = None
     fault: str | None = None
 
 

@@ -38,6 +38,7 @@ def test_runs_and_cues_are_listed_and_searched(client: TestClient) -> None:
     assert [
         (run["method"], run["findings"], run["made"]) for run in answer["runs"]
     ] == [("trove", 1, "here")] * 2
+    assert all(run["verdict"] and run["status"] for run in answer["runs"])
     assert told(client, "cues")["matching"] == 2
     assert told(client, "cues", text="second")["matching"] == 1
     assert told(client, "cues", kind="doubt")["matching"] == 0
@@ -106,6 +107,8 @@ def test_pictures_are_small_and_drawn_anew(client: TestClient) -> None:
     shown = client.get("/api/picture", params={"id": run, "sample": "s000"})
     assert shown.headers["content-type"] == "image/jpeg"
     assert shown.content.startswith(b"\xff\xd8")
+    first = client.get("/api/thumbnail", params={"id": run})
+    assert first.content.startswith(b"\xff\xd8")
     assert "no picture" in told(client, "picture", 400, id=run, sample="s001")["error"]
 
 

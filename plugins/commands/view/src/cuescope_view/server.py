@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cuescope.application import Registry, Spec, whole_text
+from cuescope.application import Registry, Spec, root, whole_text
 from cuescope_sdk import Report, UserError, printable
 from cuescope_view.opened import OpenRun
 from cuescope_view.runs import RunsFolder
@@ -118,6 +118,7 @@ def make_app(runs: RunsFolder, token: str) -> Starlette:
         Route("/api/samples", _answer_endpoint(api.show_samples)),
         Route("/api/compare", _answer_endpoint(api.compare)),
         Route("/api/sheet", _answer_endpoint(api.show_sheet)),
+        Route("/api/thumbnail", _answer_endpoint(api.thumbnail)),
         Route("/api/picture", _answer_endpoint(api.picture)),
         Route("/api/sheet-picture", _answer_endpoint(api.sheet_picture)),
         Route("/api/name", _write_endpoint(Naming, api.name), methods=["POST"]),
@@ -192,7 +193,7 @@ class Api:
             "folder": whole_text(str(self.runs.folder)),
             "runs": rows,
             "pending": self.runs.pending,
-            "command": _command("runs", self.runs.folder),
+            "command": _command("list", self.runs.folder),
         }
 
     def list_cues(self, query: Query) -> Mapping[str, Any]:
@@ -212,7 +213,7 @@ class Api:
             "cues": cues[:MOST_CUES],
             "matching": len(cues),
             "pending": self.runs.pending,
-            "command": _command("runs", self.runs.folder, "--json"),
+            "command": _command("list", self.runs.folder, "--json"),
         }
 
     def show_run(self, query: Query) -> Mapping[str, Any]:
@@ -240,7 +241,7 @@ class Api:
             "audit": printable(origin.command),
             "sheet": run.sheet.exists,
             "asks_people": run.made_here and _asks_people(origin.method.spec),
-            "command": _command("report", run.path),
+            "command": _command("show", run.path),
         }
 
     def show_samples(self, query: Query) -> Mapping[str, Any]:
@@ -289,6 +290,19 @@ class Api:
             "command": _command("label", run.path, "--read", sheet.file),
         }
 
+    def thumbnail(self, query: Query) -> Response:
+        """A JPEG of a sample that shows the first finding of a run."""
+        run = self.runs.open(query["id"])
+        found = [score.feature for score in run.report.findings]
+        places = {f.key: f.occurrences for f in run.report.features}
+        for feature in found:
+            for place in places[feature]:
+                sample = root(place.sample, run.table.samples) or place.sample
+                if run.has_picture(sample):
+                    jpeg = run.picture(sample, feature, large=False)
+                    return Response(jpeg, media_type="image/jpeg")
+        raise UserError("no picture of the run")
+
     def picture(self, query: Query) -> Response:
         """A JPEG of a sample."""
         run = self.runs.open(query["id"])
@@ -331,8 +345,13 @@ class Api:
 def _asked_on(report: Report) -> list[str]:
     """The words of a run's audit about model and data: all but the method and its options."""
     words = shlex.split(report.provenance.command)[3:]
-    pairs = zip(words[::2], words[1::2], strict=False)
-    return [word for pair in pairs if pair[0] != "-O" for word in pair]
+    kept = []
+    for option, value in zip(words[::2], words[1::2], strict=False):
+        of_method = option == "-O" and not value.startswith(
+            ("model.", "data.", "tool.")
+        )
+        kept += [] if of_method else [option, value]
+    return kept
 
 
 def _page(
