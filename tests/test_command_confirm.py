@@ -560,28 +560,6 @@ def other_data(
 
 
 @pytest.mark.long
-def test_an_audit_goes_on_to_confirm(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`audit --confirm` is both commands; its plan says that it is the plan of the first alone."""
-    line = [
-        word
-        for word in audit_of(place / "both", "fake", 1.0, "--confirm")
-        if word != "-q"
-    ]
-    line[line.index("samples=600")] = "samples=120"
-    run(*line, "--plan")
-    assert "`cuescope confirm RUN --plan` tells the cost" in " ".join(
-        capsys.readouterr().err.split()
-    )
-    assert not (place / "both").exists()
-    run(*line, "--json", "-q")
-    assert load_report(place / "both").provenance.method.spec == "corners"
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["provenance"]["method"]["spec"] == "confirm"
-
-
-@pytest.mark.long
 def test_the_cue_of_the_demo_is_a_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from cuescope.cli import DEBUG, LOG_JSON, app, main
 from cuescope.cli.bench import free_options
 from cuescope.cli.external import DEVELOPERS, parser_of
 from cuescope.matrix import read_matrix
+from cuescope.project import with_project
 from cuescope_core.errors import UserError
 from cuescope_core.registry import GROUPS, Registry
 from cuescope_core.spec import MITIGATED, Spec, pairs
@@ -172,7 +173,7 @@ def own_commands() -> Any:
 def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     """Path, parameters and further words of a command; raises TyperException for a wrong one."""
     # welcome anywhere on the line, and taken out of it before typer sees it
-    words = [word for word in words if word not in (DEBUG, LOG_JSON)]
+    words = with_project([word for word in words if word not in (DEBUG, LOG_JSON)])
     for entry in registry().of_kind("command"):
         path = entry.name.split()
         path = ["dev", *path] if entry.name in DEVELOPERS else path

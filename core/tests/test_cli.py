@@ -156,31 +156,6 @@ def test_plan_says_the_cost_and_asks_nothing(line: Line, tmp_path: Path) -> None
     assert not log.exists()
 
 
-def test_a_measured_plan_asks_a_few_and_keeps_their_answers(
-    line: Line, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    few = ("-O", f"model.log={log}", "-O", "model.delay=0.02", "--batch-size", "4")
-    told = json.loads(line(*AUDIT, *few, "--plan", "--measure", "--json"))
-    assert (told["trials"], told["model_calls"], told["cached"], told["until"]) == (
-        40,
-        40,
-        0,
-        None,
-    )
-    assert told["estimate"]
-    assert told["model_inputs"] == 60
-    assert told["conditions"] == {"baseline": 20, "static": 20}
-    assert 40 / 4 * 0.02 < told["seconds"] < 40 / 2 * 0.2
-    assert not any("left" in note for note in told["notes"].values())
-    assert len(log.read_text().splitlines()) == 2  # two batches of four frames
-    report = Report.model_validate_json(line(*AUDIT, *few, "--json"))
-    assert (report.cost.model_calls, report.cost.cache_hits) == (40 - 4, 4)
-    said = line(*AUDIT, "--plan", "--measure")
-    assert re.search(r"trials +40 \(", said)  # all are kept: nothing is estimated
-    assert "expected it with --plan" in line(*AUDIT, "--measure", code=2)
-
-
 def test_no_cache_keeps_nothing(line: Line, tmp_path: Path) -> None:
     line(*AUDIT, "--no-cache")
     assert not (tmp_path / "cache" / "responses.sqlite").exists()

@@ -1,6 +1,7 @@
 """Files that say what to audit, in YAML or TOML: every method on every model on every data set."""
 
 import shlex
+import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 
-from cuescope.project import read_toml
 from cuescope_core.atomic_files import read_whole
 from cuescope_core.errors import UserError
 from cuescope_core.plain_yaml import MAX_BYTES, load_yaml
@@ -86,7 +86,7 @@ def read_file(path: Path, form: type[Form]) -> Form:
     try:
         text = read_whole(path, most=MAX_BYTES)
         is_toml = path.suffix == ".toml"
-        content = read_toml(path, text) if is_toml else load_yaml(text)
+        content = _read_toml(path, text) if is_toml else load_yaml(text)
     except OSError as error:
         raise UserError(
             f"cannot read {path}",
@@ -106,3 +106,16 @@ def read_file(path: Path, form: type[Form]) -> Form:
         written = "`{name} = VALUE`" if is_toml else "`{name}: VALUE`"
         known = [*form.model_fields, *Use.model_fields]
         raise fault(str(path), error, known, REMEDY, written=written) from error
+
+
+def _read_toml(file: Path, content: bytes) -> Any:
+    """The words of a TOML file, of pyproject.toml those of its table."""
+    try:
+        table = tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file} is no TOML", got=str(error)) from error
+    return (
+        table.get("tool", {}).get("cuescope", {})
+        if file.name == "pyproject.toml"
+        else table
+    )

@@ -11,8 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuescope_core.errors import UserError
-
 if TYPE_CHECKING:
     from cuescope.matrix import Project
 
@@ -32,15 +30,6 @@ def project_file() -> Path | None:
     if shared.is_file() and "cuescope" in _table(shared.read_bytes()).get("tool", {}):
         return shared
     return None
-
-
-def read_toml(file: Path, content: bytes) -> Any:
-    """The words of a TOML file, of pyproject.toml those of its table."""
-    try:
-        table = tomllib.loads(content.decode())
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{file} is no TOML", got=str(error)) from error
-    return table.get("tool", {}).get("cuescope", {}) if file.name == SHARED else table
 
 
 def allow(file: Path) -> None:

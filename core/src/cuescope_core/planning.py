@@ -24,7 +24,6 @@ class Plan:
     far, `notes` is what the method says of the rest. `model_inputs` are the pictures of the calls,
     each counted once a call. `samples` are those looked at, with so
     many `frames`, of which the first has so many `pixels`, and so many different `questions`.
-    An `estimate` was counted with the answers of a few trials in the place of all others.
     """
 
     trials: int = 0
@@ -42,7 +41,6 @@ class Plan:
     frames: int = 0
     pixels: int = 0
     questions: int = 0
-    estimate: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -78,10 +76,6 @@ class Plan:
         told = [f"{name:<{width}}  {words}" for name, words in lines.items()]
         if not self.is_whole:
             told.append(f"What follows depends on {self.until}.")
-        if self.estimate:
-            told.append(
-                "Counted with the answers of a few trials in the place of all others."
-            )
         told += [f"{key}: {text}" for key, text in self.notes.items()]
         return "\n".join(told)
 
@@ -91,7 +85,7 @@ class Plan:
     def _between(self, known: int) -> str:
         """Return the count that is known so far, and the most that it may be."""
         if self.is_whole:
-            return f"{'about ' if self.estimate else ''}{known:,}"
+            return f"{known:,}"
         most = f", at most {known + self.more:,}" if self.more else ""
         return f"at least {known:,}{most}"
 

@@ -29,8 +29,7 @@ class AuditPlan(JsonOutput):
 
     It is whole where `until` is missing. After that come at most `more` trials, missing where the
     method does not say how many. `samples` with so many `frames` are looked at, the first
-    of so many `pixels`, and they ask so many different `questions`. `estimate` says that the
-    answers of a few trials stood for all.
+    of so many `pixels`, and they ask so many different `questions`.
     """
 
     # trials are what a method asks for, calls what is left of them after the cache
@@ -48,7 +47,6 @@ class AuditPlan(JsonOutput):
     frames: int
     pixels: int
     questions: int
-    estimate: bool
 
     @classmethod
     def of(cls, plan: Plan) -> "AuditPlan":

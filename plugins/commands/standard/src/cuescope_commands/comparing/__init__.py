@@ -31,7 +31,7 @@ def compare_runs(
         bool,
         typer.Option(
             "--consensus",
-            help="Labels and cues found by all, some or none of the runs.",
+            help="Labels with findings in all, some or none of the runs.",
         ),
     ] = False,
     by_name: Annotated[

@@ -54,7 +54,7 @@ export async function showRun(query) {
   return [
     el("h1", {}, run.run),
     el("p", {}, `${run.title}${/[.?!]$/.test(run.title) ? "" : "."} ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),
-    el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples"), (run.sheet || run.asks_people) && el("a", { class: "button", href: href("judge", { id }) }, run.sheet ? "Judge" : "Judge: write a sheet first")),
+    el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples")),
     el("h2", {}, "What it found"),
     run.statements.length ? el("ul", {}, run.statements.map((words) => el("li", {}, words))) : el("p", {}, "No cue."),
     el("h2", {}, "Cues"),
