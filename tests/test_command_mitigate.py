@@ -498,7 +498,7 @@ def test_what_was_made_for_another_model_is_refused(
 ) -> None:
     mitigated("last-layer")
     folder = place / "run-mitigated-last-layer" / "mitigated"
-    other = [word if word != "lean=1" else "lean=0.7" for word in AUDIT]
+    other = [word.replace("lean=1", "lean=0.7") for word in AUDIT]
     run(*other, "-O", f"model.mitigated={folder}", "--out", str(tmp_path / "x"), code=2)
     assert "was made for another model" in capsys.readouterr().err
     stamp = json.loads((folder / "mitigation.json").read_text())

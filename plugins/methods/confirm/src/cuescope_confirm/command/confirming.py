@@ -117,8 +117,6 @@ def confirm(
     trial = held.rest.model_copy(update=update)
     if not plan:
         _make_others(more)
-    cues, ways, samples = most_of_test(runner, trial)
-    cues = min(cues, len(features or report.findings))
     return find_then_test(
         runner,
         held,
@@ -130,9 +128,17 @@ def confirm(
         any_feature=bool(features or others),
         remedy=FEW,
         adapt=partial(_name_anew, run, held.found[0]) if features else None,
-        # each beside a control
-        most=2 * cues * ways * samples,
+        most=_most(runner, trial, features or report.findings) if plan else None,
     )
+
+
+def _most(runner: Runner, trial: Request, tested: Sequence[object]) -> int:
+    """How many trials a test of these findings asks at most, each beside a control."""
+    # the command names the method: nobody else's word
+    context = runner.context
+    typed = replace(context, typed=context.typed | {"method"})
+    cues, ways, samples = most_of_test(replace(runner, context=typed), trial)
+    return 2 * min(cues, len(tested)) * ways * samples
 
 
 def _require_answers(run: Path, stored: StoredRun) -> None:
