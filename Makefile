@@ -29,8 +29,8 @@ demo: .venv/ready
 # A toy that answers yes or no, trained on scenes in which three things give a class away.
 demo-spurlens: .venv/ready
 	$(RUN)/cuescope audit spurlens \
-		--model toy-fusion:object-scenes:presence -M patches=4 -M epochs=10 \
-		--data object-scenes -D val=2000 -O k=200 \
+		--model toy-fusion:object-scenes:presence -O model.patches=4 -O model.epochs=10 \
+		--data object-scenes -O data.val=2000 -O k=200 \
 		--tool proposer=co-occurrence --tool detector=annotations
 
 # A thread a worker: more of them than cores wait for each other most of the time. Bytecode is kept,

@@ -23,26 +23,33 @@ TRAINED = (
     " cues: {{north: question}}, rate: {}, elsewhere: {}}}"
 )
 ASKED = [
-    *("--data", WORD, "-D", "cues={north: question}"),
-    *("-D", "world_options={questions: video, length: 3, val: 1200}"),
-    *("-D", "rate=0.5", "-D", "elsewhere=0.25"),
+    *("--data", WORD, "-O", "data.cues={north: question}"),
+    *("-O", "data.world_options={questions: video, length: 3, val: 1200}"),
+    *("-O", "data.rate=0.5", "-O", "data.elsewhere=0.25"),
 ]
 TOYS = {
     "clip": ["--model", "toy-clip", "--data", "scenes"],
     "solids": ["--model", "toy-clip", "--data", "camera-scenes"],
     "words": [
         *("--model", f"toy-fusion:{WORD}", "-M", TRAINED.format(0.95, 0.05)),
-        *("-M", "epochs=10", *ASKED),
+        *("-O", "model.epochs=10", *ASKED),
     ],
     # trained until it tells motion, this one has no use for the word
     "unread": [
         *("--model", f"toy-fusion:{WORD}", "-M", TRAINED.format(0.9, 0.1), *ASKED),
     ],
-    "shapes": ["--model", "toy", "--data", "moving-shapes", "-D", "val=1000"],
+    "shapes": ["--model", "toy", "--data", "moving-shapes", "-O", "data.val=1000"],
     # a thing in the picture goes with another one, which is asked for
     "presence": [
-        *("--model", "toy-fusion:object-scenes:presence", "-M", "patches=4"),
-        *("-M", "epochs=10", "--data", "object-scenes:presence", "-D", "val=3000"),
+        *("--model", "toy-fusion:object-scenes:presence", "-O", "model.patches=4"),
+        *(
+            "-O",
+            "model.epochs=10",
+            "--data",
+            "object-scenes:presence",
+            "-O",
+            "data.val=3000",
+        ),
     ],
 }
 # of some toys one kind of question is investigated: the keys of its samples end so

@@ -228,8 +228,15 @@ def investigate(
     paths = [str(folder / "plugins"), str(Path(__file__).parent)]
     line = [
         *(str(Path(sys.executable).with_name("cuescope")), "investigate"),
-        *("--model", world.name, "-M", f"case={case.name}"),
-        *("--data", "pictures", "-D", f"world={number}", "-D", f"case={case.name}"),
+        *("--model", world.name, "-O", f"model.case={case.name}"),
+        *(
+            "--data",
+            "pictures",
+            "-O",
+            f"data.world={number}",
+            "-O",
+            f"data.case={case.name}",
+        ),
         *("--out", str(folder / "report")),
     ]
     environment = os.environ | {

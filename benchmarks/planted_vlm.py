@@ -380,13 +380,13 @@ def leaning(
 
 def audits(model: Path, data: Path, out: Path, images: int) -> dict[str, list[str]]:
     """The command of each method; confirm is asked of what two of them found."""
-    audited = ["--model", f"transformers-vlm:{model}", "-M", "max_new_tokens=2"]
+    audited = ["--model", f"transformers-vlm:{model}", "-O", "model.max_new_tokens=2"]
     common = [*audited, "--device", "cpu", "-q"]
-    drawn = ["-D", f"val={images}", "-D", f"faint={WORLD['faint']}"]
+    drawn = ["-O", f"data.val={images}", "-O", f"data.faint={WORLD['faint']}"]
     classes = ",".join(CLASSES)
     tools = ["--tool", "proposer=co-occurrence", "--tool", "detector=annotations"]
-    table = ["-D", "options=a,b", "-D", f"images={data / 'images'}"]
-    cup = ["-M", "question=Is there a cup in the image?"]
+    table = ["-O", "data.options=a,b", "-O", f"data.images={data / 'images'}"]
+    cup = ["-O", "model.question=Is there a cup in the image?"]
     return {
         "spurlens": [
             *("audit", "spurlens", *common, "--data", "object-scenes", *drawn, *tools),
@@ -394,7 +394,7 @@ def audits(model: Path, data: Path, out: Path, images: int) -> dict[str, list[st
         ],
         "trove": [
             *("audit", "trove", *common, *cup, "--data", f"folder:{data / 'photos'}"),
-            *("-D", "split=val", "--out", str(out / "trove")),
+            *("-O", "data.split=val", "--out", str(out / "trove")),
         ],
         "quag": [
             *(

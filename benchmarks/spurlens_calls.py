@@ -101,15 +101,15 @@ def audit(server: ChatServer, birds: Path, folder: Path) -> "subprocess.Popen[by
         f"waterbirds:{birds}",
     ]
     words += [
-        "-D",
-        "split=test",
+        "-O",
+        "data.split=test",
         "--tool",
         "proposer=known",
         "--tool",
         "detector=known",
     ]
     words += ["-O", "k=50", "-O", "draws=200", "-O", "discover=1", "--device", "cpu"]
-    words += ["-M", f"concurrency={CONCURRENCY}", "-M", "backoff=0.01"]
+    words += ["-O", f"model.concurrency={CONCURRENCY}", "-O", "model.backoff=0.01"]
     environment = {
         **os.environ,
         "OPENAI_BASE_URL": server.url,

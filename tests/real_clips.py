@@ -1,6 +1,6 @@
 """Short clips of real photos: a cut-out on a real background that follows its class, mostly.
 
-    python tests/real_clips.py OUTDIR          # then: --data folder:OUTDIR -D frames=4
+    python tests/real_clips.py OUTDIR          # then: --data folder:OUTDIR -O data.frames=4
 
 A clip is a cut-out that drifts over a background that pans. Three clips in four show the class at
 home, the fourth on the background of another class (`AWAY`). So background and class go together,

@@ -62,12 +62,12 @@ def bench(
     folder: Path,
     *words: str,
 ) -> list[dict[str, Any]]:
-    """The tables of `cuescope bench cci`."""
+    """The tables of `cuescope dev bench cci`."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
     monkeypatch.chdir(folder)
     short = ("--steps", "2", "--protocols", "paper", "--explainers", "random,game")
     with pytest.raises(SystemExit) as ended:
-        main(["bench", "cci", "--device", "cpu", "--json", *short, *words])
+        main(["dev", "bench", "cci", "--device", "cpu", "--json", *short, *words])
     told = capsys.readouterr()
     assert ended.value.code == 0, told.err
     return list(json.loads(told.out)["tables"])

@@ -1,4 +1,4 @@
-"""`cuescope bench auditors` on a zoo of two: graded, resumed, joined by another's findings."""
+"""`cuescope dev bench auditors` on a zoo of two: graded, resumed, joined by another's findings."""
 
 import json
 from dataclasses import replace
@@ -45,7 +45,7 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
     monkeypatch.setattr("cuescope_planted_cues.zoo.zoo", small_zoo)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "out"
-    line = ["bench", "auditors", "--workers", "1", "--out", str(out), "--json"]
+    line = ["dev", "bench", "auditors", "--workers", "1", "--out", str(out), "--json"]
     of_title = run_tables(line, capsys)
     configurations = {
         row["configuration"]: row for row in of_title["Configurations"]["rows"]
@@ -71,7 +71,7 @@ def test_an_outsider_sees_samples_and_answers_and_is_graded_alone(
     monkeypatch.setattr("cuescope_planted_cues.zoo.zoo", small_zoo)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     _by_name.cache_clear()
-    line = ["bench", "auditors", "--json"]
+    line = ["dev", "bench", "auditors", "--json"]
     listed = tmp_path / "list.json"
     run_tables([*line, "--list", str(listed)], capsys)
     content = json.loads(listed.read_text())

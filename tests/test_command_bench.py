@@ -1,4 +1,4 @@
-"""`cuescope bench`: a bench's tables, ours beside the paper's."""
+"""`cuescope dev bench`: a bench's tables, ours beside the paper's."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     )
 
     def said(*words: str) -> str:
-        app(["bench", *words], standalone_mode=False)
+        app(["dev", "bench", *words], standalone_mode=False)
         return capsys.readouterr().out
 
     return said
@@ -81,7 +81,7 @@ def test_the_page_has_tables_and_pictures(line: Line, tmp_path: Path) -> None:
     assert f"data:image/png;base64,{b64encode(PNG).decode()}" in written
     assert re.search(r"cue 0</th><td[^>]*>50\.0 <span[^>]*>\(91\.5\)", written)
     assert "rises &lt;fast&gt;" in written
-    assert "cuescope bench fake --seed 3 --configs 2" in written
+    assert "cuescope dev bench fake --seed 3 --configs 2" in written
     assert "http" not in re.sub(r"<meta[^>]*>", "", written)  # nothing is fetched
 
 

@@ -109,7 +109,7 @@ def test_a_plan_asks_nothing(place: Path, capsys: pytest.CaptureFixture[str]) ->
             "expected a file that ends in .jsonl",
         ),
         (("-O", "fold=3"), "Did you mean 'folds'?"),
-        (("-D", "answer=right"), "has no column 'right'"),
+        (("-O", "data.answer=right"), "has no column 'right'"),
     ],
 )
 def test_a_mistake_is_one_line(

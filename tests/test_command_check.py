@@ -136,7 +136,7 @@ def test_a_method_may_look_for_reliance(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_model_is_shown_the_data_that_is_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ("bad", "--data", "shelved", "-D", "frames=1", "--only", "lightly")
+    words = ("bad", "--data", "shelved", "-O", "data.frames=1", "--only", "lightly")
     assert cuescope(*words) == 0
     assert "ok      imports lightly" in capsys.readouterr().out
 
@@ -152,7 +152,10 @@ def test_a_model_is_shown_the_data_that_is_asked_for(
         (("both", "--kind", "modle"), "Did you mean 'model'?"),
         (("odd", "--paradigm", "relianc"), "Did you mean 'reliance'?"),
         (("shelved", "--data", "shelved"), "expected a model or tool"),
-        (("bad", "--data", "shelved", "-D", "split=x"), "expected train, val, test"),
+        (
+            ("bad", "--data", "shelved", "-O", "data.split=x"),
+            "expected train, val, test",
+        ),
     ],
 )
 def test_a_persons_mistake_is_one_line(

@@ -181,16 +181,16 @@ def audit_of(folder: Path, model: str, lean: float, *words: str) -> tuple[str, .
         "corners",
         "--model",
         model,
-        "-M",
-        f"lean={lean}",
+        "-O",
+        f"model.lean={lean}",
         "--data",
         "fakes",
     )
     line += (
-        "-D",
-        "samples=600",
-        "-D",
-        "scale=4",
+        "-O",
+        "data.samples=600",
+        "-O",
+        "data.scale=4",
         "--device",
         "cpu",
         "-q",
@@ -244,7 +244,7 @@ def test_few_samples_serve_both_jobs(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = tmp_path / "few"
-    few = ("-D", "samples=150", "-D", "scale=4", "--out", str(found))
+    few = ("-O", "data.samples=150", "-O", "data.scale=4", "--out", str(found))
     run("audit", "corners", "--model", "fake", "--data", "fakes", "-q", *few)
     ways = ("--with", "blank", "--with", "transplant", "-q", "--folds", "3")
     run("confirm", str(found), *ways)
@@ -351,8 +351,11 @@ def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) 
         (("--on", "val"), "the run's own split 'val'"),
         (("-O", "sample=3"), "Did you mean"),
         (("--tool", "proposer=known"), "has no use for a proposer"),
-        (("-T", "detector.score=1"), "-T detector: no tool has this role here"),
-        (("--tool", "detector=finder", "-T", "detector.x=1"), "'x'"),
+        (
+            ("-O", "tool.detector.score=1"),
+            "-O tool.detector: no tool has this role here",
+        ),
+        (("--tool", "detector=finder", "-O", "tool.detector.x=1"), "'x'"),
     ],
 )
 def test_what_cannot_be_is_one_line(
@@ -540,7 +543,9 @@ def test_a_run_of_somebody_else_is_asked_again_as_it_is_typed(
         for word in (flag, made[made.index(flag) + 1])
     ]
     for place_of in [
-        number for number, word in enumerate(made) if word in ("-M", "-D")
+        number
+        for number, word in enumerate(made)
+        if word == "-O" and made[number + 1].startswith(("model.", "data."))
     ]:
         typed += made[place_of : place_of + 2]
     run(*words, *typed)
@@ -552,28 +557,6 @@ def other_data(
 ) -> object:
     data = {**stored["provenance"]["data"], **other}
     return {"provenance": {**stored["provenance"], "data": data}}
-
-
-@pytest.mark.long
-def test_an_audit_goes_on_to_confirm(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`audit --confirm` is both commands; its plan says that it is the plan of the first alone."""
-    line = [
-        word
-        for word in audit_of(place / "both", "fake", 1.0, "--confirm")
-        if word != "-q"
-    ]
-    line[line.index("samples=600")] = "samples=120"
-    run(*line, "--plan")
-    assert "`cuescope confirm RUN --plan` tells the cost" in " ".join(
-        capsys.readouterr().err.split()
-    )
-    assert not (place / "both").exists()
-    run(*line, "--json", "-q")
-    assert load_report(place / "both").provenance.method.spec == "corners"
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["provenance"]["method"]["spec"] == "confirm"
 
 
 @pytest.mark.long

@@ -307,12 +307,12 @@ def without_mask() -> None:
         ),
         (
             None,
-            ("-T", "editr.shadow=1"),
-            "-T editr: no tool has this role here. Did you mean",
+            ("-O", "tool.editr.shadow=1"),
+            "-O tool.editr: no tool has this role here. Did you mean",
         ),
         (
             None,
-            ("-T", "editor.shadow=2"),
+            ("-O", "tool.editor.shadow=2"),
             "composite: option 'shadow': expected less than",
         ),
         (

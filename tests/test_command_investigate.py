@@ -147,7 +147,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def line(
     folder: Path, *words: str, model: str = "talker", samples: int = 600
 ) -> tuple[str, ...]:
-    data = ("--data", "fakes", "-D", f"samples={samples}", "-D", "scale=4")
+    data = ("--data", "fakes", "-O", f"data.samples={samples}", "-O", "data.scale=4")
     given = ("--model", model, *data)
     ways = ("-O", "confirm.samples=60", "-O", "confirm.interventions=blank,transplant")
     return (
@@ -215,7 +215,7 @@ def test_the_page_says_where_the_cause_is(dossier: Report) -> None:
 @pytest.mark.long
 def test_what_the_model_does_not_look_at_is_no_cause(place: Path) -> None:
     """It reads a strip of noise, which learned regions hold, with a corner and without one."""
-    words = ("--methods", "halves,regions", "-M", "lean=0", "-q")
+    words = ("--methods", "halves,regions", "-O", "model.lean=0", "-q")
     run(*line(place / "null", *words, model="fake"))
     report = load_report(place / "null")
     assert not report.findings
@@ -382,10 +382,10 @@ def test_runs_that_exist_are_confirmed_together(
             model,
             "--data",
             "fakes",
-            "-D",
-            "samples=600",
-            "-D",
-            "scale=4",
+            "-O",
+            "data.samples=600",
+            "-O",
+            "data.scale=4",
             "-q",
         )
         folder = place / f"{method}-{model}"
@@ -449,7 +449,7 @@ def test_cues_of_a_log_cost_no_call_and_a_model_is_asked_what_decides(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The answers that the model would give, as a log; the plan says what that spares."""
-    data = ("--data", "fakes", "-D", "samples=120")
+    data = ("--data", "fakes", "-O", "data.samples=120")
     run("audit", "answers", "--model", "fake", *data, "--out", str(place / "answered"))
     log = place / "log.jsonl"
     rows = StoredRun(place / "answered").answers
@@ -468,6 +468,5 @@ def test_cues_of_a_log_cost_no_call_and_a_model_is_asked_what_decides(
     assert load_report(place / "from-log" / "found" / "answers").cost.model_calls == 0
     capsys.readouterr()
     run(*line, "--model", "fake", "--out", str(place / "from-log"), "--plan")
-
-    refused = ("investigate", "--model", "fake", *data, "-L", "a=b")
+    refused = ("investigate", "--model", "fake", *data, "-O", "log.a=b")
     run_refused(capsys, *refused, said="Add --log")

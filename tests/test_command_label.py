@@ -20,7 +20,16 @@ from cuescope_spurlens.checks.human_labels import read_labels
 Line = Callable[..., str]
 AUDIT = (
     *("audit", "spurlens", "--model", "toy-fusion:object-scenes:presence"),
-    *("-M", "patches=4", "-M", "epochs=10", "--data", "object-scenes", "-D", "val=240"),
+    *(
+        "-O",
+        "model.patches=4",
+        "-O",
+        "model.epochs=10",
+        "--data",
+        "object-scenes",
+        "-O",
+        "data.val=240",
+    ),
     *(
         "--tool",
         "proposer=co-occurrence",
@@ -220,7 +229,7 @@ def test_claims_of_a_trace_are_judged_by_people(
         "--data",
         "shape-world",
     )
-    cuescope(*asked, "-D", "val=8", "--out", "run")
+    cuescope(*asked, "-O", "data.val=8", "--out", "run")
     said = cuescope("label", "run", "--each", "9", "--most", "40")
     assert "40 questions" in said
     key = json.loads(Path("run/labels/key.json").read_text())["items"]

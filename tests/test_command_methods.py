@@ -78,8 +78,8 @@ def test_what_fits_a_model_and_data_is_said(cuescope: Line) -> None:
         "toy",
         "--data",
         "moving-shapes:background",
-        "-D",
-        "val=400",
+        "-O",
+        "data.val=400",
     )
     told = verdicts(cuescope(*line, "--json"))
     assert told["trove"] == "yes"
@@ -88,10 +88,16 @@ def test_what_fits_a_model_and_data_is_said(cuescope: Line) -> None:
     }
     words = cuescope(*line)
     assert (
-        "cuescope audit trove --model toy --data moving-shapes:background -D val=400"
+        "cuescope audit trove --model toy --data moving-shapes:background -O data.val=400"
         in words
     )
-    questions = ("moving-shapes:none", "-D", "questions=both", "-D", "val=400")
+    questions = (
+        "moving-shapes:none",
+        "-O",
+        "data.questions=both",
+        "-O",
+        "data.val=400",
+    )
     told = verdicts(
         cuescope("methods", "--model", "toy-fusion", "--data", *questions, "--json")
     )
@@ -138,14 +144,14 @@ def test_data_that_cannot_give_a_finding_are_refused(
 ) -> None:
     for split in ("train", "val"):
         photos(Path("photos", split), each=each, classes=classes)
-    data = ("--data", "folder:photos", "-D", "split=val")
+    data = ("--data", "folder:photos", "-O", "data.split=val")
     assert words in cuescope(
         "audit", "trove", "--model", "toy", *data, "--plan", code=2
     )
 
 
 def test_a_refusal_names_the_limit(cuescope: Line) -> None:
-    data = ("--data", "moving-shapes:none", "-D", "val=400", "--limit", "8")
+    data = ("--data", "moving-shapes:none", "-O", "data.val=400", "--limit", "8")
     words = cuescope("audit", "trove", "--model", "toy", *data, "--plan", code=2)
     assert "It looks at 8 of 400 samples: the others are left out by --limit" in words
 
@@ -160,7 +166,7 @@ def test_a_table_is_offered_to_those_that_read_tables(cuescope: Line) -> None:
 
 
 def test_formats_of_tables_are_near_too(cuescope: Line) -> None:
-    data = ("--data", "moving-shapes:none", "-D", "val=60", "--out", "run")
+    data = ("--data", "moving-shapes:none", "-O", "data.val=60", "--out", "run")
     cuescope("audit", "answers", "--model", "toy:moving-shapes:none", *data)
     assert "Did you mean 'csv'?" in cuescope("export", "run", "--to", "csvv", code=2)
 
@@ -186,7 +192,7 @@ def test_confirm_fits_no_log(cuescope: Line) -> None:
 def test_weak_data_are_warned_of_before_the_first_question(cuescope: Line) -> None:
     for split in ("train", "val"):
         photos(Path("photos", split), each=9)
-    data = ("--data", "folder:photos", "-D", "split=val")
+    data = ("--data", "folder:photos", "-O", "data.split=val")
     words = cuescope("audit", "trove", "--model", "toy", *data, "--plan")
     assert "warning: trove: few samples, so only strong cues can be found" in words
     assert "About 60 of each label" in words

@@ -79,8 +79,8 @@ class Forgetful(Flatter):
     def fit(self, task):
         return Constant("middle", 6.0 if len(task.samples) < 700 else 0.0)
 '''
-AUDIT = ("audit", "trove", "--model", "fake", "-M", "lean=1", "--data", "fakes")
-AUDIT += ("-D", "samples=900", "--device", "cpu", "-q")
+AUDIT = ("audit", "trove", "--model", "fake", "-O", "model.lean=1", "--data", "fakes")
+AUDIT += ("-O", "data.samples=900", "--device", "cpu", "-q")
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,15 @@ def row_of(report: Report, label: str, table: str) -> dict[str, object]:
     return next(dict(row) for row in found.rows if row["label"] == label)
 
 
-SCENES = ("toy-clip", "--data", "scenes:0.85", "-D", "val=1600", "-D", "test=3200")
+SCENES = (
+    "toy-clip",
+    "--data",
+    "scenes:0.85",
+    "-O",
+    "data.val=1600",
+    "-O",
+    "data.test=3200",
+)
 
 
 @pytest.fixture(scope="module")
@@ -270,8 +278,8 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     # what was learned answers any audit
     run(
         *audit,
-        "-M",
-        f"mitigated={folder / 'mitigated'}",
+        "-O",
+        f"model.mitigated={folder / 'mitigated'}",
         "--out",
         str(tmp_path / "after"),
     )
@@ -301,7 +309,7 @@ def test_any_audit_runs_on_the_mitigated_model(
 ) -> None:
     mitigated("last-layer")
     folder = place / "run-mitigated-last-layer" / "mitigated"
-    run(*AUDIT, "-M", f"mitigated={folder}", "--out", str(place / "after"))
+    run(*AUDIT, "-O", f"model.mitigated={folder}", "--out", str(place / "after"))
     before, after = load_report(place / "run"), load_report(place / "after")
     assert before.findings
     assert not after.findings
@@ -399,7 +407,7 @@ def test_few_samples_find_a_cue_learn_a_remedy_and_measure_it(
     assert report.accuracy is not None
     assert report.accuracy.answered == 120
     # what is kept is learned of all data, and another audit takes it
-    after = ("-M", f"mitigated={tmp_path / 'folds' / 'mitigated'}", "--out")
+    after = ("-O", f"model.mitigated={tmp_path / 'folds' / 'mitigated'}", "--out")
     run(*words, *after, str(tmp_path / "after"))
     assert not load_report(tmp_path / "after").findings
     both = "--folds and --on are two tests"
@@ -490,13 +498,20 @@ def test_what_was_made_for_another_model_is_refused(
 ) -> None:
     mitigated("last-layer")
     folder = place / "run-mitigated-last-layer" / "mitigated"
-    other = [word if word != "lean=1" else "lean=0.7" for word in AUDIT]
-    run(*other, "-M", f"mitigated={folder}", "--out", str(tmp_path / "x"), code=2)
+    other = [word.replace("lean=1", "lean=0.7") for word in AUDIT]
+    run(*other, "-O", f"model.mitigated={folder}", "--out", str(tmp_path / "x"), code=2)
     assert "was made for another model" in capsys.readouterr().err
     stamp = json.loads((folder / "mitigation.json").read_text())
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "mitigation.json").write_text(json.dumps({**stamp, "learned": {}}))
     for wrong in (broken, tmp_path / "nothing"):
-        run(*AUDIT, "-M", f"mitigated={wrong}", "--out", str(tmp_path / "y"), code=2)
+        run(
+            *AUDIT,
+            "-O",
+            f"model.mitigated={wrong}",
+            "--out",
+            str(tmp_path / "y"),
+            code=2,
+        )
         assert "cuescope mitigate" in capsys.readouterr().err

@@ -126,7 +126,7 @@ def test_info_shows_the_argument_and_what_is_needed(line: Line) -> None:
 def test_an_example_can_be_typed_as_it_stands(line: Line) -> None:
     assert "example: cuescope tester RUN" in line("info", "early").splitlines()
     said = line("info", "table").splitlines()
-    assert "example: cuescope bench table:PATH" in said
+    assert "example: cuescope dev bench table:PATH" in said
     assert "audit early" not in line("info", "fake")
 
 

@@ -1,4 +1,4 @@
-"""`cuescope bench covar` on CLIPs whose background dial is known, through the command line."""
+"""`cuescope dev bench covar` on CLIPs whose background dial is known, through the command line."""
 
 import json
 import re
@@ -51,6 +51,7 @@ def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     folder, (pictures, errors) = page.parent, size
     data = json.dumps({"val": pictures, "backgrounds": 2})
     words = [
+        "dev",
         "bench",
         "covar",
         "--data-options",

@@ -13,7 +13,16 @@ fake = cuescope_testing:FakeModel
 [cuescope.datasets]
 fakes = cuescope_testing:FakeDataset
 """
-ASKED = ("--model", "fake", "-M", "lean=1", "--data", "fakes", "-D", "samples=240")
+ASKED = (
+    "--model",
+    "fake",
+    "-O",
+    "model.lean=1",
+    "--data",
+    "fakes",
+    "-O",
+    "data.samples=240",
+)
 LINES = (
     "confirm {} --plan",
     "mitigate {} --with last-layer --plan",

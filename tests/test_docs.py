@@ -24,7 +24,9 @@ from typer import TyperException
 
 from cuescope.cli import DEBUG, LOG_JSON, app, main
 from cuescope.cli.bench import free_options
+from cuescope.cli.external import DEVELOPERS, parser_of
 from cuescope.matrix import read_matrix
+from cuescope.project import with_project
 from cuescope_core.errors import UserError
 from cuescope_core.registry import GROUPS, Registry
 from cuescope_core.spec import MITIGATED, Spec, pairs
@@ -70,7 +72,7 @@ SPECS = {
     },
     "plugins check": {"spec": (None, "option"), "data": ("dataset", "data_option")},
     "plugins info": {"name": (None, None)},
-    "bench": {"name": ("bench", None)},
+    "dev bench": {"name": ("bench", None)},
 }
 
 
@@ -171,11 +173,12 @@ def own_commands() -> Any:
 def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     """Path, parameters and further words of a command; raises TyperException for a wrong one."""
     # welcome anywhere on the line, and taken out of it before typer sees it
-    words = [word for word in words if word not in (DEBUG, LOG_JSON)]
+    words = with_project([word for word in words if word not in (DEBUG, LOG_JSON)])
     for entry in registry().of_kind("command"):
         path = entry.name.split()
+        path = ["dev", *path] if entry.name in DEVELOPERS else path
         if list(words[: len(path)]) == path:
-            command = typer.main.get_command(registry().load(entry))
+            command = parser_of(registry().load(entry))
             context = command.make_context(entry.name, list(words[len(path) :]))
             return entry.name, context.params, context.args
     command, context, rest, names = own_commands(), None, list(words), []
@@ -199,7 +202,7 @@ def check(words: Sequence[str], brought: frozenset[str] = frozenset()) -> None:
         if spec is None or spec.name.isupper() or spec.name in brought:
             continue
         named = pairs("-O", given[options] or ()) if options else {}
-        named |= free_options(further) if path == "bench" else {}
+        named |= free_options(further) if path == "dev bench" else {}
         for entry in entries(kind, spec.name):
             fields = registry().load(entry).Options.model_fields
             if unknown := named.keys() - fields.keys() - {MITIGATED}:
@@ -217,9 +220,11 @@ def entries(kind: str | None, name: str) -> list[Any]:
 
 
 def brought_by(page: Path) -> frozenset[str]:
-    """Names of the plugins that a page makes: with `cuescope new`, or by entry points."""
+    """Names of the plugins that a page makes: with `cuescope dev new`, or by entry points."""
     made = {
-        words[2] for words in commands(page) if words[:1] == ["new"] and len(words) > 2
+        words[3]
+        for words in commands(page)
+        if words[:2] == ["dev", "new"] and len(words) > 3
     }
     return frozenset(made.union(*(named for _, named in entry_points(page))))
 
@@ -257,12 +262,12 @@ def test_commands_exist(page: Path) -> None:
         "cuescope audit trove --modle toy --data folder:x",
         "cuescope audit trove --model toy",
         "cuescope audit trve --model toy --data folder:x",
-        "cuescope audit trove --model toy --data folder:x -D frame=8",
+        "cuescope audit trove --model toy --data folder:x -O data.frame=8",
         "make demo && cuescope plugins check trove --onyl cue",
         "cuescope plugins check trove -O min_gain=1  # no such option",
         "cuescope plugins chekc trove",
-        "cuescope new method",
-        "cuescope bench trove --config 3",
+        "cuescope dev new method",
+        "cuescope dev bench trove --config 3",
     ],
 )
 def test_a_wrong_command_is_noticed(line: str) -> None:
@@ -273,7 +278,7 @@ def test_a_wrong_command_is_noticed(line: str) -> None:
 
 def is_quick(block: Block) -> bool:
     found = (
-        {words[0] for words in in_shell(block.text)}
+        {words[words[0] == "dev"] for words in in_shell(block.text)}
         if block.language == "sh"
         else set()
     )
@@ -574,7 +579,7 @@ def test_the_reference_has_every_command_and_option() -> None:
     assert {
         "audit",
         "run",
-        "new",
+        "dev new",
         "methods",
         "example",
         "compare",

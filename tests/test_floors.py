@@ -47,7 +47,7 @@ def test_no_package_allows_a_library_with_a_known_hole() -> None:
 
 
 def test_nor_do_packages_that_are_generated() -> None:
-    """What `cuescope new` writes into their pyproject.toml."""
+    """What `cuescope dev new` writes into their pyproject.toml."""
     kinds = tomllib.loads(KINDS.read_text())["kinds"].values()
     texts = {text for kind in kinds for text in kind["dependencies"]}
     bounds = list(FLOORS.bounds_of({"name": "new", "dependencies": sorted(texts)}))

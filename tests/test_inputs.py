@@ -452,7 +452,7 @@ def test_boxes_and_masks_of_turned_photos(tmp_path: Path, with_mask: bool) -> No
     given: dict[str, str] = {}
     if not with_mask:
         with pytest.raises(
-            UserError, match=r"EXIF \(orientation 6\).*-D boxes_in=stored"
+            UserError, match=r"EXIF \(orientation 6\).*-O data.boxes_in=stored"
         ):
             data_of(f"folder:{tmp_path}")
         given = {"boxes_in": "stored"}
@@ -503,7 +503,7 @@ def test_links_of_the_hubs_cache_lead_into_its_store(tmp_path: Path) -> None:
     farm = tmp_path / "farm" / "cat"
     farm.mkdir(parents=True)
     (farm / "1.png").symlink_to(photo(tmp_path / "annex" / "x.png"))
-    with pytest.raises(UserError, match="-D links=FOLDER"):
+    with pytest.raises(UserError, match=r"-O data\.links=FOLDER"):
         data_of(f"folder:{farm.parent}")
     assert len(data_of(f"folder:{farm.parent}", links=str(tmp_path / "annex"))) == 1
 
@@ -527,7 +527,7 @@ def test_photos_in_folders_of_a_class_are_photos(tmp_path: Path) -> None:
     data = data_of(f"folder:{tmp_path}")
     assert len(data) == 72
     assert data[0].group == "dogs/camera0"
-    assert "-D nested=clips" in data.facts["folders in class folders"]
+    assert "-O data.nested=clips" in data.facts["folders in class folders"]
     assert len(data_of(f"folder:{tmp_path}", nested="clips")) == 6
 
 
@@ -543,7 +543,7 @@ def test_frames_in_folders_of_a_class_are_clips(tmp_path: Path) -> None:
             wide.crop((number, 0, number + 60, 60)).save(place / f"{number:03}.png")
     data = data_of(f"folder:{tmp_path}")
     assert len(data) == 6
-    assert "-D nested=photos" in data.facts["folders in class folders"]
+    assert "-O data.nested=photos" in data.facts["folders in class folders"]
 
 
 def test_labels_that_differ_in_capitals_are_told(

@@ -19,7 +19,7 @@ from command_line import run, written_plugins
 from cuescope.cli import app
 from cuescope.cli.outputs import Lines
 from cuescope.cli.printing import models_of
-from cuescope.cli.schema import LOG_LINE, RUN_FILE, own_schemas, schemas
+from cuescope.cli.schema import LOG_LINE, PROJECT, RUN_FILE, own_schemas, schemas
 from cuescope.cli.tree import commands
 
 GROUP = typer.main.get_command(app)
@@ -42,30 +42,39 @@ class Counts(Plugin):
         yield Table(title="Counts", columns=("n",), rows=({"n": 1},))
         yield Picture(title="Figure", caption="a curve", image=b"PNG")
 """
-ASKED = ("--model", "fake", "-M", "lean=1", "--data", "fakes", "-D", "samples=240")
+ASKED = (
+    "--model",
+    "fake",
+    "-O",
+    "model.lean=1",
+    "--data",
+    "fakes",
+    "-O",
+    "data.samples=240",
+)
 RED = ("--column", "cues.red corner", *ASKED)
 # what prints no result of its own, but the JSON schema that it is asked for
-PRINTS_SCHEMAS = {"schema"}
+PRINTS_SCHEMAS = {"dev schema"}
 # a command -> words that let it print a result; what trains a toy is long
 LINES: dict[str, tuple[str, ...]] = {
     "audit": ("answers", *ASKED, "--plan"),
-    "bench": ("counts",),
     "blind": ("log:log.csv", "--out", "blind"),
     "cache": (),
     "check": ("log.csv",),
     "compare": ("a", "b"),
     "confirm": ("found", "--plan"),
-    "covar build": ("scenes", "-D", "val=8", "--out", "covar", "--plan"),
+    "covar build": ("scenes", "-O", "data.val=8", "--out", "covar", "--plan"),
     "cue apply": ("red.cue", *ASKED, "--out", "red.csv"),
     "cue ask": ("red.cue", *ASKED),
     "cue make": ("new.cue", *RED),
     "cue show": ("red.cue",),
     "demo": (),
+    "dev bench": ("counts",),
     "gate": ("policy.yaml", "a"),
     "investigate": ("--log", "log.csv", "--out", "investigated"),
+    "list": (".",),
     "methods": (),
     "mitigate": ("found", "--with", "last-layer", "--plan"),
-    "open": ("a",),
     "plugins": ("--kind", "log"),
     "plugins check": ("scenes", "--only", "fingerprint"),
     "plugins info": ("scenes",),
@@ -73,7 +82,6 @@ LINES: dict[str, tuple[str, ...]] = {
     "plugins search": ("clip",),
     "show": ("a",),
     "run": ("matrix.yaml", "--out", "matrix"),
-    "runs": (".",),
     "view": (".", "--no-browser"),
 }
 TRAINS = {"demo"}
@@ -127,7 +135,7 @@ def known_schemas() -> dict[str, dict[str, Any]]:
 
 def test_schemas_are_schemas() -> None:
     known = known_schemas()
-    assert known.keys() == {*brought(), RUN_FILE, LOG_LINE} - PRINTS_SCHEMAS
+    assert known.keys() == {*brought(), RUN_FILE, PROJECT, LOG_LINE} - PRINTS_SCHEMAS
     for schema in known.values():
         jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -166,7 +174,11 @@ def test_what_is_printed_is_what_the_schema_says(
 
 @pytest.mark.parametrize(
     "words",
-    [("cache", "repair"), ("export", "a", "--to", "csv"), ("new", "log", "mine-too")],
+    [
+        ("cache", "repair"),
+        ("export", "a", "--to", "csv"),
+        ("dev", "new", "log", "mine-too"),
+    ],
 )
 def test_commands_that_do_something_print_their_lines(
     words: tuple[str, ...],
@@ -177,7 +189,7 @@ def test_commands_that_do_something_print_their_lines(
     monkeypatch.chdir(place)
     capsys.readouterr()
     run(*words, "--json")
-    depth = 2 if words[0] == "cache" else 1
+    depth = 1 if words[0] == "export" else 2
     told = validate(" ".join(words[:depth]), capsys.readouterr().out)
     assert told["lines"]
 
@@ -198,13 +210,13 @@ def test_an_error_is_an_object_and_the_last_line_has_the_exit_code(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    run("--log-json", "runs", str(place / "nowhere"), code=2)
+    run("--log-json", "list", str(place / "nowhere"), code=2)
     error, last = lines_of(capsys.readouterr().err)
     assert error["level"] == "error"
     assert "nowhere" in error["message"]
     assert last["exit_code"] == 2
     # the next command of this process speaks plainly again
-    run("runs", str(place / "nowhere"), code=2)
+    run("list", str(place / "nowhere"), code=2)
     assert capsys.readouterr().err.startswith("cuescope: no folder")
 
 
@@ -228,7 +240,7 @@ main()
 
 @pytest.mark.long
 def test_sigterm_says_how_far_it_was_and_loses_nothing(place: Path) -> None:
-    words = ["audit", "answers", *ASKED, "-D", "seed=1", "--device", "cpu"]
+    words = ["audit", "answers", *ASKED, "-O", "data.seed=1", "--device", "cpu"]
     words += ["--out", "stopped", "--batch-size", "8", "--log-json"]
     line = [sys.executable, "-c", SLOW, *words]
     paths = [str(place / "plugins"), os.environ.get("PYTHONPATH", "")]

@@ -233,5 +233,5 @@ def test_two_logs_are_compared_and_gated(
     assert 'failures="1"' in (place / "j.xml").read_text()
     run("gate", str(policy), new, code=2)
     assert "--baseline RUN" in capsys.readouterr().err
-    policy.write_text("rules:\n- {rule: tested-for, points: 0.1}\n")
+    policy.write_text("rules:\n- {rule: cues-cost-at-most, points: 0.1}\n")
     run("gate", str(policy), new, code=3)

@@ -18,14 +18,14 @@ from cuescope.cli.tree import commands
 GROUP = parser_of(app)
 # they name a file that is read; `cache export` refuses any file that is there
 READ = {
-    *("cache import FILE", "run FILE", "covar build --backgrounds"),
+    *("cache import FILE", "run [FILE]", "covar build --backgrounds"),
     *("example --sources", "investigate --log", "cache export FILE"),
     *("audit --cue", "cue apply FILE", "cue ask FILE", "cue show FILE"),
 }
 # their contents are read, or what is there already is refused
 READ_FOLDERS = {
-    *("cache merge DIR", "confirm --pairs", "example [DIR]", "new --dir"),
-    *("runs DIR", "view DIR"),
+    *("cache merge DIR", "confirm --pairs", "example [DIR]", "dev new --dir"),
+    *("list [DIR]", "view DIR"),
 }
 PLUGINS = """
 [cuescope.models]
@@ -33,7 +33,7 @@ fake = cuescope_testing:FakeModel
 [cuescope.datasets]
 fakes = cuescope_testing:FakeDataset
 """
-ASKED = ("--model", "fake", "--data", "fakes", "-D", "samples=40", "-q")
+ASKED = ("--model", "fake", "--data", "fakes", "-O", "data.samples=40", "-q")
 
 
 def paths() -> list[tuple[str, Any, Any]]:
@@ -66,7 +66,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_each_file_is_declared_as_read_or_written() -> None:
-    files = {name for name, parameter, _ in PATHS if parameter.metavar == "FILE"}
+    files = {
+        name for name, parameter, _ in PATHS if parameter.metavar in ("FILE", "[FILE]")
+    }
     assert files - set(OUTPUTS) == READ
 
 

@@ -1,4 +1,4 @@
-"""Two methods as a newcomer writes them, from `cuescope new` and the guide alone."""
+"""Two methods as a newcomer writes them, from `cuescope dev new` and the guide alone."""
 
 import sys
 from importlib import import_module

@@ -112,7 +112,7 @@ class Stated(Plugin):
         if self.options.state == "doubted":
             yield Evidence(check="premise", verdict="refuted", detail="not so", doubt="Not so.")
 '''
-DATA = ("--data", "fakes", "-D", "samples=60", "-D", "scale=4")
+DATA = ("--data", "fakes", "-O", "data.samples=60", "-O", "data.scale=4")
 # of each method a small audit of a toy, as the gallery has it
 SMALL = {
     "trove": "--model toy --data moving-shapes --limit 200",
@@ -126,11 +126,11 @@ SMALL = {
     "blind": "--model none --data scenes --limit 60",
     "cci": "--model toy-clip --data scenes --limit 96",
     "saliency": "--model toy-clip --data scenes --limit 96",
-    "quag": "--model toy-fusion --data moving-shapes:none -D questions=text -D val=120",
-    "spurlens": "--model toy-fusion:object-scenes:presence -M patches=4 -M epochs=4 "
-    "--data object-scenes -D val=300 -O k=20 --tool proposer=co-occurrence "
+    "quag": "--model toy-fusion --data moving-shapes:none -O data.questions=text -O data.val=120",
+    "spurlens": "--model toy-fusion:object-scenes:presence -O model.patches=4 -O model.epochs=4 "
+    "--data object-scenes -O data.val=300 -O k=20 --tool proposer=co-occurrence "
     "--tool detector=annotations",
-    "step-grounding": "--model scripted --data shape-world -D val=40",
+    "step-grounding": "--model scripted --data shape-world -O data.val=40",
 }
 
 
@@ -182,7 +182,16 @@ def test_what_an_investigation_says_can_be_typed(
 
 
 WAYS = ("interventions=blank,transplant", "samples=40")
-MANY = ("--data", "fakes", "-D", "samples=120", "-D", "scale=4", "-D", "frames=2")
+MANY = (
+    "--data",
+    "fakes",
+    "-O",
+    "data.samples=120",
+    "-O",
+    "data.scale=4",
+    "-O",
+    "data.frames=2",
+)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +269,7 @@ def test_an_object_is_asked_about_exported_samples_in_python(
 def test_a_warning_of_all_folds_is_said_once(
     place: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    few = ("--model", "fake", "--data", "fakes", "-D", "samples=61")
+    few = ("--model", "fake", "--data", "fakes", "-O", "data.samples=61")
     if command == "mitigate":
         run("audit", "stated", *few, "-q", "--out", "runs/first")
         run(command, "runs/first", "--with", "last-layer", "--folds", "4")

@@ -191,7 +191,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.fixture(scope="module")
 def found(place: Path) -> Path:
     """A run by another eye."""
-    some = ("-D", "samples=600", "--part", "1/3", "--tool", "embedder=cells")
+    some = ("-O", "data.samples=600", "--part", "1/3", "--tool", "embedder=cells")
     run(*AUDIT, *some, "--out", str(place / "run"))
     return place / "run"
 
@@ -252,7 +252,7 @@ def test_any_model_that_embeds_is_an_eye(place: Path) -> None:
     """A CLIP of open_clip from the disk."""
     folder = save_clip(place / "clip")
     out = place / "by-clip"
-    some = ("-D", "samples=90", "--tool", f"embedder=open-clip:{folder}")
+    some = ("-O", "data.samples=90", "--tool", f"embedder=open-clip:{folder}")
     run(*AUDIT, *some, "--out", str(out))
     report = load_report(out)
     assert "open-clip" in report.notes["embeddings"]

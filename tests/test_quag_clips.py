@@ -87,7 +87,9 @@ def test_just_ask_is_audited_on_clavi(
     own = [word for key, value in CURATION.items() for word in (f"--{key}", value)]
     own += ["--sizes", f"msrvtt-qa:{write_msrvtt(tmp_path / 'msrvtt')}"]
     own += ["--size-splits", "train,test", "--json"]
-    assert run("bench", "clavi", "--source", charades, "--write", clips, *own) == 0
+    assert (
+        run("dev", "bench", "clavi", "--source", charades, "--write", clips, *own) == 0
+    )
     sizes = printed(capsys)["Sizes of data sets"]
     thousands = {name: row["thousand questions"] for name, row in sizes.items()}
     # the same six videos are in both splits; "val" is drawn from the training ones
@@ -114,9 +116,17 @@ def test_just_ask_is_audited_on_clavi(
     }
     words = [
         *("audit", "quag", "--model", f"just-ask:{tmp_path / 'just-ask-0.pth'}"),
-        *(word for key, value in model.items() for word in ("-M", f"{key}={value}")),
-        *("--data", f"clavi:{charades}", "-D", f"clips={clips}"),
-        *(word for key, value in CURATION.items() for word in ("-D", f"{key}={value}")),
+        *(
+            word
+            for key, value in model.items()
+            for word in ("-O", f"model.{key}={value}")
+        ),
+        *("--data", f"clavi:{charades}", "-O", f"data.clips={clips}"),
+        *(
+            word
+            for key, value in CURATION.items()
+            for word in ("-O", f"data.{key}={value}")
+        ),
         *(
             "-O",
             "captures=0",
@@ -152,6 +162,7 @@ def test_just_ask_is_audited_on_clavi(
     capsys.readouterr()
     assert (
         run(
+            "dev",
             "bench",
             "quag-runs",
             "--runs",
@@ -171,11 +182,17 @@ def test_just_ask_is_audited_on_clavi(
     assert of_runs["accuracy"] == f"{np.mean(both):.1f} ± {np.std(both, ddof=1):.1f}"
     assert of_runs["n"] == 2 * len(VIDEOS)
     assert (
-        run("bench", "quag-runs", "--runs", f"{tmp_path / 'run'},{tmp_path / 'run'}")
+        run(
+            "dev",
+            "bench",
+            "quag-runs",
+            "--runs",
+            f"{tmp_path / 'run'},{tmp_path / 'run'}",
+        )
         == 2
     )
     assert "are of the same weights" in capsys.readouterr().err
     # without the clips the two orders of one file would have the same features: refused
-    plain = [word for word in words if not str(word).startswith("clips=")]
-    plain.pop(plain.index("-D"))
+    at = next(n for n, word in enumerate(words) if "data.clips=" in str(word))
+    plain = [*words[: at - 1], *words[at + 1 :]]
     assert run(*plain[:-1], tmp_path / "other") == 2

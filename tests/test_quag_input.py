@@ -23,16 +23,16 @@ TINY = {"train": 60, "val": 40, "test": 40}
 SIZES = (
     "--data",
     "moving-shapes:none",
-    *(w for k, v in TINY.items() for w in ("-D", f"{k}={v}")),
+    *(w for k, v in TINY.items() for w in ("-O", f"data.{k}={v}")),
 )
-SHAPES = (*SIZES, "-D", "questions=both")
-TOY = ("--model", "toy-fusion", "-M", "epochs=1")
+SHAPES = (*SIZES, "-O", "data.questions=both")
+TOY = ("--model", "toy-fusion", "-O", "model.epochs=1")
 OTHER_TOY = (
     *TOY,
-    "-M",
-    "data=moving-shapes:none",
-    "-M",
-    f"data_options={json.dumps({'questions': 'both', **TINY})}",
+    "-O",
+    "model.data=moving-shapes:none",
+    "-O",
+    f"model.data_options={json.dumps({'questions': 'both', **TINY})}",
 )
 BRIEF = (
     "-O",
@@ -346,12 +346,12 @@ def test_without_any_video_there_is_nothing_to_ask(
         *OTHER_TOY,
         "--data",
         f"msrvtt-qa:{msrvtt}",
-        "-D",
-        f"videos={tmp_path / 'empty'}",
+        "-O",
+        f"data.videos={tmp_path / 'empty'}",
     )
     assert "msrvtt-qa: 12 of 12 questions cannot be shown: expected at most 50%" in line
     assert "6 videos missing (video6, video7, video8, ...)" in line
-    assert "-D videos=FOLDER" in line
+    assert "-O data.videos=FOLDER" in line
 
 
 def test_a_broken_line_of_an_annotation_is_named(
@@ -393,7 +393,7 @@ def test_choices_outside_the_vocabulary(
         in line
     )
     assert "got home, work, out, in, up" in line
-    assert "-M data=SPEC" in line
+    assert "-O model.data=SPEC" in line
     trained = (next_qa / "train.csv").read_text()
     (next_qa / "train.csv").write_text(
         trained.replace("home,work,out,in,up", "home,work,out,in,x")
@@ -421,7 +421,7 @@ def test_questions_without_labels_are_one_line(
         )
     (tmp_path / "clips" / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
     line = refused(
-        *OTHER_TOY, "--data", f"folder:{tmp_path / 'clips'}", "-D", "frames=2"
+        *OTHER_TOY, "--data", f"folder:{tmp_path / 'clips'}", "-O", "data.frames=2"
     )
     assert "quag: expected samples with a label, the right answer, got none" in line
 
@@ -432,13 +432,15 @@ def test_data_without_questions_is_one_line(refused: Refused) -> None:
         "quag: there is nothing to ask: expected samples with a question, got none"
         in line
     )
-    assert "-D questions=both" in line
+    assert "-O data.questions=both" in line
 
 
 @pytest.mark.parametrize("source", ["moving-shapes:none", "scenes"])
 def test_clavi_needs_timed_actions(refused: Refused, source: str) -> None:
     one = (
-        ("-D", "source_options={actions: 1}") if source == "moving-shapes:none" else ()
+        ("-O", "data.source_options={actions: 1}")
+        if source == "moving-shapes:none"
+        else ()
     )
     line = refused(*TOY, "--data", f"clavi:{source}", *one)
     assert f"clavi: no sample of {source} has timed actions" in line

@@ -15,8 +15,10 @@ from cuescope_sdk import Report
 
 BATCH = 128  # frames: some twenty clips
 AUDIT = (
-    "audit quag --model toy-fusion -M epochs=2 --data moving-shapes:none -D questions=both "
-    "-D train=120 -D val=60 -D test=60 -O captures=0 -O quag_attention=[] --device cpu "
+    "audit quag --model toy-fusion -O model.epochs=2 --data moving-shapes:none "
+    "-O data.questions=both "
+    "-O data.train=120 -O data.val=60 -O data.test=60 -O captures=0 -O quag_attention=[] "
+    "--device cpu "
     f"--batch-size {BATCH}"
 ).split()
 

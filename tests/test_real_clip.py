@@ -64,7 +64,9 @@ def audit(folder: Path, *clips: str) -> None:
     """Build clips, and audit them with TRoVe."""
     subprocess.run([sys.executable, BUILDER, folder / "clips", *clips], check=True)
     options = [
-        word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")
+        word
+        for key, value in OPTIONS.items()
+        for word in ("-O", f"model.{key}={value}")
     ]
     frames = clips[clips.index("--frames") + 1]
     cuescope(
@@ -72,7 +74,7 @@ def audit(folder: Path, *clips: str) -> None:
         # three wrong answers are too few for the default to look for a cue
         *("audit", "trove", "-O", "paper=true", "--model", MODEL, *options),
         *("--device", "cpu"),
-        *("--data", f"folder:{folder / 'clips'}", "-D", f"frames={frames}"),
+        *("--data", f"folder:{folder / 'clips'}", "-O", f"data.frames={frames}"),
         *("--out", str(folder / "run")),
     )
 

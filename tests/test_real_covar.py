@@ -2,7 +2,7 @@
 
 Three cut-outs of it, 360 images, are built by `make test`, and all of its 3,600 by `make test-all`:
 every one of them with the object's own pixels. What CLIP makes of all subsets is told by
-`cuescope bench covar`.
+`cuescope dev bench covar`.
 """
 
 import importlib.util
@@ -57,7 +57,7 @@ def built(
 ) -> Path:
     folder = tmp_path_factory.mktemp("real-covar")
     assert load_builder().write(ASSETS, folder) >= 20
-    source = ("folder:photos", "-D", "choices=photos/classes.txt")
+    source = ("folder:photos", "-O", "data.choices=photos/classes.txt")
     places = ("--backgrounds", "backgrounds.yaml", "--editor", "composite:backgrounds")
     few = ("--limit", str(FEW)) if request.param == "few" else ()
     with pytest.MonkeyPatch.context() as patch:

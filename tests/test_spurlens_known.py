@@ -105,7 +105,14 @@ def test_spurious_imagenet_and_imagenet_in_one_audit(
 
     server.brain = hummingbird_where_its_cue_is
     data = f"spurious-imagenet:{tmp_path / 'images'}"
-    words = ["-D", f"images={tmp_path / 'imagenet'}", "-D", "beside=20", "-O", "k=20"]
+    words = [
+        "-O",
+        f"data.images={tmp_path / 'imagenet'}",
+        "-O",
+        "data.beside=20",
+        "-O",
+        "k=20",
+    ]
     report = audited("--data", data, *words, "-O", "negatives=all")
     assert [finding.feature for finding in report.findings] == [
         "hallucination/hummingbird/spurious feature of hummingbird"
@@ -144,8 +151,8 @@ def test_waterbirds_by_their_backgrounds(
         *(
             "--data",
             f"waterbirds:{tmp_path / 'birds'}",
-            "-D",
-            "split=test",
+            "-O",
+            "data.split=test",
             "-O",
             "k=20",
         ),
@@ -182,8 +189,8 @@ def test_long_answers_are_stored_once(
     words = [
         "--data",
         f"waterbirds:{tmp_path / 'birds'}",
-        "-D",
-        "split=test",
+        "-O",
+        "data.split=test",
         "-O",
         "k=6",
     ]

@@ -38,8 +38,9 @@ def line(
     monkeypatch.chdir(place)
 
     def run(detector: str, *words: str, code: int = 0) -> str:
-        audit = "audit spurlens --model transformers-vlm:vlm -M max_new_tokens=1 --data coco:coco"
+        audit = "audit spurlens --model transformers-vlm:vlm -O model.max_new_tokens=1"
         options = (
+            "--data coco:coco "
             "-O classes=cup,clock -O k=6 -O draws=100 -O negatives=all -O discover=1 -v "
             "--device cpu"
         )

@@ -53,10 +53,10 @@ OPTIONS = {
     "-O k": "10",
     "-O draws": "200",
     "-O discover": "1",
-    "-M concurrency": str(CONCURRENCY),
-    "-M backoff": "0.01",
-    "-M timeout": "3",
-    "-T proposer.generator_options": "{concurrency: 1, backoff: 0.01, timeout: 3}",
+    "-O model.concurrency": str(CONCURRENCY),
+    "-O model.backoff": "0.01",
+    "-O model.timeout": "3",
+    "-O tool.proposer.generator_options": "{concurrency: 1, backoff: 0.01, timeout: 3}",
 }
 
 
@@ -337,9 +337,13 @@ def test_an_image_deleted_on_the_way(
 @pytest.mark.parametrize(
     ("budget", "most", "sent"),
     [
-        ({"-T proposer.generator_options": "{concurrency: 1, max_calls: 3}"}, 3, 3),
+        (
+            {"-O tool.proposer.generator_options": "{concurrency: 1, max_calls: 3}"},
+            3,
+            3,
+        ),
         pytest.param(
-            {"-M max_calls": "100"}, 100, PROPOSALS + 100, marks=pytest.mark.long
+            {"-O model.max_calls": "100"}, 100, PROPOSALS + 100, marks=pytest.mark.long
         ),
     ],
     ids=["proposals", "answers"],
@@ -390,7 +394,7 @@ def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
 
     place.server.brain = hesitant
     assert "always gives the same answer" in place.line(**{"--repeats": "2"})
-    chance = {"-M temperature": "1.0", "-M extra": "{seed: 7}"}
+    chance = {"-O model.temperature": "1.0", "-O model.extra": "{seed: 7}"}
     once = place.report(**chance)
     asked = len(place.server.asked)
     rmtree(place.folder / "run")

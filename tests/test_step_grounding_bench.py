@@ -1,4 +1,4 @@
-"""`cuescope bench step-grounding`: components, other settings, and how hard the other data is."""
+"""`cuescope dev bench step-grounding`: components, settings, and how hard other data is."""
 
 import json
 from functools import partial
@@ -70,7 +70,10 @@ def test_one_command_tells_components_settings_and_difficulty(
         "true",
     ]
     sweep = ("--sweep", "unverifiable=exclude,penalise")
-    app(["bench", "step-grounding", *words, *sweep, "--json"], standalone_mode=False)
+    app(
+        ["dev", "bench", "step-grounding", *words, *sweep, "--json"],
+        standalone_mode=False,
+    )
     tables = tables_of(capsys.readouterr().out)
     foretold = tables["What foretells retention: components and baselines"]
     told = {row["foretold by"]: row for row in foretold}
@@ -110,7 +113,15 @@ def test_models_are_audited_on_splits_that_options_name(
     other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')
     swept = ("--verifier", "box-geometry:shape-detector")
     swept += ("--sweep", "claim-verifier.threshold=0.1,0.9")
-    words = ("bench", "step-grounding", "--models", "scripted,scripted", *known, *other)
+    words = (
+        "dev",
+        "bench",
+        "step-grounding",
+        "--models",
+        "scripted,scripted",
+        *known,
+        *other,
+    )
     app([*words, *swept, "--json"], standalone_mode=False)
     settings = tables_of(capsys.readouterr().out)["The same under other settings"]
     names = [f"claim-verifier.threshold={value}" for value in (0.1, 0.9)]
@@ -179,13 +190,14 @@ def test_maps_of_stored_runs_are_baselines(
         for split in ("test", "ood"):
             data = (
                 f"shape-world:{split}",
-                "-D",
-                f"{split}=3",
-                "-M",
-                f"grounding={grounding}",
+                "-O",
+                f"data.{split}=3",
+                "-O",
+                f"model.grounding={grounding}",
             )
             cuescope(*ask, *data, *brief, "--out", f"{name}-{split}")
     bench = (
+        "dev",
         "bench",
         "step-grounding",
         "--components",

@@ -18,12 +18,12 @@ from cuescope_shape_world.scripted import Scripted
 from cuescope_shape_world.statements import is_true
 
 VIDEOS = 7
-CLIPS = ("--data", "folder:clips", "-D", "frames=16")
+CLIPS = ("--data", "folder:clips", "-O", "data.frames=16")
 BY_BOXES = (
     "--tool",
     "claim-verifier=box-geometry",
-    "-T",
-    "claim-verifier.detector=shape-detector",
+    "-O",
+    "tool.claim-verifier.detector=shape-detector",
 )
 BRIEF = ("-O", "resamples=200", "--no-cache")
 Ran = Callable[..., tuple[int, str, str]]
@@ -162,7 +162,7 @@ def test_frames_and_traces_tell_what_was_planted(
 
 
 def test_annotated_scenes_need_no_verifier_and_agree(judged: Judged) -> None:
-    by_scene, _ = judged("--data", "shape-world", "-D", f"val={VIDEOS}")
+    by_scene, _ = judged("--data", "shape-world", "-O", f"data.val={VIDEOS}")
     by_boxes, _ = judged(*CLIPS, *BY_BOXES)
     assert supported(by_boxes) == pytest.approx(supported(by_scene), abs=0.06)
 

@@ -99,14 +99,14 @@ def test_trove_on_video_models_and_kinetics(
         torch.save(videoclip_xl_state(), model / "VideoCLIP-XL.bin")
     report = audit(
         tmp_path / "run",
-        *("--model", f"video-clip:{model}", "-M", "templates=action28"),
+        *("--model", f"video-clip:{model}", "-O", "model.templates=action28"),
         *(
             "--data",
             f"kinetics:{kinetics}",
-            "-D",
-            f"frames={FRAMES}",
-            "-D",
-            "split=val-dev",
+            "-O",
+            f"data.frames={FRAMES}",
+            "-O",
+            "data.split=val-dev",
         ),
         *("--tool", f"namer=vocabulary:{tmp_path / 'words.txt'}", "-O", "paper=true"),
     )
@@ -135,7 +135,12 @@ def test_trove_on_biovil_t_and_ms_cxr_t(
     folder = write_folder(tmp_path / "BiomedVLP-BioViL-T")
     report = audit(
         tmp_path / "run",
-        *("--model", f"biovil-t:{folder}", "-M", "templates=pneumonia-progression"),
+        *(
+            "--model",
+            f"biovil-t:{folder}",
+            "-O",
+            "model.templates=pneumonia-progression",
+        ),
         *("--data", f"ms-cxr-t:{pairs}", "-O", "step=1"),
     )
     assert (
@@ -161,7 +166,7 @@ def test_a_spoilt_checkpoint_is_one_line(
     VIDEO_FAULTS[fault](state)
     save_file(state, tmp_path / "spoilt.safetensors")
     model = ("--model", f"video-clip:{tmp_path / 'spoilt.safetensors'}")
-    data = ("--data", f"kinetics:{kinetics}", "-D", f"frames={FRAMES}")
+    data = ("--data", f"kinetics:{kinetics}", "-O", f"data.frames={FRAMES}")
     assert exit_code(*model, *data) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "spoilt.safetensors does not fit" in said

@@ -54,8 +54,8 @@ def test_it_finds_what_misleads_a_model_that_answers(
         f"folder:{tmp_path / 'photos'}",
     )
     audit += (
-        "-D",
-        "split=val",
+        "-O",
+        "data.split=val",
         "--device",
         "cpu",
         "-q",

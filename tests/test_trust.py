@@ -48,17 +48,18 @@ WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 FEW = 10  # traps that a command meets outside of the whole run, each others
 KINDS = ("method", "model", "dataset", "tool", "executor")
 AUDIT = (
-    "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
+    "audit step-grounding --model scripted -O model.grounding=0.6 "
+    "--data shape-world -O data.val=6"
 )
 TYPED = [
     "--model",
     "scripted",
-    "-M",
-    "grounding=0.6",
+    "-O",
+    "model.grounding=0.6",
     "--data",
     "shape-world",
-    "-D",
-    "val=6",
+    "-O",
+    "data.val=6",
 ]
 # what a command needs beside the path that arrives; one that is not named needs nothing
 NEEDS = {"mitigate": ["--with", "prompts"], "export": ["--what", "answers"]}
@@ -436,11 +437,17 @@ def test_folders_that_a_person_names(
     for typed in (
         ["--data", f"folder:{data}"],
         ["--data", f"folder:{data / 'manifest.csv'}"],
-        ["--data", "moving-shapes", "-M", f"mitigated={mitigated}"],
+        ["--data", "moving-shapes", "-O", f"model.mitigated={mitigated}"],
     ):
         plan = [] if words == ["methods"] else ["--plan"]
         attack(
-            *words, "--model", "toy:moving-shapes:none", "-M", "epochs=1", *typed, *plan
+            *words,
+            "--model",
+            "toy:moving-shapes:none",
+            "-O",
+            "model.epochs=1",
+            *typed,
+            *plan,
         )
 
 

@@ -43,7 +43,7 @@ save_file(open_clip.create_model("ViT-S-32-alt").state_dict(), "weights.safetens
 """
 # in the README; these weights would have to be fetched
 SPEC = "open-clip:ViT-B-16/openai"
-STAND_IN = "open-clip:ViT-S-32-alt -M checkpoint=weights.safetensors"
+STAND_IN = "open-clip:ViT-S-32-alt -O model.checkpoint=weights.safetensors"
 # What the README's lines of Python take as given.
 HELD = """
 from pathlib import Path

@@ -200,9 +200,9 @@ class Audited:
         line = ["audit", self.method, "--model", model, "--data", "toy-null"]
         for role in self.tools:
             line += ["--tool", f"{role}=toy-{role}"]
-        line += ["-D", f"seed={seed}", "--seed", str(seed), "--device", "cpu"]
+        line += ["-O", f"data.seed={seed}", "--seed", str(seed), "--device", "cpu"]
         if flaw is not None:
-            line += ["-D", f"flaw={flaw}"]
+            line += ["-O", f"data.flaw={flaw}"]
         # an option that is given again counts as it is given last
         line += [*self.words, *(self.planted if planted else ())]
         return [*line, "--out", str(out), "--no-cache", "--json"]
@@ -243,10 +243,20 @@ def all_audited(folder: Path) -> list[Audited]:
     unchecked = ("-O", "null_shuffles=0")
     return [
         Audited(
-            "trove", Seer, Clips, unchecked, flaws=OF_CLIPS, planted=("-D", "cue=0.6")
+            "trove",
+            Seer,
+            Clips,
+            unchecked,
+            flaws=OF_CLIPS,
+            planted=("-O", "data.cue=0.6"),
         ),
         Audited(
-            "domino", Seer, Clips, unchecked, flaws=OF_CLIPS, planted=("-D", "cue=0.6")
+            "domino",
+            Seer,
+            Clips,
+            unchecked,
+            flaws=OF_CLIPS,
+            planted=("-O", "data.cue=0.6"),
         ),
         Audited(
             "spurlens",
@@ -255,15 +265,15 @@ def all_audited(folder: Path) -> list[Audited]:
             ("-O", "k=50"),
             {"proposer": Namer, "detector": Finder},
             flaws=OF_KITCHENS,
-            planted=("-D", "cue=0.4"),
+            planted=("-O", "data.cue=0.4"),
         ),
         Audited(
             "cci",
             FakeModel,
             Squares,
-            ("-M", "lean=0", "-O", "kinds=clusters", *quick),
+            ("-O", "model.lean=0", "-O", "kinds=clusters", *quick),
             flaws=OF_PICTURES,
-            planted=("-M", "lean=1"),
+            planted=("-O", "model.lean=1"),
         ),
         Audited(
             "saliency",
@@ -276,16 +286,16 @@ def all_audited(folder: Path) -> list[Audited]:
             "quag",
             QUIZZES.Reader,
             Quiz,
-            ("-M", "reads=nothing"),
+            ("-O", "model.reads=nothing"),
             says="answers at random",
         ),
         Audited(
             "step-grounding",
             ROOMS.Teller,
             Rooms,
-            ("-M", "looks=false", "-O", "perturbations=", "-O", "shown=0"),
+            ("-O", "model.looks=false", "-O", "perturbations=", "-O", "shown=0"),
             says="traces that did not look",
-            planted=("-M", "looks=true"),
+            planted=("-O", "model.looks=true"),
         ),
     ]
 
@@ -301,8 +311,8 @@ def _colour_clip(folder: Path) -> tuple[str, str, str]:
     PATCHES.planted.__wrapped__(Factory)
     return (
         f"open-clip:{folder / 'clip'}",
-        "-M",
-        f"class_embeddings={folder / 'clip/colours.npz'}",
+        "-O",
+        f"model.class_embeddings={folder / 'clip/colours.npz'}",
     )
 
 

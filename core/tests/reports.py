@@ -169,7 +169,7 @@ def make_provenance() -> Provenance:
         dtype="float32",
         versions={"python": "3.11.9", "cuescope": "0.1.0", "numpy": "2.2.0"},
         command="cuescope audit trove --model toy --data moving-shapes:background "
-        "-D cramers_v=0.9 -D length=5 --seed 0",
+        "-O data.cramers_v=0.9 -O data.length=5 --seed 0",
         started="2025-06-01 12:00 UTC",
     )
 

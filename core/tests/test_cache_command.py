@@ -75,16 +75,6 @@ def test_what_is_exported_can_be_taken_over(line: Line, tmp_path: Path) -> None:
     assert asked(line, "colour:a") == 0
 
 
-def test_answers_of_before_are_of_an_unknown_model(line: Line, tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path / "cache" / "responses.sqlite")
-    cache.put({"0" * 32: Response(text="old")})
-    cache.close()
-    asked(line, "colour:a")
-    assert kept(line) == {"colour:a": 40, "unknown": 1}
-    line("cache", "prune", "--model", "unknown")
-    assert kept(line) == {"colour:a": 40}
-
-
 def test_two_caches_are_one_after_a_merge(line: Line, tmp_path: Path) -> None:
     for folder, models in (
         ("other", ("colour:a", "colour:b")),
@@ -113,7 +103,10 @@ def test_an_audit_may_write_meanwhile(line: Line, tmp_path: Path) -> None:
         nonlocal stored
         while not done.is_set() or not stored:
             cache.put(
-                {f"{8 * stored + n:032x}": Response(text="yes" * 99) for n in range(8)}
+                {
+                    f"{0:08x}-{8 * stored + n:032x}": Response(text="yes" * 99)
+                    for n in range(8)
+                }
             )
             stored += 1
 

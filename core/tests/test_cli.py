@@ -43,7 +43,7 @@ def test_audit_tells_the_finding_first(line: Line, tmp_path: Path) -> None:
     assert re.search(r"passed +precision", said)
     assert "cuescope audit red --model colour --data clips" in said
     (run,) = (tmp_path / "runs").glob("red-colour-clips-*")
-    assert f"cuescope open {run.relative_to(tmp_path)}" in said
+    assert f"cuescope show --page {run.relative_to(tmp_path)}" in said
 
 
 def test_the_report_fits_a_pipe(shell: Shell) -> None:
@@ -67,8 +67,8 @@ def test_options_reach_their_plugins(line: Line) -> None:
     said = line(
         *AUDIT[:-1],
         "clips:24",
-        "-M",
-        "weights=fine",
+        "-O",
+        "model.weights=fine",
         "-O",
         "sizes=5,7",
         "-O",
@@ -145,40 +145,15 @@ def test_a_plan_is_bounded_where_the_method_knows_how_much_it_asks(
 
 def test_plan_says_the_cost_and_asks_nothing(line: Line, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = line(*AUDIT, "-M", f"log={log}", "--plan")
+    said = line(*AUDIT, "-O", f"model.log={log}", "--plan")
     assert re.search(r"model calls +at least 40\n", said)
     assert "unknown until" in said
     assert not log.exists()
     line(*AUDIT)
-    warm = line(*AUDIT, "-M", f"log={log}", "--plan")
+    warm = line(*AUDIT, "-O", f"model.log={log}", "--plan")
     assert re.search(r"cache hits +40\n", warm)
     assert re.search(r"model calls +0\n", warm)
     assert not log.exists()
-
-
-def test_a_measured_plan_asks_a_few_and_keeps_their_answers(
-    line: Line, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    few = ("-M", f"log={log}", "-M", "delay=0.02", "--batch-size", "4")
-    told = json.loads(line(*AUDIT, *few, "--plan", "--measure", "--json"))
-    assert (told["trials"], told["model_calls"], told["cached"], told["until"]) == (
-        40,
-        40,
-        0,
-        None,
-    )
-    assert told["estimate"]
-    assert told["model_inputs"] == 60
-    assert told["conditions"] == {"baseline": 20, "static": 20}
-    assert 40 / 4 * 0.02 < told["seconds"] < 40 / 2 * 0.2
-    assert not any("left" in note for note in told["notes"].values())
-    assert len(log.read_text().splitlines()) == 2  # two batches of four frames
-    report = Report.model_validate_json(line(*AUDIT, *few, "--json"))
-    assert (report.cost.model_calls, report.cost.cache_hits) == (40 - 4, 4)
-    said = line(*AUDIT, "--plan", "--measure")
-    assert re.search(r"trials +40 \(", said)  # all are kept: nothing is estimated
-    assert "expected it with --plan" in line(*AUDIT, "--measure", code=2)
 
 
 def test_no_cache_keeps_nothing(line: Line, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_run_file_sends_no_key_unasked(line: Line, tmp_path: Path) -> None:
         start + "base_url: 'https://evil.example/v1', key_env: COLOUR_KEY}}]\n"
     )
     assert "--allow https://evil.example/v1" in line("run", file, code=2)
-    line(*AUDIT, "-M", "key_env=AWS_SECRET_ACCESS_KEY")
+    line(*AUDIT, "-O", "model.key_env=AWS_SECRET_ACCESS_KEY")
 
 
 def test_a_run_file_lets_no_code_of_strangers_run(line: Line, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_run_file_lets_no_code_of_strangers_run(line: Line, tmp_path: Path) ->
     file.write_text(f"methods: [red]\ndata: [clips:8]\nmodels: [{model}]\n")
     assert f"trust_remote_code in the run file {file}" in line("run", file, code=2)
     line("run", file, "--allow", "trust_remote_code")
-    line(*AUDIT, "-M", "trust_remote_code=true")
+    line(*AUDIT, "-O", "model.trust_remote_code=true")
 
 
 def test_what_a_tool_builds_is_held_to_the_same(
@@ -427,7 +427,12 @@ def test_an_error_of_a_file_is_one_line_of_some_length(
     line: Line, tmp_path: Path
 ) -> None:
     long = "n" * 100_000
-    for words in (("show", long), ("open", long), ("runs", long), ("export", long)):
+    for words in (
+        ("show", long),
+        ("show", "--page", long),
+        ("list", long),
+        ("export", long),
+    ):
         said = line(*words, code=2)
         assert "a name of 100,000 letters" in said
         assert len(said) < 3000

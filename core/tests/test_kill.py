@@ -35,7 +35,15 @@ def calls(log: Path) -> list[str]:
 
 
 def start(shell: Shell, log: Path, out: Path) -> "subprocess.Popen[bytes]":
-    words = [*AUDIT, "-M", f"log={log}", "-M", "delay=0.02", "--out", str(out)]
+    words = [
+        *AUDIT,
+        "-O",
+        f"model.log={log}",
+        "-O",
+        "model.delay=0.02",
+        "--out",
+        str(out),
+    ]
     return subprocess.Popen(
         [sys.executable, "-c", RUN_MAIN, *words],
         env=shell.env,
@@ -103,7 +111,7 @@ def test_a_kill_anywhere_even_before_the_first_answer(
     process = start(shell, log, out)
     kill_during(process, log, after=point * CALLS // 3, pause=0)
     before = calls(log)
-    shell(*AUDIT, "-M", f"log={log}", "--out", out)
+    shell(*AUDIT, "-O", f"model.log={log}", "--out", out)
     assert len(calls(log)) - CALLS <= 1
     repeated = [call for call in calls(log)[len(before) :] if call in before]
     assert repeated in ([], before[-1:])

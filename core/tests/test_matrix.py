@@ -38,7 +38,7 @@ def test_a_matrix_is_every_method_on_every_model_on_every_data_set(
         ("methods: [a]\nmodels: [b]\n", "needs 'data'"),
         ("methods: []\nmodels: [b]\ndata: [c]\n", "methods"),
         ("methods: [a]\nmodels: [b]\ndata: [c]\nlimit: 0\n", "greater than 0"),
-        ("- a\n", "`cuescope schema` describes the file"),
+        ("- a\n", "`cuescope dev schema` describes the file"),
         ("a: [", "is no YAML"),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_picture_is_no_matrix(tmp_path: Path) -> None:
 def test_a_missing_matrix_is_told(tmp_path: Path) -> None:
     with pytest.raises(
         UserError,
-        match=r"cannot read .*: expected a run file, in YAML, got No such file",
+        match=r"cannot read .*: expected a run file, in YAML or TOML, got No such file",
     ):
         read_matrix(tmp_path / "none.yaml")
 

@@ -54,9 +54,12 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         ),
         ((*AUDIT, "-O", "sizes=[2"), ("option 'sizes'", "got [2")),
         ((*AUDIT, "-O", "top_k"), ("-O top_k", "expected key=value")),
-        ((*AUDIT, "-M", "delay=fast"), ("option 'delay'", "number", "got 'fast'")),
         (
-            (*AUDIT, "-D", "sise=3"),
+            (*AUDIT, "-O", "model.delay=fast"),
+            ("option 'delay'", "number", "got 'fast'"),
+        ),
+        (
+            (*AUDIT, "-O", "data.sise=3"),
             ("clips has no option 'sise'", "Did you mean 'size'?"),
         ),
         (replaced("clips", "clips:many"), ("option 'size'", "got 'many'")),
@@ -76,17 +79,20 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
             replaced("colour", "mine.py"),
             ("'mine.py' is no model", "cuescope.Classifier(FUNCTION)"),
         ),
-        ((*AUDIT, "-T", "score=1"), ("-T score=1", "expected role.key=value")),
         (
-            (*AUDIT, "-T", "detector.score=1"),
-            ("-T detector", "Add --tool detector=SPEC"),
+            (*AUDIT, "-O", "tool.score=1"),
+            ("-O tool.score=1", "expected tool.ROLE.key=value"),
         ),
         (
-            (*AUDIT, "--tool", "detector=finder", "-T", "detektor.score=1"),
-            ("-T detektor", "Did you mean 'detector'?"),
+            (*AUDIT, "-O", "tool.detector.score=1"),
+            ("-O tool.detector", "Add --tool detector=SPEC"),
         ),
         (
-            (*AUDIT, "--tool", "detector=finder", "-T", "detector.skore=1"),
+            (*AUDIT, "--tool", "detector=finder", "-O", "tool.detektor.score=1"),
+            ("-O tool.detektor", "Did you mean 'detector'?"),
+        ),
+        (
+            (*AUDIT, "--tool", "detector=finder", "-O", "tool.detector.skore=1"),
             ("finder has no option 'skore'", "Did you mean 'score'?"),
         ),
         (
@@ -122,7 +128,7 @@ def test_a_run_of_nearly_this_name_is_named(line: Line, tmp_path: Path) -> None:
     (tmp_path / "runs/red-colour/report.json").write_text("{}")
     told = line("show", tmp_path / "runs/red-color", code=2)
     assert "Did you mean 'red-colour'?" in told
-    assert f"`cuescope runs {tmp_path}/runs` lists them" in line(
+    assert f"`cuescope list {tmp_path}/runs` lists them" in line(
         "show", tmp_path / "runs", code=2
     )
 
@@ -177,10 +183,14 @@ def test_a_run_that_another_cache_folder_knows_names_the_variable(
 ) -> None:
     line(*AUDIT, "--out", "mine", "-q")
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "other"))
-    assert "set CUESCOPE_CACHE and CUESCOPE_KEY to" in line("open", "mine", code=2)
+    assert "set CUESCOPE_CACHE and CUESCOPE_KEY to" in line(
+        "show", "--page", "mine", code=2
+    )
 
 
-@pytest.mark.parametrize("option", ["-D size=lots", "-M delay=fast", "-O topk=1"])
+@pytest.mark.parametrize(
+    "option", ["-O data.size=lots", "-O model.delay=fast", "-O topk=1"]
+)
 def test_a_wrong_option_is_told_before_the_folder_that_holds_another_run(
     line: Line, option: str
 ) -> None:
@@ -239,7 +249,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
         (">&-", "standard output is closed: expected a terminal"),
     ],
 )
-@pytest.mark.parametrize("words", ["runs", "runs --json", "--version", "audit --help"])
+@pytest.mark.parametrize("words", ["list", "list --json", "--version", "audit --help"])
 def test_an_output_that_takes_nothing_is_one_line(
     tmp_path: Path, words: str, where: str, said: str
 ) -> None:
@@ -254,7 +264,7 @@ def test_an_output_that_takes_nothing_is_one_line(
 
 def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    slow = ("-M", f"log={log}", "-M", "delay=0.2", "--batch-size", "4")
+    slow = ("-O", f"model.log={log}", "-O", "model.delay=0.2", "--batch-size", "4")
     process = subprocess.Popen(
         [sys.executable, "-c", RUN_MAIN, *AUDIT, *slow],
         env=shell.env,

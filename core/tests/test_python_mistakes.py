@@ -174,4 +174,4 @@ def test_a_network_in_a_file_goes_into_a_function(model: str) -> None:
         UserError, match=r"reads the network .*=cuescope.Classifier"
     ) as caught:
         refuse_bare_argument("model", model, Registry())
-    assert ("-M checkpoint=" in str(caught.value)) == model.endswith(".pt")
+    assert ("-O model.checkpoint=" in str(caught.value)) == model.endswith(".pt")

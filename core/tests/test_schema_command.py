@@ -1,4 +1,4 @@
-"""`cuescope schema` describes the run file."""
+"""`cuescope dev schema` describes the run file."""
 
 import json
 
@@ -10,7 +10,7 @@ from cuescope.matrix import Matrix
 
 
 def printed() -> str:
-    return CliRunner().invoke(app, ["schema"]).stdout
+    return CliRunner().invoke(app, ["dev", "schema"]).stdout
 
 
 def test_the_schema_describes_the_file() -> None:

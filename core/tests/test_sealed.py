@@ -21,7 +21,6 @@ from cuescope_core.checksummed_files import (
     DamagedFileError,
     change_sealed,
     read_sealed,
-    seal_of,
     write_sealed,
 )
 from cuescope_core.errors import UserError
@@ -111,20 +110,6 @@ def test_reads_what_was_written_last(path: Path) -> None:
     write_sealed(path, NEW)
     assert read_sealed(path) == NEW
     assert [each.name for each in path.parent.iterdir()] == ["a.json"]
-
-
-def test_a_file_of_before_is_read_by_the_seal_beside_it(path: Path) -> None:
-    path.write_bytes(b'{"a": 1}')
-    with pytest.raises(DamagedFileError, match=r"got no checksum in it\. Again"):
-        read_sealed(path, remedy="Again")
-    beside = path.with_name("a.json.seal")
-    beside.write_text(seal_of(path.name, b'{"a": 1}'))
-    assert read_sealed(path) == b'{"a": 1}'
-    path.write_bytes(b'{"a": 2}')
-    with pytest.raises(DamagedFileError):
-        read_sealed(path)
-    write_sealed(path, NEW)
-    assert not beside.exists()
 
 
 def test_a_file_that_is_missing_is_not_damaged(path: Path) -> None:

@@ -69,8 +69,8 @@ def test_pairs() -> None:
         pairs("-O", ["a"])
     with pytest.raises(UserError, match="expected key=value"):
         pairs("-O", ["=1"])
-    with pytest.raises(UserError, match="-M a is given twice"):
-        pairs("-M", ["a=1", "a=2"])
+    with pytest.raises(UserError, match=r"-O model\.KEY a is given twice"):
+        pairs("-O model.KEY", ["a=1", "a=2"])
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_the_command_of_a_request_asks_for_the_same() -> None:
         batch_size=8,
     )
     assert request.command == (
-        "cuescope audit red --model 'colour:my weights' --data clips -D size=30 -O top_k=2 "
-        "-O 'sizes=[2, 3]' -O ratio=none -O 'table={\"a\": true}' "
-        "--tool detector=finder -T detector.score=0.5 --verify-with counting --seed 3 --limit 5 "
+        "cuescope audit red --model 'colour:my weights' --data clips --tool detector=finder "
+        "-O data.size=30 -O top_k=2 -O 'sizes=[2, 3]' -O ratio=none -O 'table={\"a\": true}' "
+        "-O tool.detector.score=0.5 --verify-with counting --seed 3 --limit 5 "
         "--batch-size 8"
     )
 

@@ -128,7 +128,7 @@ def test_no_file_of_a_run_is_read_through_a_link_out_of_it(
         assert RunFolder(run).pictures(report) == {}
     with pytest.raises(UserError, match="leads out of its folder"):
         RunFolder(run).read("../outside/report.html")
-    assert "leads out of its folder" in line("open", run, code=2)
+    assert "leads out of its folder" in line("show", "--page", run, code=2)
 
 
 @pytest.mark.parametrize("link", ["pictures", "answers.parquet"])

@@ -307,11 +307,11 @@ def test_the_data_of_a_step_are_those_that_were_typed() -> None:
     report = make_report()
     own = {"next step": "Ask yours, in place of OTHER: `cuescope blind DATA -O a=b`."}
     origin = report.provenance.model_copy(
-        update={"command": "cuescope audit blind --data 'a b' -D c=1 --seed 1"}
+        update={"command": "cuescope audit blind --data 'a b' -O data.c=1 --seed 1"}
     )
     made = report.model_copy(update={"notes": own, "provenance": origin})
     commands = [command for _, command in next_steps(made) if command]
-    assert commands[0] == "cuescope blind 'a b' -D c=1 -O a=b"
+    assert commands[0] == "cuescope blind 'a b' -O data.c=1 -O a=b"
 
 
 def test_what_is_held_back_is_told_behind_what_is_counted() -> None:

@@ -47,7 +47,7 @@ def test_a_remedy_is_named_and_what_it_makes_is_audited(tmp_path: Path) -> None:
     assert named.next_step == f"`cuescope mitigate {found} --with last-layer`"
     assert named.test_step == f"`cuescope confirm {found}`"
     assert named.audit_with("mitigated=a b") == (
-        "cuescope audit trove --model toy --data d -M 'mitigated=a b'"
+        "cuescope audit trove --model toy --data d -O 'model.mitigated=a b'"
     )
     call = "cuescope.audit('trove', model=<net>, data='d')"
     python = stored(tmp_path / "python", command=call)

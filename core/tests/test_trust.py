@@ -206,16 +206,6 @@ class TestMaker:
         with pytest.raises(UserError, match=r"key of your runs: .* delete it: a new"):
             maker.is_signed("seal", "", tmp_path)
 
-    def test_a_key_of_before_gets_a_checksum(self, tmp_path: Path) -> None:
-        file = tmp_path / "data" / "cuescope" / "key"
-        file.parent.mkdir(parents=True)
-        file.write_bytes(bytes(range(32)))
-        before = maker._signature("seal", str(tmp_path))
-        assert maker.is_signed("seal", before, tmp_path)
-        assert len(file.read_bytes()) > 32
-        maker._key.cache_clear()
-        assert maker.is_signed("seal", before, tmp_path)
-
     def test_a_cache_folder_may_be_mounted_elsewhere(self, tmp_path: Path) -> None:
         (tmp_path / "cache").mkdir()
         signature = maker.sign("seal", tmp_path / "cache")

@@ -138,7 +138,7 @@ class TestPets(LayoutContract):
                 BadDataError, match=r"3 of 10 images cannot.*at most 20%"
             ) as error:
                 self.open(root, max_missing=0.2)
-            assert str(error.value).endswith("accept it with -D max_missing=0.3")
+            assert str(error.value).endswith("accept it with -O data.max_missing=0.3")
 
     def test_only_what_is_wanted_is_opened(self, looks, tmp_path):
         context = Context(cache=tmp_path)

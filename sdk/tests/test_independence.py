@@ -236,7 +236,7 @@ def test_frames_of_films_are_found(labels: tuple[str, ...]) -> None:
     assert evidence.value is not None
     assert evidence.value > 0.9
     assert "samples look nearly alike (such as " in evidence.detail
-    assert "declare it (-D group=" in evidence.detail
+    assert "declare it (-O data.group=" in evidence.detail
     assert "p-values and intervals are too small otherwise" in evidence.detail
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .conftest import Tries
 
 AUDIT = (
-    "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
+    "audit step-grounding --model scripted -O model.grounding=0.6 "
+    "--data shape-world -O data.val=6"
 )
 LONGEST = 60.0  # seconds of one command
 SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 2.0
@@ -139,12 +140,12 @@ def fuzzed_run(
     typed = [
         "--model",
         "scripted",
-        "-M",
-        "grounding=0.6",
+        "-O",
+        "model.grounding=0.6",
         "--data",
         "shape-world",
-        "-D",
-        "val=6",
+        "-O",
+        "data.val=6",
     ]
     line = {
         "confirm": ["confirm", str(run), "--plan", "--out", str(home / "out")],

@@ -20,7 +20,8 @@ WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
 TESTS = Path(__file__).parents[1]
 WORKERS, BATCH = 2, 4
 AUDIT = (
-    "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=2"
+    "audit step-grounding --model scripted -O model.grounding=0.6 "
+    "--data shape-world -O data.val=2"
 )
 EXECUTORS = [f"processes:{WORKERS}"]
 if WHOLE:

@@ -34,12 +34,13 @@ AUDITS = {
     "cci": "cci --model toy-clip --data scenes:0.98 --limit 24",
     "saliency": "saliency:grad-eclip --model toy-clip --data scenes:0.98 --limit 24",
     # five groups of 38 questions, the fewest that it takes
-    "quag": "quag --model toy-fusion -M epochs=2 --data clavi:moving-shapes --limit 190",
-    "spurlens": "spurlens --model toy-fusion:object-scenes:presence -M patches=4 -M epochs=1 "
-    "--data object-scenes -D val=120 -O k=20 "
+    "quag": "quag --model toy-fusion -O model.epochs=2 --data clavi:moving-shapes --limit 190",
+    "spurlens": "spurlens --model toy-fusion:object-scenes:presence -O model.patches=4 "
+    "-O model.epochs=1 "
+    "--data object-scenes -O data.val=120 -O k=20 "
     "--tool proposer=co-occurrence --tool detector=annotations",
-    "step-grounding": "step-grounding --model scripted -M grounding=0.6 "
-    "--data shape-world -D val=6",
+    "step-grounding": "step-grounding --model scripted -O model.grounding=0.6 "
+    "--data shape-world -O data.val=6",
 }
 QUICK = "step-grounding"  # the kind that `make test` kills
 KILLED = [

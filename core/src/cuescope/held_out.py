@@ -1,6 +1,7 @@
 """Cues are tested on samples that they were not found in: runs made again, then a test."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -158,13 +159,14 @@ def find_then_test(
     any_feature: bool = False,
     remedy: str = MORE,
     adapt: "Callable[[Request], Request] | None" = None,
+    most: int | None = None,
 ) -> "StoredReport | Plan":
     """Make the runs that find the cues, then run the `trial`; with `plan` tell what it costs.
 
     `share` and `why` say on how much of the data the run is made anew, and what for, and `expected`
     how many samples show each cue. Where it has no finding, or with `any_feature` no feature, this
     is an error, which advises the `remedy`; one fold may find nothing. `adapt` makes of the trial
-    one of what the run made anew found.
+    one of what the run made anew found. `most` trials are asked beside the samples as they are.
     """
     from cuescope.report.folders import refuse_another_audit
     from cuescope_core.building import choose
@@ -186,21 +188,38 @@ def find_then_test(
             made = held.make(runner)
             if not held.by_folds:
                 _require_cue(made[0], any_feature=any_feature, remedy=remedy)
-        # what the test would cost depends on the cues that it is about
         elif not held.is_found:
-            which, all_are = (
-                ("the first", "all are") if held.by_folds else ("that", "it is")
-            )
             announce(
-                f"the plan of {which}; the rest can be planned once {all_are} made"
+                "the plan of the test: the answers of the stored run are remembered"
             )
-            path, request = next(iter(held.again.items()))
-            return replace(runner, out=path).plan(request)
+            return _plan_of_test(runner, held, most)
         if adapt is not None:
             trial = adapt(trial)
     if plan:
         return trial_runner.plan(trial)
     return trial_runner.audit(trial)
+
+
+def _plan_of_test(runner: "Runner", held: HeldOut, most: int | None) -> "Plan":
+    """The cost of a test of cues that are not found yet: what is held out, and `most` trials."""
+    from cuescope_core.engine import Session
+    from cuescope_core.errors import PlanStopped
+    from cuescope_core.planning import plan_of
+    from cuescope_core.types import Trial
+
+    session = Session(held.rest, runner.context, runner.cache, planning=True)
+    has = session.audit.capabilities.outputs
+    outputs = has & {"logits"} or has
+
+    def ask() -> None:
+        trials = [Trial(sample=sample, outputs=outputs) for sample in session.samples]
+        with suppress(PlanStopped):
+            session.audit.respond(trials)
+        if most is not None:
+            session.audit.more_trials = most
+        raise PlanStopped("the cues that are found anew")
+
+    return plan_of(session, ask)
 
 
 def _why_again(held: HeldOut, share: str, why: str) -> str:

@@ -1,20 +1,24 @@
-"""A matrix of audits in a YAML file: every method on every model on every data set."""
+"""Files that say what to audit, in YAML or TOML: every method on every model on every data set."""
 
 import shlex
+import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 
 from cuescope_core.atomic_files import read_whole
-from cuescope_core.errors import UserError, nearest
+from cuescope_core.errors import UserError
 from cuescope_core.plain_yaml import MAX_BYTES, load_yaml
 from cuescope_core.request import Request, Settings
 from cuescope_core.spec import fault
 from cuescope_core.types import Value
+
+REMEDY = "`cuescope dev schema` describes the file"
+Form = TypeVar("Form", bound="Project")
 
 
 class Use(Value):
@@ -24,21 +28,43 @@ class Use(Value):
     options: Mapping[str, Any] = {}
 
 
-class Matrix(Settings):
-    """`cuescope run FILE.yaml`: every method on every model on every data set."""
+def _uses(given: Any) -> Any:
+    """One plugin for a list of one, and a name for a plugin without options."""
+    plugins = given if isinstance(given, list | tuple) else [given]
+    return [{"use": each} if isinstance(each, str) else each for each in plugins]
 
-    methods: tuple[str | Use, ...] = Field(min_length=1)
-    models: tuple[str | Use, ...] = Field(min_length=1)
-    data: tuple[str | Use, ...] = Field(min_length=1)
+
+Uses = Annotated[
+    tuple[Use, ...],
+    BeforeValidator(_uses, json_schema_input_type=Use | str | list[Use | str]),
+]
+
+
+class Project(Settings):
+    """`cuescope.toml`: what `cuescope audit` need not be told; each may be left out."""
+
+    methods: Uses = Field(
+        default=(), validation_alias=AliasChoices("methods", "method")
+    )
+    models: Uses = Field(default=(), validation_alias=AliasChoices("models", "model"))
+    data: Uses = ()
+    out: Path | None = Field(default=None, description="folder of the runs")
+
+
+class Matrix(Project):
+    """`cuescope run FILE`: every method on every model on every data set."""
+
+    methods: Uses = Field(
+        min_length=1, validation_alias=AliasChoices("methods", "method")
+    )
+    models: Uses = Field(min_length=1, validation_alias=AliasChoices("models", "model"))
+    data: Uses = Field(min_length=1)
 
     def requests(self) -> Iterator[Request]:
         """The audits, data sets outermost so that each is opened for its models in turn."""
         # whatever is said beside the lists holds for every audit
         settings = {name: getattr(self, name) for name in Settings.model_fields}
-        lists = [
-            map(_use_of, plugins) for plugins in (self.data, self.models, self.methods)
-        ]
-        for data, model, method in product(*lists):
+        for data, model, method in product(self.data, self.models, self.methods):
             yield Request(
                 **settings,
                 method=method.use,
@@ -50,53 +76,46 @@ class Matrix(Settings):
             )
 
 
-def _use_of(plugin: str | Use) -> Use:
-    return Use(use=plugin) if isinstance(plugin, str) else plugin
-
-
 def read_matrix(path: Path) -> Matrix:
-    """From YAML; raises UserError with the place of what does not fit."""
+    """The audits of a file; raises UserError with the place of what does not fit."""
+    return read_file(path, Matrix)
+
+
+def read_file(path: Path, form: type[Form]) -> Form:
+    """From YAML or TOML; raises UserError with the place of what does not fit."""
     try:
-        content = load_yaml(read_whole(path, most=MAX_BYTES))
+        text = read_whole(path, most=MAX_BYTES)
+        is_toml = path.suffix == ".toml"
+        content = _read_toml(path, text) if is_toml else load_yaml(text)
     except OSError as error:
         raise UserError(
             f"cannot read {path}",
-            expected="a run file, in YAML",
+            expected="a run file, in YAML or TOML",
             got=error.strerror or str(error),
-            remedy=f"`cuescope runs {shlex.quote(str(path))}` lists the runs of a folder"
+            remedy=f"`cuescope list {shlex.quote(str(path))}` lists the runs of a folder"
             if path.is_dir()
-            else "`cuescope schema` describes a run file",
+            else REMEDY,
         ) from error
     except yaml.YAMLError as error:
         raise UserError(
-            f"{path} is no YAML",
-            got=" ".join(str(error).split()),
-            remedy="`cuescope schema` describes a run file",
+            f"{path} is no YAML", got=" ".join(str(error).split()), remedy=REMEDY
         ) from error
-    # before pydantic: `fault` would suggest words of the file's top level
-    _refuse_unknown_words(path, content)
     try:
-        return Matrix.model_validate(content)
+        return form.model_validate(content)
     except ValidationError as error:
-        remedy = "`cuescope schema` describes the file"
-        raise fault(
-            str(path), error, Matrix.model_fields, remedy, written="`{name}: VALUE`"
-        ) from error
+        written = "`{name} = VALUE`" if is_toml else "`{name}: VALUE`"
+        known = [*form.model_fields, *Use.model_fields]
+        raise fault(str(path), error, known, REMEDY, written=written) from error
 
 
-def _refuse_unknown_words(path: Path, content: object) -> None:
-    """Raise UserError for a plugin that is described by other words than `use` and `options`."""
-    # what is no mapping pydantic refuses below
-    lists = content if isinstance(content, dict) else {}
-    for kind in ("methods", "models", "data"):
-        uses = lists.get(kind)
-        for use in uses if isinstance(uses, list) else ():
-            for word in (
-                set(use if isinstance(use, dict) else ()) - Use.model_fields.keys()
-            ):
-                raise UserError(
-                    f"{path}: '{word}:' in {kind}",
-                    expected=" and ".join(f"`{field}:`" for field in Use.model_fields),
-                    remedy=nearest(str(word), Use.model_fields)
-                    or "`cuescope schema` describes it",
-                )
+def _read_toml(file: Path, content: bytes) -> Any:
+    """The words of a TOML file, of pyproject.toml those of its table."""
+    try:
+        table = tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file} is no TOML", got=str(error)) from error
+    return (
+        table.get("tool", {}).get("cuescope", {})
+        if file.name == "pyproject.toml"
+        else table
+    )

@@ -41,9 +41,9 @@ class Rerun:
     def changes(self) -> dict[str, Any]:
         """The fields of the run's request that it sets; raises UserError for options of nothing."""
         if self.model_options and self.model is None:
-            raise UserError("-M without --model", remedy="Add --model SPEC")
+            raise UserError("-O model.KEY without --model", remedy="Add --model SPEC")
         if self.data_options and self.data is None:
-            raise UserError("-D without --data", remedy="Add --data SPEC")
+            raise UserError("-O data.KEY without --data", remedy="Add --data SPEC")
         # where it runs is about this computer, whatever the run had
         way = ("executor", "device", "batch_size")
         changes: dict[str, Any] = {name: getattr(self, name) for name in way}
@@ -90,7 +90,7 @@ def ask_again(
             raise UserError(
                 f"{run} is {ELSEWHERE}",
                 remedy="To ask again, type what it is about: --model SPEC and --data SPEC, with "
-                "-M and -D for options",
+                "-O model.KEY=VALUE and -O data.KEY=VALUE for options",
             )
         context.announce(f"{run} is {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
@@ -206,7 +206,7 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
     except UserError as error:
         raise UserError(
             f"the data of the run, {request.data}, cannot be opened: {error}",
-            remedy="Name where the data lie now: --data SPEC, with -D for options",
+            remedy="Name where the data lie now: --data SPEC, with -O data.KEY=VALUE for options",
         ) from error
     # the cues of the run were found in other pictures
     if data.fingerprint != stamp.fingerprint:

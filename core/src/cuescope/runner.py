@@ -21,7 +21,6 @@ from cuescope_core.context import Context
 from cuescope_core.engine import Session
 from cuescope_core.errors import UserError
 from cuescope_core.key_set import SeenKeys
-from cuescope_core.planning import Plan, plan
 from cuescope_core.request import Request
 from cuescope_core.run_location import keep_place
 from cuescope_core.runs import RunFolder, load_report, require_undamaged, source_of
@@ -33,6 +32,7 @@ from cuescope_core.types import Sample
 
 if TYPE_CHECKING:
     from cuescope.python.stored import StoredReport
+    from cuescope_core.planning import Plan
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,10 @@ class Runner:
         """The request with everything built, for whoever asks the model itself."""
         return Session(request, self.context, self.cache, (*self.observers, *observers))
 
-    def plan(self, request: Request, counted: SeenKeys | None = None) -> Plan:
+    def plan(self, request: Request, counted: SeenKeys | None = None) -> "Plan":
         """Return the cost of a request, beyond the trials that are `counted` already."""
+        from cuescope_core.planning import plan
+
         return plan(request, self.context, self.cache, counted)
 
     def run(self, request: Request, *, resume: bool = False) -> Report:

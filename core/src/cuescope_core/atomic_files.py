@@ -5,27 +5,18 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from cuescope_core.errors import UserError, with_article
 
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
-# then this computer's mark, and letters that no other draft has
+# then letters that no other draft has
 DRAFT = ".cuescope-draft-"
 LOCK_SECONDS = 30.0  # a change takes milliseconds: whoever holds it longer is stuck
-# of a draft of which no lock tells whether somebody writes it
-ABANDONED_SECONDS = 3600.0
+ABANDONED_SECONDS = 3600.0  # of a draft that nobody writes any more
 # looking for drafts takes at most one part in so many of the time
 CLEANING_SHARE = 50.0
 # of a disk; Windows has no quota
@@ -40,25 +31,23 @@ class Draft:
     after an exception. `draft.path` is for libraries that open a file by its name, and is given
     `suffix` where they go by that. Raises OSError where the folder cannot be written.
 
-    The writer holds a lock on its draft. A draft that nobody holds is left of a process that was
-    killed, and the next write into the folder deletes it.
+    A draft that is left of a process that was killed is deleted by a write into the folder an hour
+    later.
     """
 
     def __init__(self, path: Path, *, suffix: str = "", mode: int = 0o666) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        delete_abandoned(path.parent)
         self._target = path
         # in the same folder: only there is a rename atomic
         self.path, descriptor = _create_draft(path.parent, suffix, mode)
+        # by the clock of the drive, which need not be that of this computer
+        delete_abandoned(path.parent, os.fstat(descriptor).st_mtime)
         self.file = os.fdopen(descriptor, "r+b")
 
     def keep(self) -> None:
         """Move the draft to its place."""
-        self.file.flush()
-        if fcntl is None:  # Windows renames no open file
-            self.file.close()
+        self.file.close()
         self.path.replace(self._target)
-        self.file.close()  # it was locked until here
 
     def discard(self) -> None:
         """Delete the draft; what is at its place stays as it is."""
@@ -237,8 +226,8 @@ def read_whole(path: Path, *, most: int) -> bytes:
 # ---------------------------------------------------------------------------------------- drafts
 
 
-def delete_abandoned(folder: Path) -> None:
-    """Delete the drafts in a folder that were left by processes that are gone.
+def delete_abandoned(folder: Path, now: float) -> None:
+    """Delete the drafts in a folder that nobody has written to for an hour before `now`.
 
     In a folder of many files it is done now and then: looking costs time.
     """
@@ -247,67 +236,19 @@ def delete_abandoned(folder: Path) -> None:
         return
     # whoever writes next finds out what is wrong with the folder
     with suppress(OSError):
-        names = [
-            entry.name for entry in os.scandir(folder) if entry.name.startswith(DRAFT)
-        ]
-        for name in names:
-            # of SQLite's, beside the draft
-            main = name.removesuffix("-wal").removesuffix("-shm")
-            if main == name or main not in names:
-                _delete_if_abandoned(folder / name)
+        for draft in folder.glob(f"{DRAFT}*"):
+            if now - draft.lstat().st_mtime > ABANDONED_SECONDS:
+                draft.unlink()
     ended = time.monotonic()
     _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
 
 
 def _create_draft(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
-    """A new empty draft, locked, and its descriptor.
+    """A new empty draft and its descriptor.
 
     No `tempfile.mkstemp`: it makes files that only their owner can read, and the result of an audit
     is for others too.
     """
-    while True:
-        path = folder / f"{DRAFT}{_computer()}-{os.urandom(8).hex()}{suffix}"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode)
-        if fcntl is not None:
-            with suppress(OSError):  # a file system without locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-        # somebody who cleaned up may have had the lock before us, and deleted it
-        if os.fstat(descriptor).st_nlink:
-            return path, descriptor
-        os.close(descriptor)
-
-
-def _delete_if_abandoned(draft: Path) -> None:
-    with suppress(OSError):  # another process deletes or renames it meanwhile
-        descriptor = os.open(draft, os.O_RDWR | _BINARY)
-        try:
-            if _is_abandoned(draft, descriptor):
-                draft.unlink()
-        finally:
-            os.close(descriptor)
-
-
-def _is_abandoned(draft: Path, descriptor: int) -> bool:
-    """True if nobody writes a draft any more; where it is, its lock is taken."""
-    old = time.time() - os.fstat(descriptor).st_mtime > ABANDONED_SECONDS
-    if fcntl is None:
-        return old
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return old
-    # not every drive tells one computer of the locks of another
-    return old or draft.name.startswith(f"{DRAFT}{_computer()}-")
-
-
-@cache
-def _computer() -> str:
-    """A mark of this computer since its start: locks are seen by all of its processes."""
-    import platform  # every command would pay for it
-
-    state = blake2b(platform.node().encode(), digest_size=4)
-    with suppress(OSError):  # only Linux has it
-        state.update(Path("/proc/sys/kernel/random/boot_id").read_bytes())
-    return state.hexdigest()
+    path = folder / f"{DRAFT}{os.urandom(8).hex()}{suffix}"
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY
+    return path, os.open(path, flags, mode)

@@ -325,7 +325,7 @@ def _check_tool_options(request: Request) -> None:
     # a typo in the role would leave its options without effect
     for name in request.tool_options.keys() - request.tools.keys():
         remedy = nearest(name, request.tools) or f"Add --tool {name}=SPEC"
-        raise UserError(f"-T {name}: no tool has this role here", remedy=remedy)
+        raise UserError(f"-O tool.{name}: no tool has this role here", remedy=remedy)
 
 
 def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:

@@ -9,7 +9,6 @@ import re
 import warnings
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from cuescope_core.trust.paths import inside
 
 LARGEST = 2**32  # bytes of a sealed file: all of it is read at once
 LARGEST_WORDS = 2**24  # of one that holds names, lists or facts
-LARGEST_SEAL = 2**12  # a digest has 32 letters
 _DIGEST = rb"([0-9a-f]{32})"
 
 Parts = tuple[bytes, str]  # a content and its checksum
@@ -152,9 +150,6 @@ def write_sealed(path: Path, content: bytes, *, name: str | None = None) -> None
     place of the file's own, for files that people rename.
     """
     write_atomically(path, with_seal(name or path.name, content))
-    # of an older file: a seal that lay beside it
-    with suppress(OSError):
-        _seal_file(path).unlink()
 
 
 def read_sealed(
@@ -179,9 +174,6 @@ def read_sealed(
     parts = _form_of(stored).split(stored)
     if parts is not None and seal_of(name, parts[0]) == parts[1]:
         return parts[0]
-    # of before checksums lay in the file
-    if seal_of(name, stored) in _seals_beside(path):
-        return stored
     got = "no checksum in it" if parts is None else "other content"
     raise _damage(path, got, remedy)
 
@@ -220,16 +212,6 @@ def _damage(path: Path, got: str, remedy: str | None) -> DamagedFileError:
         got=got,
         remedy=remedy,
     )
-
-
-def _seal_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.seal")
-
-
-def _seals_beside(path: Path) -> list[str]:
-    with suppress(OSError, UserError):
-        return _read(_seal_file(path), LARGEST_SEAL).decode(errors="replace").split()
-    return []
 
 
 def _read(path: Path, most: int) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import platformdirs
@@ -18,8 +18,10 @@ from cuescope_core.ledger import Command
 from cuescope_core.process_memory import ProcessMemory
 from cuescope_core.registry import Entry, Registry
 from cuescope_core.spec import MITIGATED, Spec, validate
-from cuescope_core.trust.source import Source
 from cuescope_core.types import Options
+
+if TYPE_CHECKING:
+    from cuescope_core.trust.source import Source
 
 Advance = Callable[[int], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
@@ -87,7 +89,7 @@ class Context:
     resume: bool = True
     announce: Callable[[str], None] = ignore
     # carried to helpers of helpers, so that no command has to remember it (docs/adr/0021)
-    source: Source | None = None
+    source: "Source | None" = None
     typed: frozenset[str] = frozenset()
     allowed: frozenset[str] = frozenset()
     tool_calls: Counter[str] = field(default_factory=Counter)

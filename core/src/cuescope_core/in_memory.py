@@ -98,13 +98,9 @@ class HeldRegistry(Registry):
         """Load the stand-in of an object, else what the entry point names."""
         return self._held.get(entry) or self._installed.load(entry)
 
-    def check(self, entry: Entry, *, seconds: float | None = None) -> Any:
+    def check(self, entry: Entry) -> Any:
         """Check a plugin; an object has no problem."""
-        return (
-            None
-            if entry in self._held
-            else self._installed.check(entry, seconds=seconds)
-        )
+        return None if entry in self._held else self._installed.check(entry)
 
 
 # a folder is named after it, and a report shows it

@@ -71,12 +71,10 @@ class Shell:
     def of_other_model(self) -> str:
         """About a model OTHER: same data, part, options and tools.
 
-        >>> Shell("cuescope audit cci --model a -M b=1 --data d --out r").of_other_model()
+        >>> Shell("cuescope audit cci --model a -O model.b=1 --data d --out r").of_other_model()
         'cuescope audit cci --model OTHER --data d'
         """
-        kept = words_without(
-            self.command, {"-M", "--model-option", "--out", "--batch-size"}
-        )
+        kept = words_without(self.command, {"--out", "--batch-size"}, "model.")
         words: list[str] = []
         for word in kept:
             is_model = words[-1:] in (["--model"], ["-m"])
@@ -183,8 +181,8 @@ def command_words(command: str) -> list[str]:
 def data_words(command: str) -> str | None:
     """The data with their options, as a command has them; None where they were an object in Python.
 
-    >>> data_words("cuescope audit trove --data folder:a -D frames=4 --model toy")
-    'folder:a -D frames=4'
+    >>> data_words("cuescope audit trove --data folder:a -O data.frames=4 --model toy")
+    'folder:a -O data.frames=4'
     """
     words = command_words(command)
     if words[:1] != ["cuescope"] or "--data" not in words:
@@ -193,17 +191,20 @@ def data_words(command: str) -> str | None:
     for option, value in pairwise(words):
         if option == "--data":
             given.insert(0, shlex.quote(value))
-        elif option == "-D":
-            given.append(f"-D {shlex.quote(value)}")
+        elif option == "-O" and value.startswith("data."):
+            given.append(f"-O {shlex.quote(value)}")
     return " ".join(given)
 
 
-def words_without(command: str, options: Collection[str]) -> list[str]:
-    """The words of a command without some options and their values."""
+def words_without(command: str, options: Collection[str], *owners: str) -> list[str]:
+    """The words of a command without some options, and without the `-O` of these owners."""
     kept = []
     words = iter(command_words(command))
     for word in words:
-        if word in options:
+        if word == "-O" and owners:
+            value = next(words, "")
+            kept += [] if value.startswith(owners) else [word, value]
+        elif word in options:
             next(words, None)  # its value
         else:
             kept.append(word)

@@ -1,6 +1,6 @@
 """Cost of an audit, counted without asking the model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -24,7 +24,6 @@ class Plan:
     far, `notes` is what the method says of the rest. `model_inputs` are the pictures of the calls,
     each counted once a call. `samples` are those looked at, with so
     many `frames`, of which the first has so many `pixels`, and so many different `questions`.
-    An `estimate` was counted with the answers of a few trials in the place of all others.
     """
 
     trials: int = 0
@@ -42,7 +41,6 @@ class Plan:
     frames: int = 0
     pixels: int = 0
     questions: int = 0
-    estimate: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -78,10 +76,6 @@ class Plan:
         told = [f"{name:<{width}}  {words}" for name, words in lines.items()]
         if not self.is_whole:
             told.append(f"What follows depends on {self.until}.")
-        if self.estimate:
-            told.append(
-                "Counted with the answers of a few trials in the place of all others."
-            )
         told += [f"{key}: {text}" for key, text in self.notes.items()]
         return "\n".join(told)
 
@@ -91,7 +85,7 @@ class Plan:
     def _between(self, known: int) -> str:
         """Return the count that is known so far, and the most that it may be."""
         if self.is_whole:
-            return f"{'about ' if self.estimate else ''}{known:,}"
+            return f"{known:,}"
         most = f", at most {known + self.more:,}" if self.more else ""
         return f"at least {known:,}{most}"
 
@@ -115,11 +109,12 @@ def plan(
         return Plan(until=str(stop))
 
 
-def plan_of(session: Session) -> Plan:
-    """Return the plan of a session that is planning."""
+def plan_of(session: Session, work: Callable[[], object] | None = None) -> Plan:
+    """Return the plan of a session that is planning, or of this `work` in it."""
     until = None
     try:
-        session.run()  # the very same code: what is not cached ends it
+        # the very same code: what is not cached ends it
+        (work or session.run)()
     except PlanStopped as stop:
         until = str(stop)
     respond = session.respond

@@ -1,11 +1,9 @@
 """Entry points -> plugins. Listing imports nothing; each failure is kept with its reason."""
 
-import io
 import json
 import os
 import re
 import sys
-import time
 import traceback
 import warnings
 from collections import defaultdict
@@ -26,8 +24,6 @@ from importlib.metadata import (
 from inspect import getattr_static, getmembers_static, isclass, isfunction, signature
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile
-from threading import Thread
 from typing import Any
 
 from cuescope_core.errors import (
@@ -71,11 +67,6 @@ GROUPS = {  # of entry points, with the kind of plugin that each lists
 KINDS = tuple(GROUPS.values())
 API = "cuescope-sdk"
 MAX_REASON = 500  # characters
-# of an import; every command that lists or checks plugins pays it
-SLOW_SECONDS = 3.0
-# as long an import may take by the clock: of its processor others have two thirds
-WAITING = 3
-IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
 # not a dist whose name only begins like it
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
@@ -108,7 +99,6 @@ class Registry:
     def __init__(self, dists: Iterable[Distribution] | None = None) -> None:
         self._dists = dists
         self._loaded: dict[Entry, Any] = {}
-        self.remarks: dict[Entry, str] = {}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -215,27 +205,12 @@ class Registry:
             )
         return self._loaded[entry]
 
-    def check(self, entry: Entry, *, seconds: float | None = None) -> Problem | None:
-        """Import the plugin; what stands in its way, or None.
-
-        With `seconds` an import that takes longer is a problem too, and so is a KeyboardInterrupt
-        that the plugin raises itself: of a list, one plugin must not cost the others. What is
-        no problem and yet a nuisance to everybody is kept in `remarks`.
-        """
+    def check(self, entry: Entry) -> Problem | None:
+        """Import the plugin; what stands in its way, or None."""
         if entry.problem is None and entry not in self._loaded:
-            # on a busy machine a clock would tell of other processes
-            since = time.process_time()
-            with _aside() as printed:
+            with _aside():
                 # failures too: a second try would fail alike
-                self._loaded[entry] = (
-                    _attempt_within(entry, seconds) if seconds else _attempt(entry)
-                )
-            took = time.process_time() - since
-            remarks = ["it prints as it is imported"] if printed.heard else []
-            if took > SLOW_SECONDS:
-                remarks.append(f"its import takes {took:.1f} seconds of a processor")
-            if remarks:
-                self.remarks[entry] = " and ".join(remarks)
+                self._loaded[entry] = _attempt(entry)
         result = entry.problem or self._loaded[entry]
         return result if isinstance(result, Problem) else None
 
@@ -291,37 +266,24 @@ def _titled(entry: Entry) -> str:
 
 
 @contextmanager
-def _aside() -> Iterator["_Printed"]:
+def _aside() -> Iterator[None]:
     """Meanwhile stdout goes to stderr: no package may print into the middle of `--json`.
 
     That holds for file descriptor 1 too, to which C libraries and child processes write.
     """
-    with redirect_stdout(_Printed()) as printed, TemporaryFile() as unbuffered:
+    with redirect_stdout(sys.stderr):
         try:
             stdout = os.dup(1)
         except OSError:  # a process without a stdout
-            yield printed
+            yield
             return
-        os.dup2(unbuffered.fileno(), 1)
+        with suppress(OSError):
+            os.dup2(2, 1)
         try:
-            yield printed
+            yield
         finally:
             os.dup2(stdout, 1)
             os.close(stdout)
-            unbuffered.seek(0)
-            if text := unbuffered.read():
-                printed.write(text.decode(errors="replace"))
-
-
-class _Printed(io.TextIOBase):
-    """Hands on what is printed to stderr, and knows whether anything was."""
-
-    heard = False
-
-    def write(self, text: str) -> int:
-        """As any stream."""
-        self.heard = True
-        return sys.stderr.write(text)
 
 
 def _where_it_is(kind: str, name: str) -> str | None:
@@ -414,38 +376,14 @@ def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
         yield replace(entry, problem=Problem(reason, remedy, is_name=True))
 
 
-def _attempt(entry: Entry, *, survive: bool = False) -> Any:
-    """Import what the entry point names, or return its Problem; `survive` a KeyboardInterrupt."""
+def _attempt(entry: Entry) -> Any:
+    """Import what the entry point names, or return its Problem."""
     try:
         return _import(entry)
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:  # a plugin may raise anything, SystemExit included
-        if isinstance(error, KeyboardInterrupt) and not survive:
-            raise
         return _problem_of(entry, error)
-
-
-def _attempt_within(entry: Entry, seconds: float) -> Any:
-    """As `_attempt`, within a time; the user's own Ctrl-C reaches the main thread alone."""
-    results: list[Any] = []
-
-    def attempt() -> None:
-        results.append(_attempt(entry, survive=True))
-
-    worker = Thread(target=attempt, daemon=True)
-    worker.start()
-    since, began = time.process_time(), time.monotonic()
-    # one that waits takes no time of a processor: it has as long as a machine that is busy
-    while (
-        time.process_time() - since < seconds
-        and time.monotonic() - began < WAITING * seconds
-    ):
-        worker.join(0.05)  # a thread cannot be killed: as a daemon it ends with us
-        if results:
-            return results[0]
-    reason = f"its import takes more than {seconds:g} seconds"
-    return Problem(
-        reason, f"tell the authors of {entry.dist}, or {how_to_remove(entry.dist)}"
-    )
 
 
 def _import(entry: Entry) -> Any:

@@ -118,19 +118,14 @@ class Request(Settings):
             "--data",
             self.data,
         ]
-        tool_options: dict[str, Any] = {}
-        for role, options in self.tool_options.items():
-            tool_options |= {f"{role}.{key}": value for key, value in options.items()}
-        by_flag = {
-            "-M": self.model_options,
-            "-D": self.data_options,
-            "-O": self.method_options,
-            "--tool": self.tools,
-            "-T": tool_options,
-        }
-        for flag, options in by_flag.items():
+        for role, spec in self.tools.items():
+            words += ["--tool", f"{role}={spec}"]
+        owners = {"model.": self.model_options, "data.": self.data_options}
+        owners |= {"": self.method_options}
+        owners |= {f"tool.{role}.": given for role, given in self.tool_options.items()}
+        for owner, options in owners.items():
             for key, value in options.items():
-                words += [flag, f"{key}={option_text(value)}"]
+                words += ["-O", f"{owner}{key}={option_text(value)}"]
         for name in self.verify_with:
             words += ["--verify-with", name]
         for name, field in Settings.model_fields.items():

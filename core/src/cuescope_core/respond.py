@@ -18,7 +18,6 @@ from cuescope_core.disk_list import Shared, Spool, no_collection
 from cuescope_core.errors import PlanStopped, PluginError, UserError, with_article
 from cuescope_core.input_counts import Shown
 from cuescope_core.key_set import SeenKeys
-from cuescope_core.repeats import agreeing, combine
 from cuescope_core.store import ResponseCache
 from cuescope_core.types import NUMERIC, Outcome, Output, Readout, Response, Trial
 
@@ -378,6 +377,8 @@ class ModelRunner:
         if self.repeats == 1:
             self.agreeing += len(responses)
             return [Outcome(*pair) for pair in zip(trials, responses, strict=True)]
+        from cuescope_core.repeats import agreeing, combine
+
         outcomes = []
         for number, trial in enumerate(trials):
             start = number * self.repeats

@@ -11,13 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuescope_core.atomic_files import read_whole
-from cuescope_core.checksummed_files import DamagedFileError, read_sealed, write_sealed
+from cuescope_core.checksummed_files import read_sealed, write_sealed
 from cuescope_core.errors import UserError
-from cuescope_core.plain_json import parse_json
 from cuescope_core.spec import Spec
-from cuescope_core.trust.paths import inside
-from cuescope_core.trust.risks import NamesFile, NamesPlugin, NamesRepository, risks_of
 
 if TYPE_CHECKING:
     from cuescope_core.registry import Registry
@@ -55,14 +51,9 @@ def place_of(report_hash: str, cache: Path) -> Path | None:
 
 
 def _place_in(file: Path) -> Path:
-    try:
-        content = read_sealed(file, most=MOST_BYTES)
-    except DamagedFileError:
-        # of before there were checksums: the path alone
-        content = read_whole(inside(file.parent, file.name), most=MOST_BYTES)
-        if not content.startswith(b"/"):
-            raise
-        return Path(content.decode())
+    from cuescope_core.plain_json import parse_json
+
+    content = read_sealed(file, most=MOST_BYTES)
     return Path(parse_json(content, file.name)["folder"])
 
 
@@ -96,6 +87,13 @@ def whole_paths(plugin: Any, options: Mapping[str, Any], place: Path) -> dict[st
 
 
 def _names_file(field: Any) -> bool:
+    from cuescope_core.trust.risks import (
+        NamesFile,
+        NamesPlugin,
+        NamesRepository,
+        risks_of,
+    )
+
     marks = risks_of(field)
     return any(
         isinstance(mark, NamesFile | NamesRepository)

@@ -67,7 +67,7 @@ class Tested:
             if command.startswith("cuescope "):
                 # of all samples, in a folder of its own
                 whole = Shell(command).again(part=None, out=None)
-                return f"{whole} -M {shlex.quote(option)}"
+                return f"{whole} -O {shlex.quote(f'model.{option}')}"
         return None
 
     @property

@@ -267,7 +267,7 @@ def _run_near(path: Path) -> str:
     # a name may be one that no file can have
     with suppress(OSError, ValueError):
         if any(path.glob("*/report.json")):
-            return f"It holds runs: `cuescope runs {shlex.quote(str(path))}` lists them"
+            return f"It holds runs: `cuescope list {shlex.quote(str(path))}` lists them"
         beside = path.parent.glob("*/report.json")
         close = nearest(path.name, [report.parent.name for report in beside])
         if close is not None:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from cuescope_core.atomic_files import require_path
 from cuescope_core.errors import UserError, nearest, with_article
-from cuescope_core.plain_yaml import load_yaml
 from cuescope_core.registry import Entry
 from cuescope_core.types import Options
 
@@ -202,6 +201,8 @@ def _parse_text(option: str, text: str, annotation: Any) -> Any:
     takes_list = bool(kinds & {tuple, list, frozenset, set})
     takes_mapping = bool(kinds & {dict, Mapping})
     if text.startswith(("[", "{")) and (takes_list or takes_mapping):
+        from cuescope_core.plain_yaml import load_yaml
+
         try:
             return load_yaml(text)
         except yaml.YAMLError as error:

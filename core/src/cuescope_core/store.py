@@ -17,7 +17,6 @@ from weakref import finalize
 
 import numpy as np
 
-from cuescope_core.cache_recovery import rebuild
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError
 from cuescope_core.trust.paths import ANOTHER_CACHE, require_own_place
@@ -125,7 +124,7 @@ class CacheFile:
             fault = "rows that do not fit their seals"
         if self.path is not None and fault != "ok":
             self._connection.close()
-            rebuild(CacheFile, fits, self.path, fault)
+            self._rebuild(self.path, fault)
             self._connection = self._open()
         kept = self.count()
         return kept, max(before - kept, 0)
@@ -281,7 +280,12 @@ class CacheFile:
             raise self._trouble(error, code) from error
         # another inode: another process has mended it meanwhile
         if self._inode in (None, self.path.stat().st_ino):
-            rebuild(CacheFile, fits, self.path, str(error))
+            self._rebuild(self.path, str(error))
+
+    def _rebuild(self, path: Path, fault: str) -> None:
+        from cuescope_core.cache_recovery import rebuild  # few files are damaged
+
+        rebuild(CacheFile, fits, path, fault)
 
     def _trouble(self, error: Exception, code: int) -> UserError:
         return UserError(

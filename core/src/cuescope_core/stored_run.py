@@ -82,7 +82,7 @@ class StoredRun:
                 return self.context.dataset
             raise UserError(
                 f"{self.path} is {ELSEWHERE}",
-                remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
+                remedy="To open its data, type it: --data SPEC, with -O data.KEY=VALUE for options",
             )
         stamp = self.report.provenance.data
         self._require_object(stamp)

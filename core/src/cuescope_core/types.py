@@ -15,7 +15,6 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from cuescope_core.answer_words import normalise_answer
 from cuescope_core.digest import digest
 from cuescope_core.errors import BadDataError, PluginError
-from cuescope_core.pixels import to_rgb
 
 Output = Literal["logits", "text", "embedding"]
 NUMERIC = "biuf"  # kinds of dtypes: truth values, whole numbers, floating ones
@@ -141,6 +140,8 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
             got="other content",
             remedy="Answers to it are not kept: run the same command again",
         )
+    from cuescope_core.pixels import to_rgb
+
     # no file stays open, whatever Pillow does late
     with Image.open(BytesIO(content)) as image:
         try:

@@ -13,9 +13,16 @@ import typer
 
 from cuescope import __version__
 from cuescope.cli.echo import echo
-from cuescope.cli.external import FREE_OPTIONS, AuditCommand, PluginCommands, parser_of
+from cuescope.cli.external import (
+    DEVELOPERS,
+    FREE_OPTIONS,
+    AuditCommand,
+    PluginCommands,
+    parser_of,
+)
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
+from cuescope.project import with_project
 from cuescope_core.atomic_files import NO_ROOM
 from cuescope_core.errors import UserError
 
@@ -33,16 +40,39 @@ class Commands(PluginCommands):
         "audit": ("cuescope.cli.audit:audit", {"cls": AuditCommand}),
         "run": ("cuescope.cli.run:run", {"cls": AuditCommand}),
         "show": ("cuescope.cli.show:show", {}),
-        "report": ("cuescope.cli.show:report", {"hidden": True}),
-        "runs": ("cuescope.cli.runs:runs", {}),
-        "open": ("cuescope.cli.runs:open_page", {}),
+        "list": ("cuescope.cli.runs:list_runs", {}),
         "explain": ("cuescope.cli.explain:explain", {}),
         "export": ("cuescope.cli.export:export", {}),
-        "bench": ("cuescope.cli.bench:bench", {"context_settings": FREE_OPTIONS}),
         "plugins": ("cuescope.cli.plugins:app", {}),
         "cache": ("cuescope.cli.cache:app", {}),
+        "init": ("cuescope.cli.init:init", {}),
+        "dev": ("cuescope.cli:dev", {}),
+    }
+    former: ClassVar = {
+        "report": "show",
+        "runs": "list",
+        "open": "show --page",
+        **{name: f"dev {name}" for name in DEVELOPERS},
+    }
+
+
+class DeveloperCommands(PluginCommands):
+    """The commands of `cuescope dev`."""
+
+    own: ClassVar = {
+        "bench": ("cuescope.cli.bench:bench", {"context_settings": FREE_OPTIONS}),
         "schema": ("cuescope.cli.schema:schema", {}),
     }
+    first = ()
+    for_developers = True
+
+
+dev = typer.Typer(
+    cls=DeveloperCommands,
+    help="Commands of those who write plugins.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 app = typer.Typer(
@@ -120,7 +150,9 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
     code: object
     try:
         _require_output()
-        code = parser_of(app)(words, prog_name="cuescope", standalone_mode=False)
+        code = parser_of(app)(
+            with_project(words), prog_name="cuescope", standalone_mode=False
+        )
         sys.stdout.flush()
     except Exception as error:
         # what fails because it was stopped has no fault of its own

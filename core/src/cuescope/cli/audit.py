@@ -7,24 +7,19 @@ import typer
 
 from cuescope.cli import completion
 from cuescope.cli.bundles import Asked, Output, spread
-from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import Observers, Pairs, open_runner
+from cuescope.cli.echo import echo_json
+from cuescope.cli.options import Observers, Pairs
 from cuescope.cli.program import program
 from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.python.stored import StoredReport
-    from cuescope.rerun import Rerun
     from cuescope.runner import Runner
     from cuescope_core.conclusions import Report
     from cuescope_core.planning import Plan
     from cuescope_core.request import Request
 
 CUE = "cue"  # the method that measures given cues
-PLAN_OF_CONFIRM = (
-    "that is the audit alone. --confirm then makes it again on half of the data and tests its "
-    "findings; how many there are nobody knows before: `cuescope confirm RUN --plan` tells the cost"
-)
 
 
 @spread
@@ -35,7 +30,7 @@ def audit(
         str | None,
         typer.Argument(
             metavar="METHOD",
-            help="Method, NAME[:ARG].",
+            help="Method, NAME[:ARG]. [default: all that fit]",
             autocompletion=completion.complete_names("method"),
             show_default=False,
         ),
@@ -73,21 +68,11 @@ def audit(
         int,
         typer.Option(help="Ask each question N times (for sampled text)."),
     ] = 1,
-    measure: Annotated[
-        bool,
-        typer.Option(
-            "--measure",
-            help="With --plan: ask a few trials, for the pace and for what depends on answers.",
-        ),
-    ] = False,
-    confirm: Annotated[
-        bool,
-        typer.Option(
-            "--confirm", help="Then test the findings: `cuescope confirm` on the run."
-        ),
-    ] = False,
 ) -> None:
-    """Audit one model with one method on one data set."""
+    """Audit a model on a data set: with one METHOD, or with every one that fits, as investigate.
+
+    What stands in cuescope.toml need not be typed (`cuescope init`).
+    """
     from cuescope_core.spec import pairs
 
     options: dict[str, Any] = dict(pairs("-O", method_option or ()))
@@ -96,9 +81,7 @@ def audit(
             raise UserError("--cue", expected="no METHOD beside it", got=method)
         method, options = CUE, {**options, "cue": list(map(str, cue))}
     elif method is None:
-        raise UserError(
-            "METHOD is missing", remedy="Name one, or a cue of yours: --cue FILE"
-        )
+        raise UserError("METHOD is missing", remedy="Name one: `cuescope methods`")
     request = asked.request(
         method,
         options,
@@ -106,49 +89,13 @@ def audit(
         part=part,
         repeats=repeats,
     )
-    if measure and not asked.plan:
-        raise UserError("--measure", expected="it with --plan")
-    # before the audit: a missing package is told now, not after hours
-    test = None
-    if confirm:
-        from cuescope.python.words import load_function
-
-        test = load_function("confirm")
     with asked.runner(output, observe=observe or ()) as runner:
         if asked.plan:
             from cuescope.cli.planning import show_plan
 
-            show_plan(runner, request, as_json=output.as_json, measure=measure)
-            if test is not None:
-                runner.context.announce(PLAN_OF_CONFIRM)
+            show_plan(runner, request, as_json=output.as_json)
             return
-        report = runner.audit(request)
-    if test is None or not report.found:
-        if test is not None:
-            echo("cuescope: no finding is there to be tested", err=True)
-        show_result(report, output)
-        return
-    if not output.as_json:  # else the dossier alone is printed
-        show_result(report, output)
-    with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
-        tested = test(runner, report.folder, rerun=rerun_of(request))
-    show_result(tested, output)
-
-
-def rerun_of(request: "Request") -> "Rerun":
-    """Words of an audit for the test of its findings: nothing need be given again."""
-    from cuescope.rerun import Rerun
-
-    # typed for this audit: a guard that it opened need not be opened twice
-    names = list(request.model_options)
-    for options in request.tool_options.values():
-        names += options
-    return Rerun(
-        allow=tuple(names),
-        executor=request.executor,
-        device=request.device,
-        batch_size=request.batch_size,
-    )
+        show_result(runner.audit(request), output)
 
 
 def audit_and_show(
@@ -179,15 +126,16 @@ def show_report(
 
 def show_result(result: "StoredReport | Plan", output: Output) -> None:
     """Print what a function of the application returned: a report, or what it would cost."""
-    from cuescope.cli.planning import print_plan
-    from cuescope_core.planning import Plan
+    from cuescope.python.stored import StoredReport
 
-    if isinstance(result, Plan):
-        print_plan(result, as_json=output.as_json)
-    else:
+    if isinstance(result, StoredReport):
         _print_report(
             result, result.folder, as_json=output.as_json, detail=output.verbose
         )
+        return
+    from cuescope.cli.planning import print_plan
+
+    print_plan(result, as_json=output.as_json)
 
 
 def _print_report(

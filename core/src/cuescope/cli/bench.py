@@ -1,4 +1,4 @@
-"""`cuescope bench NAME [--option value ...]`: a paper's own table or figure, redone."""
+"""`cuescope dev bench NAME [--option value ...]`: a paper's own table or figure, redone."""
 
 import shlex
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ def bench(
     if html is not None:
         # with the seed even where it is the default: the page says how to make it again
         command = shlex.join(
-            ["cuescope", "bench", name, "--seed", str(seed), *ctx.args]
+            ["cuescope", "dev", "bench", name, "--seed", str(seed), *ctx.args]
         )
         write_page(html, bench_page.render(name, items, command))
         if not as_json:

@@ -8,7 +8,7 @@ import typer
 
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.echo import echo, echo_lines
-from cuescope.cli.options import RUNS, AsJson, Quiet, Verbose, open_runner
+from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner, runs_folder
 from cuescope.cli.paths import output_folder
 
 STORY = """\
@@ -69,7 +69,7 @@ def demo(
         echo_lines(STORY.format(flaw=flaw, shortcut=shortcut))
         echo("")
     # a name that can be typed: a request's own folder ends in letters of a digest
-    folder = out or RUNS / demo_name(cue, seed)
+    folder = out or runs_folder() / demo_name(cue, seed)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         audit_and_show(runner, request, as_json=as_json)
 

@@ -255,16 +255,18 @@ def _next_audit(
             **{**rest, "data": data, "data_options": options or None}
         )
         return f"next: {call}"
-    unsaid = {"-D", *(f"--{word}" for word in left_out)}
+    unsaid = {f"--{word}" for word in left_out}
+    owners = ["data."]
     other = ""
     model = _training_words(origin, run.context.registry)
     if run.is_recorded:
         # a log of all questions does not fit a part of them
         other = ", with another model for OTHER"
-        unsaid |= {"--model", "-M"}
+        unsaid.add("--model")
+        owners.append("model.")
         model = ["--model", "OTHER"]
-    kept = words_without(origin.command, unsaid)
-    frames = ["-D", f"frames={longest}"] if options else []
+    kept = words_without(origin.command, unsaid, *owners)
+    frames = ["-O", f"data.frames={longest}"] if options else []
     command = shlex.join([*kept, *model, "--data", data, *frames])
     return f"next{other}: {command}"
 
@@ -281,7 +283,7 @@ def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:
     field = getattr(fields, "trained_on", None)
     if field is None or origin.model.options.get(field) is not None:
         return []
-    words = ["-M", f"{field}={origin.data.spec}"]
+    words = ["-O", f"model.{field}={origin.data.spec}"]
     if own := options_of(registry, "dataset", origin.data):
-        words += ["-M", f"{field}_options={option_text(own)}"]
+        words += ["-O", f"model.{field}_options={option_text(own)}"]
     return words

@@ -1,5 +1,6 @@
 """Commands by name, imported when they run: our own, and those that other packages bring."""
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -8,10 +9,12 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from cuescope.cli.grammar import read_dotted_options
 from cuescope.cli.own_commands import HELP
 from cuescope.cli.paths import refuse_empty_paths
 from cuescope_core.registry import Entry, Registry
 
+DEVELOPERS = ("bench", "new", "schema")
 FREE_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -26,33 +29,30 @@ class PluginCommands(TyperGroup):
     own: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     # what most people type, in the order in which they need it; others follow by their own
     first: ClassVar[tuple[str, ...]] = (
-        *("demo", "methods", "audit", "investigate", "cue", "confirm", "mitigate"),
+        *("demo", "methods", "audit", "confirm", "mitigate"),
         *("show", "view", "compare", "gate", "plugins"),
     )
-    developers: ClassVar[frozenset[str]] = frozenset({"bench", "new", "schema"})
+    # names until 0.3 -> what to type
+    former: ClassVar[Mapping[str, str]] = {}
+    for_developers: ClassVar[bool] = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The commands of the help: the first ones, the others, those of developers."""
+        """The commands of the help: the first ones, then the others."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for name in sorted(self.list_commands(ctx), key=self._place):
             command = self.get_command(ctx, name)
             if command is None or command.hidden:
                 continue
-            title = "Commands"
-            if name in self.developers:
-                title = "For developers"
-            elif self.first and name not in self.first:
-                title = "More commands"
+            is_more = self.first and name not in self.first
+            title = "More commands" if is_more else "Commands"
             words = command.get_short_help_str(limit=200)
             sections.setdefault(title, []).append((name, words))
         for title, lines in sections.items():
             with formatter.section(title):
                 formatter.write_dl(lines)
 
-    def _place(self, name: str) -> tuple[bool, int]:
-        is_first = name in self.first
-        place = self.first.index(name) if is_first else 0
-        return name in self.developers, place if is_first else len(self.first)
+    def _place(self, name: str) -> int:
+        return self.first.index(name) if name in self.first else len(self.first)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Own commands first, then those of plugins."""
@@ -64,6 +64,8 @@ class PluginCommands(TyperGroup):
             return own
         if cmd_name in self.own:
             return _own_command(cmd_name, *self.own[cmd_name])
+        if cmd_name in self.former:
+            return _former(cmd_name, self.former[cmd_name])
         entry = self._external().get(cmd_name)
         if entry is None:
             return None
@@ -85,7 +87,11 @@ class PluginCommands(TyperGroup):
             (entry.name.rpartition(" "), entry)
             for entry in installed().of_kind("command")
         ]
-        return {name: entry for (path, _, name), entry in split if path == self.path}
+        return {
+            name: entry
+            for (path, _, name), entry in split
+            if path == self.path and (name in DEVELOPERS) == self.for_developers
+        }
 
 
 class PluginsCommands(PluginCommands):
@@ -93,7 +99,6 @@ class PluginsCommands(PluginCommands):
 
     path = "plugins"
     first = ()
-    developers = frozenset()
 
 
 @cache
@@ -101,6 +106,7 @@ def parser_of(commands: typer.Typer) -> Any:
     """The parser of their lines, made once a process."""
     parser = typer.main.get_command(commands)
     refuse_empty_paths(parser)
+    read_dotted_options(parser)
     return parser
 
 
@@ -162,6 +168,7 @@ def _own_command(name: str, target: str, words: Mapping[str, Any]) -> Any:
         command = typer.main.get_command(stub)
     command.name = name
     refuse_empty_paths(command)
+    read_dotted_options(command)
     return command
 
 
@@ -180,8 +187,24 @@ def _forwarding(name: str, entry: Entry) -> Any:
             command = parser_of(command)
         return command(
             ctx.args,
-            prog_name=f"cuescope {entry.name}",
+            prog_name=ctx.command_path,
             standalone_mode=False,
         )
+
+    return typer.main.get_command(stub)
+
+
+def _former(name: str, now: str) -> Any:
+    """A command by the name that it had before, which says the new one."""
+    stub = typer.Typer(add_completion=False)
+    free = {**FREE_OPTIONS, "help_option_names": []}
+
+    @stub.command(name, hidden=True, context_settings=free, add_help_option=False)
+    def forward(ctx: typer.Context) -> Any:
+        text = f"use `cuescope {now}`, `cuescope {name}` ends in 0.3"
+        warnings.warn(text, FutureWarning, stacklevel=2)
+        root = ctx.find_root().command
+        words = [*now.split(), *ctx.args]
+        return root.main(words, prog_name="cuescope", standalone_mode=False)
 
     return typer.main.get_command(stub)

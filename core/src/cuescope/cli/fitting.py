@@ -44,7 +44,9 @@ def show_use(entry: Entry, registry: Registry) -> None:
             if hasattr(plugin, role.method):
                 echo(f"as: --tool {role.name}={spec}")
     elif entry.kind == "bench":
-        echo(f"example: {shlex.join(['cuescope', 'bench', *_needed(spec, plugin)])}")
+        echo(
+            f"example: {shlex.join(['cuescope', 'dev', 'bench', *_needed(spec, plugin)])}"
+        )
 
 
 def fits(method: Any, model: Any) -> bool:

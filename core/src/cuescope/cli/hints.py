@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from cuescope.cli.own_commands import HELP
-from cuescope.installing import how_to_install
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.registry import Registry
 from cuescope_core.spec import Spec
@@ -26,7 +25,7 @@ USES = {
     "method": "`cuescope audit {} --model SPEC --data SPEC` audits with it",
     "model": "`cuescope audit METHOD --model {} --data SPEC` audits it",
     "dataset": "`cuescope audit METHOD --model SPEC --data {}` audits on it",
-    "bench": "`cuescope bench {}` runs it",
+    "bench": "`cuescope dev bench {}` runs it",
 }
 
 
@@ -88,9 +87,7 @@ def _refuse_network(text: str) -> None:
     )
     if suffix in (".pt", ".pth"):
         file = text.partition(":")[2] or text
-        remedy += (
-            f". Weights of a CLIP: --model open-clip:ARCHITECTURE -M checkpoint={file}"
-        )
+        remedy += f". Weights of a CLIP: --model open-clip:ARCHITECTURE -O model.checkpoint={file}"
     raise UserError(
         f"no plugin reads the network '{text}'",
         expected="the SPEC of an installed model",
@@ -105,6 +102,8 @@ def no_such_command(name: str, commands: list[str], registry: Registry) -> UserE
             return UserError(
                 f"'{name}' is a {kind}, no command", remedy=use.format(name)
             )
+    from cuescope.installing import how_to_install
+
     for dist, lines in HELP.items():
         if name in lines:
             return UserError(f"'{name}' is not installed", remedy=how_to_install(dist))

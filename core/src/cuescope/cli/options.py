@@ -129,9 +129,17 @@ def announce(line: str) -> None:
     LOG.write(line)
 
 
+def runs_folder() -> Path:
+    """The folder of the runs: that of `cuescope.toml`, else `runs`."""
+    from cuescope.project import allowed_project, project_file
+
+    project = allowed_project() if project_file() else None
+    return RUNS if project is None or project.out is None else project.out
+
+
 @contextmanager
 def open_runner(
-    runs: Path = RUNS,
+    runs: Path | None = None,
     *,
     out: Path | None = None,
     observe: Iterable[str] = (),
@@ -158,7 +166,14 @@ def open_runner(
     # after the observers, which were typed at this command line
     context = replace(context, source=source)
     try:
-        yield Runner(context, runs, observers, cache_responses, out=out, detail=verbose)
+        yield Runner(
+            context,
+            runs or runs_folder(),
+            observers,
+            cache_responses,
+            out=out,
+            detail=verbose,
+        )
         # not in `finally`: what was refused is told in its one line alone
         warnings.release()
     finally:
@@ -174,10 +189,10 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
 
     context = Context(announce=announce, allowed=frozenset(allow or ()))
     require_own_cache(context.cache)
-    given = pairs("-D", options or ())
+    given = pairs("-O data.KEY", options or ())
     if data is None:
         if given:
-            raise UserError("-D without --data", remedy="Add --data SPEC")
+            raise UserError("-O data.KEY without --data", remedy="Add --data SPEC")
         return context
     return context.for_dataset(context.build("dataset", data, given))
 
@@ -207,7 +222,7 @@ def verbosity(quiet: bool, verbose: int) -> "Verbosity":
 
 
 def by_role(
-    options: Mapping[str, str], role: str = "-T role"
+    options: Mapping[str, str], role: str = "-O tool.ROLE"
 ) -> dict[str, dict[str, str]]:
     """`{"role.key": value}` by role and key; raises UserError where there is no role."""
     roles: dict[str, dict[str, str]] = {}
@@ -215,8 +230,9 @@ def by_role(
         own, dot, key = name.partition(".")
         if not dot or not key:
             flag, _, word = role.partition(" ")
+            owner, dot, _ = word.rpartition(".")
             raise UserError(
-                f"{flag} {name}={value}",
+                f"{flag} {owner}{dot}{name}={value}",
                 expected=f"{word}.key=value",
                 got=f"'{name}'",
             )

@@ -29,8 +29,7 @@ class AuditPlan(JsonOutput):
 
     It is whole where `until` is missing. After that come at most `more` trials, missing where the
     method does not say how many. `samples` with so many `frames` are looked at, the first
-    of so many `pixels`, and they ask so many different `questions`. `estimate` says that the
-    answers of a few trials stood for all.
+    of so many `pixels`, and they ask so many different `questions`.
     """
 
     # trials are what a method asks for, calls what is left of them after the cache
@@ -48,7 +47,6 @@ class AuditPlan(JsonOutput):
     frames: int
     pixels: int
     questions: int
-    estimate: bool
 
     @classmethod
     def of(cls, plan: Plan) -> "AuditPlan":
@@ -57,7 +55,7 @@ class AuditPlan(JsonOutput):
 
 
 class RunRow(Value):
-    """A run of `cuescope runs`; "-" stands for what its report does not tell.
+    """A run of `cuescope list`; "-" stands for what its report does not tell.
 
     `findings` are counted by cue, and `verdict` is what they say. `fault` says why a report cannot
     be read, and what to do.
@@ -71,11 +69,13 @@ class RunRow(Value):
     date: str
     made: str
     verdict: str | None = None
+    impact: str | None = None
+    status: str | None = None
     fault: str | None = None
 
 
 class RunList(JsonOutput):
-    """`cuescope runs`: the newest first."""
+    """`cuescope list`: the newest first."""
 
     runs: tuple[RunRow, ...]
 
@@ -100,14 +100,14 @@ class MatrixResult(JsonOutput):
 
 
 class OpenedPage(JsonOutput):
-    """`cuescope open`: where the page is, and whether a browser showed it."""
+    """`cuescope show --page`: where the page is, and whether a browser showed it."""
 
     page: str
     opened: bool
 
 
 class BenchResult(JsonOutput):
-    """`cuescope bench`; pictures are PNG or JPEG in base64."""
+    """`cuescope dev bench`; pictures are PNG or JPEG in base64."""
 
     bench: str
     tables: tuple[Table, ...]

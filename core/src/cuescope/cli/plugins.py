@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,10 +28,10 @@ from cuescope.installing import (
     is_own,
     plan_installation,
 )
-from cuescope.plugin_index import fetch_index, shipped_index
+from cuescope.plugin_index import shipped_index
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.printable import printable
-from cuescope_core.registry import IMPORT_SECONDS, KINDS, Entry, Problem, Registry
+from cuescope_core.registry import KINDS, Entry, Problem, Registry
 
 if TYPE_CHECKING:
     from cuescope.cli.outputs import PluginDescription
@@ -119,12 +118,8 @@ def list_(
     registry = Registry()
     # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0002)
     check = check or strict
-    if check:
-        # numpy and pydantic: else the first plugin would seem slow
-        import_module("cuescope_core.capabilities")
     problems = {
-        # of a list: one plugin that hangs must not hide the others
-        entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
+        entry: registry.check(entry) if check else entry.problem
         for entry in (
             registry.entries if kind is None else registry.of_kind(kind.value)
         )
@@ -158,9 +153,6 @@ def list_(
         typer.secho(printable(f"broken: {title}"), fg="red")
         echo(f"  reason: {problem.reason}")
         echo(f"  remedy: {problem.remedy}")
-    for entry, remark in registry.remarks.items():
-        if entry in listed:
-            echo(f"remark: {_title(entry)}: {remark}; tell the authors of {entry.dist}")
     if not check:
         echo("Nothing was imported; `cuescope plugins --check` tries each one.")
     elif problems and not faults:
@@ -315,16 +307,10 @@ def search(
         typer.Argument(metavar="WORDS...", help="Each is in the line. [default: all]"),
     ] = None,
     kind: OfKind = None,
-    newest: Annotated[
-        bool,
-        typer.Option(
-            "--newest", help="Fetch the list of today from the project's page."
-        ),
-    ] = False,
     as_json: PrintsJson = False,
 ) -> None:
     """Search the list of everybody's plugins, installed or not."""
-    index = fetch_index() if newest else shipped_index()
+    index = shipped_index()
     found = [
         plugin
         for plugin in index
@@ -353,8 +339,7 @@ def search(
         how = "installed" if is_here else how_to_install_listed(plugin.dist)
         echo(f"  {how}")
     if not found:
-        wider = "other words" if newest else "other words, or --newest"
-        echo(f"None of {len(index)} listed plugins has all these words: try {wider}.")
+        echo(f"None of {len(index)} listed plugins has all these words: try others.")
         if kind is None or kind.value == "model":
             echo(
                 "A model of your own needs no plugin: from Python, cuescope.audit takes a function "

@@ -1,4 +1,4 @@
-"""Output of commands with `--json`: each names its models, for `cuescope schema COMMAND`."""
+"""Output of commands with `--json`: each names its models, for `cuescope dev schema COMMAND`."""
 
 from collections.abc import Callable
 from functools import wraps

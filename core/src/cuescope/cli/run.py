@@ -1,4 +1,4 @@
-"""`cuescope run FILE.yaml`: a matrix of methods, models and data sets."""
+"""`cuescope run FILE`: a matrix of methods, models and data sets."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,7 +7,6 @@ import typer
 
 from cuescope.cli.echo import echo
 from cuescope.cli.options import (
-    RUNS,
     Again,
     Allow,
     NoCache,
@@ -16,6 +15,7 @@ from cuescope.cli.options import (
     Quiet,
     Verbose,
     open_runner,
+    runs_folder,
 )
 from cuescope.cli.paths import output_folder
 from cuescope.cli.printing import prints
@@ -33,9 +33,15 @@ LEVEL = 0.05  # of false findings, over all audits of a file
 @prints("cuescope.cli.outputs:MatrixResult")
 def run(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")
-    ],
-    out: Annotated[Path, output_folder("Folder of the runs.")] = RUNS,
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="YAML or TOML; see `cuescope dev schema`. [default: cuescope.toml]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, output_folder("Folder of the runs. [default: runs]")
+    ] = None,
     again: Again = False,
     allow: Allow = None,
     observe: Observers = None,
@@ -44,16 +50,28 @@ def run(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Run the audits of a YAML file; goes on where it stopped."""
+    """Run the audits of a file; goes on where it stopped."""
     from cuescope.cli.outputs import MatrixResult, MatrixRow
     from cuescope.matrix import read_matrix
+    from cuescope.project import allowed_project, project_file
     from cuescope_core.building import Choices, require_openable_data
     from cuescope_core.trust.source import Source
 
-    requests = list(read_matrix(file).requests())
-    folder = file.parent.resolve()
-    # a run file may be anybody's: it names what lies beside it, or what --allow says
-    source = Source(f"the run file {file}", folder, frozenset(allow or ()))
+    source = None
+    if file is None:
+        file = project_file()
+        if file is None or allowed_project() is None:
+            raise UserError(
+                "FILE is missing",
+                remedy="Name one, or allow cuescope.toml: cuescope init",
+            )
+    else:
+        # a run file may be anybody's: it names what lies beside it, or what --allow says
+        folder = file.parent.resolve()
+        source = Source(f"the run file {file}", folder, frozenset(allow or ()))
+    matrix = read_matrix(file)
+    requests = list(matrix.requests())
+    out = out or runs_folder()
     reports: dict[str, Report] = {}
     faults: dict[str, str] = {}
     with open_runner(

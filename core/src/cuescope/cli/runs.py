@@ -1,4 +1,4 @@
-"""`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
+"""`cuescope list`: which audits were run here."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,23 +7,26 @@ from typing import Annotated, Any
 import typer
 
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, PrintsJson
+from cuescope.cli.options import PrintsJson, runs_folder
 from cuescope.cli.printing import prints
-from cuescope_core.errors import UserError, nearest
+from cuescope_core.errors import UserError
 
 
 @prints("cuescope.cli.outputs:RunList")
-def runs(
+def list_runs(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the runs are.")
-    ] = RUNS,
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Where the runs are. [default: runs]"),
+    ] = None,
     as_json: PrintsJson = False,
 ) -> None:
     """List the runs of a folder with what they found; the newest first."""
     from cuescope.cli.outputs import RunList, RunRow
 
+    is_named = folder is not None
+    folder = folder or runs_folder()
     if not folder.is_dir():
-        if folder != RUNS:
+        if is_named:
             raise UserError(f"no folder {folder}", expected="a folder of runs")
         if as_json:
             RunList(runs=()).show()
@@ -57,64 +60,3 @@ def _words(row: dict[str, Any], *, strangers: bool) -> Iterator[str]:
     made = f", made {row['made']}" if strangers else ""
     yield f"{row['date']}  {row['method']}: {row['model']} on {row['data']}{made}"
     yield row["verdict"] or "No cue found."
-
-
-@prints("cuescope.cli.outputs:OpenedPage")
-def open_page(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Run folder, its name, or a page.")
-    ],
-    as_json: PrintsJson = False,
-) -> None:
-    """Open the page of a run in the browser, and print where it is."""
-    import webbrowser
-
-    page = find_page(run)
-    if not as_json:
-        echo(str(page))
-    try:
-        opened = webbrowser.open(page.resolve().as_uri())
-    except webbrowser.Error:
-        opened = False
-    if as_json:
-        from cuescope.cli.outputs import OpenedPage
-
-        OpenedPage(page=str(page), opened=opened).show()
-    elif not opened:
-        echo("cuescope: there is no browser here; open this file in one", err=True)
-
-
-def find_page(run: Path) -> Path:
-    """The HTML page of a run folder, of a run's name in `runs`, or a page that we wrote.
-
-    Raises UserError for a page of anybody else: a browser runs what it says.
-    """
-    from cuescope.report.own_pages import command_for_page, require_own_page
-    from cuescope_core.runs import own_file
-
-    for path in (run, RUNS / run):
-        has_report = (path / "report.json").is_file()
-        page = own_file(path, "report.html") if path.is_dir() else path
-        if page.is_file() and page.suffix == ".html":
-            if path.is_dir() and not has_report:
-                raise UserError(
-                    f"{path} is no run folder",
-                    expected="report.html beside report.json",
-                    got="a page without its report",
-                )
-            require_own_page(page)
-            return page
-        if has_report:
-            raise UserError(
-                f"{path} has no page",
-                remedy=f"`{command_for_page(path, path / 'report.html')}` writes it",
-            )
-    from cuescope.report.listing import report_files
-
-    known = [str(file.parent) for file in report_files(RUNS)] if RUNS.is_dir() else []
-    raise UserError(
-        f"no run at {run}",
-        expected="a run folder, or its name in runs",
-        remedy=nearest(str(run), [*known, *(Path(name).name for name in known)])
-        or "`cuescope runs` lists them",
-    )

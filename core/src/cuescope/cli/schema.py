@@ -1,4 +1,4 @@
-"""`cuescope schema`: JSON schemas of the run file and of what commands print with `--json`."""
+"""`cuescope dev schema`: JSON schemas of files and of what commands print with `--json`."""
 
 import json
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from cuescope.cli.paths import output_folder
 from cuescope_core.errors import UserError, nearest
 
 RUN_FILE = "run-file"
+PROJECT = "project"
 LOG_LINE = "log-line"
 Schema = dict[str, Any]
 
@@ -22,7 +23,8 @@ def schema(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A command (runs, cache prune), run-file or log-line. [default: run-file]",
+            help="A command (list, cache prune), run-file, project or log-line. "
+            "[default: run-file]",
         ),
     ] = None,
     out: Annotated[
@@ -36,7 +38,9 @@ def schema(
         return
     wanted = " ".join(name or [RUN_FILE])
     # the run file alone needs no command to be imported
-    found = dict(own_schemas() if wanted in (RUN_FILE, LOG_LINE) else schemas(group))
+    found = dict(
+        own_schemas() if wanted in (RUN_FILE, PROJECT, LOG_LINE) else schemas(group)
+    )
     if wanted not in found:
         raise UserError(
             f"schema {wanted}",
@@ -75,9 +79,10 @@ def schemas(group: Any) -> Iterator[tuple[str, Schema]]:
 def own_schemas() -> Iterator[tuple[str, Schema]]:
     """Those that belong to no command."""
     from cuescope.cli.outputs import LogLine, as_schema
-    from cuescope.matrix import Matrix
+    from cuescope.matrix import Matrix, Project
 
     yield RUN_FILE, Matrix.model_json_schema() | _head(RUN_FILE)
+    yield PROJECT, Project.model_json_schema() | _head(PROJECT)
     yield LOG_LINE, as_schema(LogLine) | _head(LOG_LINE)
 
 

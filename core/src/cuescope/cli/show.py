@@ -1,22 +1,27 @@
-"""`cuescope show RUN`: look at a stored report again."""
+"""`cuescope show RUN`: look at a stored report again, or at its page."""
 
-import warnings
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import AsJson, Pairs, Verbose, is_made_here
+from cuescope.cli.options import AsJson, Pairs, Verbose, is_made_here, runs_folder
 from cuescope.cli.paths import file_of_run, page_file
+from cuescope.cli.printing import prints
 from cuescope.cli.program import program
+from cuescope_core.errors import UserError, nearest
 
 
+@prints("cuescope_core.conclusions:Report", "cuescope.cli.outputs:OpenedPage")
 def show(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Run folder or report.json.")
+        Path,
+        typer.Argument(metavar="RUN", help="Run folder, report.json, or a page."),
     ],
+    page: Annotated[
+        bool, typer.Option("--page", help="Open its page in the browser.")
+    ] = False,
     cue: Annotated[
         str | None,
         typer.Option(metavar="N", help="One finding, by its number or name."),
@@ -35,7 +40,10 @@ def show(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Show a stored report, or write its HTML page."""
+    """Show a stored report, or its page."""
+    if page:
+        _open_page(run, as_json=as_json)
+        return
     from cuescope.cli.terminal import stdout
     from cuescope.cue_names import give_names, read_names, renamed
     from cuescope.report.html import render
@@ -65,12 +73,58 @@ def show(
         show_report(stored, stdout(), str(folder.path), program(), verbose)
 
 
-@wraps(show)
-def report(**words: Any) -> None:
-    """Show a stored report by the name that the command had before."""
-    warnings.warn(
-        "use `cuescope show`, `cuescope report` ends in 0.3",
-        FutureWarning,
-        stacklevel=1,
+def _open_page(run: Path, *, as_json: bool) -> None:
+    """Open the page of a run in the browser, and print where it is."""
+    import webbrowser
+
+    page = find_page(run)
+    if not as_json:
+        echo(str(page))
+    try:
+        opened = webbrowser.open(page.resolve().as_uri())
+    except webbrowser.Error:
+        opened = False
+    if as_json:
+        from cuescope.cli.outputs import OpenedPage
+
+        OpenedPage(page=str(page), opened=opened).show()
+    elif not opened:
+        echo("cuescope: there is no browser here; open this file in one", err=True)
+
+
+def find_page(run: Path) -> Path:
+    """The HTML page of a run folder, of a run's name in `runs`, or a page that we wrote.
+
+    Raises UserError for a page of anybody else: a browser runs what it says.
+    """
+    from cuescope.report.own_pages import command_for_page, require_own_page
+    from cuescope_core.runs import own_file
+
+    folder = runs_folder()
+    for path in (run, folder / run):
+        has_report = (path / "report.json").is_file()
+        page = own_file(path, "report.html") if path.is_dir() else path
+        if page.is_file() and page.suffix == ".html":
+            if path.is_dir() and not has_report:
+                raise UserError(
+                    f"{path} is no run folder",
+                    expected="report.html beside report.json",
+                    got="a page without its report",
+                )
+            require_own_page(page)
+            return page
+        if has_report:
+            raise UserError(
+                f"{path} has no page",
+                remedy=f"`{command_for_page(path, path / 'report.html')}` writes it",
+            )
+    from cuescope.report.listing import report_files
+
+    files = report_files(folder) if folder.is_dir() else []
+    known = [str(file.parent) for file in files]
+    raise UserError(
+        f"no run at {run}",
+        expected="a run folder, or its name in runs",
+        remedy=nearest(str(run), [*known, *(Path(name).name for name in known)])
+        or "`cuescope list` lists them",
     )
-    show(**words)

@@ -12,8 +12,9 @@ def commands(group: Any) -> Iterator[tuple[str, Any, Any]]:
     root = group.make_context("cuescope", [], resilient_parsing=True)
     brought = {entry.name: entry for entry in Registry().of_kind("command")}
     for path, command, context in _below("", group, root):
-        if path in brought:  # what stands in the group only hands the line on
-            command = parser_of(Registry().load(brought[path]))
+        entry = brought.get(path.removeprefix("dev "))
+        if entry is not None:  # what stands in the group only hands the line on
+            command = parser_of(Registry().load(entry))
             context = command.make_context(
                 f"cuescope {path}", [], resilient_parsing=True
             )

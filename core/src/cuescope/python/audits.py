@@ -45,7 +45,7 @@ def audit(
     `model` and `data` are SPECs as on the command line, or objects: an open_clip or transformers
     model with its processor, a function from images to probabilities, a tuple (images, labels), a
     pandas DataFrame, a `datasets.Dataset` ... `options`, `model_options` and `data_options` are
-    those of -O, -M and -D. `settings` are as on the command line (`seed`, `limit`, `device` ...).
+    those of -O. `settings` are as on the command line (`seed`, `limit`, `device` ...).
     `model_name` and `data_name` are what a report calls an object; answers of a function are kept
     only under a name that you give it. `cache=False` neither reads nor keeps any answer.
 

@@ -4,7 +4,6 @@ from io import BytesIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from cuescope.installing import how_to_install
 from cuescope_core.conclusions import Report, Score
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.printable import one_line, printable
@@ -90,6 +89,8 @@ def _figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
+        from cuescope.installing import how_to_install
+
         raise UserError(
             "figures need matplotlib", remedy=how_to_install("cuescope[notebook]")
         ) from error

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 
-from cuescope.installing import how_to_install
 from cuescope_core.conclusions import Report, Score
 from cuescope_core.errors import UserError
 from cuescope_core.printable import one_line, printable
@@ -154,6 +153,8 @@ def require_pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
+        from cuescope.installing import how_to_install
+
         raise UserError(
             "tables need pandas", remedy=how_to_install("cuescope[notebook]")
         ) from error

@@ -7,10 +7,10 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
-from cuescope.report.outlines import path_around
 from cuescope.report.pictures import stored_picture
 from cuescope.report.screen import (
     STATUS,
@@ -298,7 +298,7 @@ def _picture(
         return tile | {"source": None, "width": 1, "height": 1}
     outline = portrait and portrait.outline_of(occurrence)
     if outline:
-        tile["outline"] = path_around(outline.mask, width, height)
+        tile["outline"] = _path_around(outline.mask, width, height)
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
 
@@ -381,3 +381,32 @@ def _visible(value: Any) -> Any:
         return value
     # a page has texts of several lines
     return "\n".join(map(printable, value.split("\n")))
+
+
+def _path_around(mask: np.ndarray, width: int, height: int) -> str:
+    """The edges between cells of the mask (row, col) and others, in a picture of this size.
+
+    >>> _path_around(np.array([[True, False]]), 20, 10)
+    'M0 0H10M0 10H10M0 0V10M10 0V10'
+    """
+    rows, cols = mask.shape
+    high = height / rows
+    wide = width / cols
+    # what lies outside of the frame is no part of the mask
+    framed = np.pad(mask, 1)
+    across = framed[1:, 1:-1] != framed[:-1, 1:-1]
+    down = framed[1:-1, 1:] != framed[1:-1, :-1]
+    path = []
+    for row, start, end in _runs_of_edges(across):
+        path.append(f"M{start * wide:g} {row * high:g}H{end * wide:g}")
+    for col, start, end in _runs_of_edges(down.T):
+        path.append(f"M{col * wide:g} {start * high:g}V{end * high:g}")
+    return "".join(path)
+
+
+def _runs_of_edges(lines: np.ndarray) -> list[tuple[int, int, int]]:
+    """Yield the number of each line, and where a run of True starts and ends."""
+    steps = np.diff(np.pad(lines.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    numbers, starts = np.nonzero(steps == 1)
+    _, ends = np.nonzero(steps == -1)
+    return list(zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True))

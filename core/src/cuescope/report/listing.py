@@ -51,6 +51,8 @@ class ListedRun:
     made: str = UNKNOWN
     cues: tuple[ListedCue, ...] = ()
     verdict: str | None = None  # what its findings say
+    impact: str | None = None  # of the first of them, as "134 of 229 errors"
+    status: str | None = None
     fault: str | None = None  # why it cannot be read, and what to do
 
     @property
@@ -98,6 +100,8 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
     origin = report["provenance"]
     cues = tuple(_cues(report))
     claims = list(_claims(report))
+    found = next(_found(report), {})
+    impact = found.get("impact")
     signature = str(report.get("signature"))
     # by its own word: whoever opens the run compares the seal with the content
     is_own = is_signed(str(report.get("seal")), signature, cache_folder())
@@ -111,6 +115,8 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
         made="here" if is_own else "elsewhere",
         cues=cues,
         verdict="; ".join(claims) or None,
+        impact=impact and f"{impact['count']} of {impact['total']} {impact['of']}",
+        status=found.get("status"),
     )
 
 
@@ -131,9 +137,15 @@ def _claims(report: Mapping[str, Any]) -> Iterator[str]:
         found = (cue.feature for cue in _cues(report) if cue.is_finding)
         yield from (names[feature].upper() for feature in dict.fromkeys(found))
         return
-    for cue in report["cues"]:
+    for cue in _found(report):
+        yield str(cue["claim"]).replace("{feature}", names[cue["feature"]].upper())
+
+
+def _found(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The cues that pass the method's rule; reports of schema 1 have none."""
+    for cue in report.get("cues", ()):
         if cue["status"] == "not used" or any(row["passes"] for row in cue["rows"]):
-            yield str(cue["claim"]).replace("{feature}", names[cue["feature"]].upper())
+            yield cue
 
 
 def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:

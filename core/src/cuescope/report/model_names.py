@@ -16,7 +16,6 @@ from cuescope_core.store import UNREADABLE, CacheFile, ResponseCache
 if TYPE_CHECKING:
     from cuescope_core.auditing import Audit
 
-OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
 LAST = 1e11  # seconds: a later time is no date
 TOGETHER = 500  # rows of a transaction
@@ -130,14 +129,13 @@ class KeptAnswers(AnyCache, ResponseCache):
                 names[key.removeprefix("model ")[:MODEL_LETTERS]] = model
         # counted by SQLite: keys of a million answers need not come into Python
         query = (
-            f"SELECT CASE WHEN substr(key, {MODEL_LETTERS + 1}, 1) = '-' "
-            f"THEN substr(key, 1, {MODEL_LETTERS}) ELSE '' END AS mark, "
-            "count(*), sum(length(value)) FROM rows "
-            "WHERE key NOT LIKE 'model %' AND key NOT LIKE 'pace %' GROUP BY mark"
+            f"SELECT substr(key, 1, {MODEL_LETTERS}) AS mark, count(*), "
+            "sum(length(value)) FROM rows "
+            f"WHERE substr(key, {MODEL_LETTERS + 1}, 1) = '-' GROUP BY mark"
         )
         kept = []
         for mark, answers, size in self._rows(query):
-            name, used = names.get(mark, (OLD, None))
+            name, used = names.get(mark, ("unknown", None))
             kept.append(KeptModel(mark, name, answers, size, used))
         return sorted(kept, key=lambda model: -model.size)
 
@@ -145,17 +143,11 @@ class KeptAnswers(AnyCache, ResponseCache):
         """Delete the answers of a model."""
 
         def delete(connection: Connection) -> None:
-            if model.mark:
-                # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
-                span = (f"{model.mark}-", f"{model.mark}.")
-                connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
-            else:
-                connection.execute(
-                    "DELETE FROM rows WHERE key NOT LIKE 'model %' AND key NOT LIKE 'pace %' "
-                    f"AND substr(key, {MODEL_LETTERS + 1}, 1) != '-'"
-                )
-            for kind in ("model", "pace"):
-                span = (f"{kind} {model.mark or '-'}", f"{kind} {model.mark or '-'}~")
+            # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
+            mark = model.mark
+            spans = [(f"{mark}-", f"{mark}."), (f"model {mark}", f"model {mark}~")]
+            spans.append((f"pace {mark}", f"pace {mark}~"))
+            for span in spans:
                 connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
 
         self._transact(delete)
@@ -163,9 +155,9 @@ class KeptAnswers(AnyCache, ResponseCache):
     def parts(self, model: KeptModel) -> Iterator[dict[str, bytes]]:
         """The rows of a model, some at a time."""
         for kind in ("model", "pace"):
-            yield self.scan(f"{kind} {model.mark or '-'}")
+            yield self.scan(f"{kind} {model.mark}")
         for part in _PARTS:
-            yield self.scan(f"{model.mark}-{part}" if model.mark else part)
+            yield self.scan(f"{model.mark}-{part}")
 
 
 def read_model(value: bytes) -> tuple[str, float] | None:

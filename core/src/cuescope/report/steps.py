@@ -40,8 +40,8 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
 def copyable(command: str, width: int) -> list[str]:
     """The lines of a command that a shell takes as one; an option stays with its value.
 
-    >>> copyable("cuescope audit trove --model toy -M epochs=3", 24)
-    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -M epochs=3']
+    >>> copyable("cuescope audit trove --model toy -O model.epochs=3", 24)
+    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -O model.epochs=3']
     """
     parts: list[str] = []
     for word in map(shlex.quote, command_words(command)):
@@ -76,7 +76,10 @@ def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str
     ]
     is_new = report.findings and not tests_a_run(report)
     if is_new and _samples_with_first(report):
-        look = f"cuescope open {shlex.quote(run)}", "pictures with the cue and without"
+        look = (
+            f"cuescope show --page {shlex.quote(run)}",
+            "pictures with the cue and without",
+        )
         tests = [
             (command, "is it a cause?")
             for command, _ in own

@@ -11,13 +11,8 @@ from pathlib import Path
 
 import platformdirs
 
-from cuescope_core.atomic_files import locked, read_whole, write_atomically
-from cuescope_core.checksummed_files import (
-    DamagedFileError,
-    read_sealed,
-    with_seal,
-    write_sealed,
-)
+from cuescope_core.atomic_files import locked, write_atomically
+from cuescope_core.checksummed_files import read_sealed, with_seal, write_sealed
 from cuescope_core.errors import UserError
 
 KEY_BYTES = 32
@@ -44,12 +39,9 @@ def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
     """True if this user signed the seal, with the same cache folder."""
     # a stranger's report may hold half characters
     given = (signature or "").encode(errors="replace")
-    # runs of before cache folders had ids are bound to the path
-    homes = (_home_of(answers, make=False), str(answers.expanduser().resolve()))
+    own = _signature(seal, _home_of(answers, make=False)).encode()
     # in constant time: how long it takes tells nothing of the signature
-    return any(
-        hmac.compare_digest(_signature(seal, home).encode(), given) for home in homes
-    )
+    return hmac.compare_digest(own, given)
 
 
 def _signature(seal: str, home: str) -> str:
@@ -110,26 +102,14 @@ def _key(file: Path) -> bytes:
             )
             return secrets.token_bytes(KEY_BYTES)
     try:
-        key = _read(file)
+        # a person may keep it behind a link
+        key = read_sealed(file.resolve(), most=_MOST_BYTES)
     except (OSError, UserError) as error:
         raise _no_key(file) from error
     # an empty or cut file would be a key that anybody can guess
     if len(key) != KEY_BYTES:
         raise _no_key(file)
     return key
-
-
-def _read(file: Path) -> bytes:
-    try:
-        # a person may keep it behind a link
-        return read_sealed(file.resolve(), most=_MOST_BYTES)
-    except DamagedFileError:
-        # of before there were checksums: it gets one, so that from now on a flip is told
-        key = read_whole(file, most=_MOST_BYTES)
-        if len(key) == KEY_BYTES:
-            with suppress(UserError):
-                write_atomically(file, with_seal(file.name, key), mode=0o600)
-        return key
 
 
 def _no_key(file: Path) -> UserError:

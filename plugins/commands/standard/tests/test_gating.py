@@ -34,7 +34,6 @@ from cuescope_commands.gating._policy import (
     CuesGrewAtMost,
     Policy,
     PolicyText,
-    TestedFor as PowerOf,
     WorstGroupAtLeast,
     read_policy,
 )
@@ -108,12 +107,13 @@ def write(folder: Path, text: str) -> Path:
 
 def test_a_policy_is_read_with_its_lines(tmp_path: Path) -> None:
     text = "version: 1\n# why\nrules:\n- rule: accuracy-at-least\n  percent: 60\n\n"
-    text += "- {rule: tested-for, points: 10}\n"
+    text += "- {rule: cues-cost-at-most, points: 10}\n"
     policy = read_policy(write(tmp_path, text))
     assert policy.lines == [4, 7]
     assert policy.policy.rules[1].undecided == "block"
     jsonschema.validate(
-        {"rules": [{"rule": "tested-for", "points": 10}]}, Policy.model_json_schema()
+        {"rules": [{"rule": "cues-cost-at-most", "points": 10}]},
+        Policy.model_json_schema(),
     )
 
 
@@ -132,7 +132,10 @@ def test_a_policy_is_read_with_its_lines(tmp_path: Path) -> None:
         ),
         ("rules: [{rule: accuracy-at-least, percents: 60}]", "percent"),
         ("rules: [{rule: accuracy-at-least}]", "percent"),
-        ("rules: [{rule: tested-for, points: 9, undecided: ok}]", "'block' or 'pass'"),
+        (
+            "rules: [{rule: cues-cost-at-most, points: 9, undecided: ok}]",
+            "'block' or 'pass'",
+        ),
         ("rules: !!python/object/apply:os.system ['false']", "is no YAML"),
         (
             "a: &a [1]\nb: &b [" + "*a," * 400 + "]\nrules: [" + "*b," * 400 + "]",
@@ -343,26 +346,23 @@ def test_a_run_that_measures_no_cost_is_not_judged_by_it() -> None:
     score = Score(feature="a", label="x", metric="lean", value=0.4, low=0.3, high=0.5)
     report = SimpleNamespace(metrics=(lean,), scores=(score,), findings=(score,))
     run = SimpleNamespace(report=report, method="saliency")
-    for rule in (
-        CuesCostAtMost(rule="cues-cost-at-most", points=3),
-        PowerOf(rule="tested-for", points=3, power=0.8),
-    ):
-        with pytest.raises(UserError, match=rf"{rule.rule}: .*one of saliency"):
-            JUDGES[type(rule)](rule, Judged(run, None, 0.01))
+    rule = CuesCostAtMost(rule="cues-cost-at-most", points=3)
+    with pytest.raises(UserError, match=r"cues-cost-at-most: .*one of saliency"):
+        JUDGES[type(rule)](rule, Judged(run, None, 0.01))
 
 
 def test_what_could_be_found_grows_with_what_was_tried() -> None:
     scores = [
         Score(feature="a", label=None, metric="m", value=0.0, low=-0.05, high=0.05)
     ]
-    one = detectable(scores, 0.01, 0.8)
-    many = detectable(scores * 100, 0.01, 0.8)
+    one = detectable(scores, 0.01)
+    many = detectable(scores * 100, 0.01)
     assert one is not None
     assert many is not None
     # a half-width of 5 points at 95% is a spread of 2.55, and 2.33 + 0.84 of these are needed
     assert one == pytest.approx(8.08, abs=0.01)
     assert many > one
-    assert detectable([], 0.01, 0.8) is None
+    assert detectable([], 0.01) is None
 
 
 # ----------------------------------------------------------------------------- a gate that asks

@@ -1,4 +1,4 @@
-"""`cuescope new`: packages that work as they are written, and names that are refused."""
+"""`cuescope dev new`: packages that work as they are written, and names that are refused."""
 
 import ast
 import errno
@@ -278,7 +278,7 @@ def test_the_command_says_what_is_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["new", "tool", "eye", "--dir", str(tmp_path)])
+        main(["dev", "new", "tool", "eye", "--dir", str(tmp_path)])
     assert ended.value.code == 0
     printed = capsys.readouterr().out
     assert f"pip install -e '{tmp_path}/cuescope-eye[testing]'" in printed
@@ -336,7 +336,7 @@ def test_a_full_disk_leaves_no_half_of_a_package(
 
 def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["new", "--help"])
+        main(["dev", "new", "--help"])
     text = " ".join(capsys.readouterr().out.split())
     assert f"One of {', '.join(KINDS_WRITTEN)}." in text
 
@@ -365,7 +365,7 @@ def test_class_names_hide_nothing() -> None:
 
 @pytest.mark.parametrize("role", ["detector", "embedder", "verifier", "namer"])
 def test_what_is_called_by_its_role_is_a_tool(role: str) -> None:
-    with pytest.raises(UserError, match="is a tool: `cuescope new tool mine`"):
+    with pytest.raises(UserError, match="is a tool: `cuescope dev new tool mine`"):
         names_of(role, "mine")
 
 

@@ -1,6 +1,5 @@
 """The page in a real browser: what is seen, by mouse, by keyboard and at 390 pixels."""
 
-import csv
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from cuescope_view.runs import RunsFolder
 from cuescope_view.server import make_app
 
 from .conftest import EVIL, SAMPLES, TOKEN, write_run
-from .test_server import sheet
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 DELAY = 150  # milliseconds that the page waits for the next letter of a search
@@ -84,15 +82,9 @@ def test_what_is_in_doubt_has_no_star(page: Page, home: Path) -> None:
     expect(cue).to_contain_text("? a lamp")
     expect(cue).to_contain_text("<.001")
     expect(cue).to_contain_text("\N{MINUS SIGN}0.50 to \N{MINUS SIGN}0.30")
-    # a run that `cuescope label` writes no sheet of
-    expect(page.get_by_role("link", name="Judge")).to_have_count(0)
 
 
-def test_a_person_finds_looks_names_compares_and_judges(page: Page, home: Path) -> None:
-    sheet(home / "first" / "labels", "pictures/1.jpg")
-    (home / "first" / "labels" / "pictures").mkdir()
-    picture = next((home / "first" / "pictures").iterdir())
-    shutil.copy(picture, home / "first" / "labels" / "pictures" / "1.jpg")
+def test_a_person_finds_looks_names_and_compares(page: Page, home: Path) -> None:
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(2)
     # by keyboard: / leads to the search, Tab and Enter to the run
@@ -138,16 +130,6 @@ def test_a_person_finds_looks_names_compares_and_judges(page: Page, home: Path) 
     page.get_by_label("Flipped").select_option("yes")
     expect(rows).to_have_count(SAMPLES // 5)
     expect(page.locator(".command code")).to_contain_text("cuescope compare")
-    # and back, to judge by keys
-    page.get_by_role("link", name=str(home / "first")).click()
-    page.get_by_role("link", name="Judge").click()
-    expect(page.get_by_role("status").first).to_have_text("Question 2 of 2, 1 answered")
-    page.keyboard.press("2")
-    expect(page.get_by_role("status").first).to_have_text("Question 2 of 2, 2 answered")
-    page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("button", name="yes")).to_have_attribute("aria-pressed", "")
-    with (home / "first" / "labels" / "sheet.csv").open(newline="") as file:
-        assert [row["answer"] for row in csv.DictReader(file)] == ["Yes", "no"]
     assert page.title() != "owned"
 
 

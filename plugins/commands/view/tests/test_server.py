@@ -1,11 +1,7 @@
 """What the page is told, what is written for it, and what it is refused."""
 
 import asyncio
-import csv
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +9,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from cuescope_sdk import Frame, Sample, StoredRun, write_sealed
+from cuescope_sdk import Frame, Sample, StoredRun
 from cuescope_sdk.cues import Cue
 from cuescope_view.server import TokenGuard
 
@@ -38,6 +34,7 @@ def test_runs_and_cues_are_listed_and_searched(client: TestClient) -> None:
     assert [
         (run["method"], run["findings"], run["made"]) for run in answer["runs"]
     ] == [("trove", 1, "here")] * 2
+    assert all(run["verdict"] and run["status"] for run in answer["runs"])
     assert told(client, "cues")["matching"] == 2
     assert told(client, "cues", text="second")["matching"] == 1
     assert told(client, "cues", kind="doubt")["matching"] == 0
@@ -51,14 +48,6 @@ def test_what_is_in_doubt_is_no_finding_beyond_doubt(
     [cue] = told(client, "cues", kind="doubt")["cues"]
     assert Path(cue["run"]["run"]).name == "third"
     assert told(client, "cues", kind="finding")["matching"] == 2
-
-
-def test_only_what_people_can_judge_is_offered(client: TestClient, home: Path) -> None:
-    assert not told(client, "run", id=ids(client)["first"])["asks_people"]
-    write_run(home / "third", method="spurlens")
-    write_run(home / "mailed", method="spurlens", own=False)
-    asks = [told(client, "run", id=ids(client)[name]) for name in ("third", "mailed")]
-    assert [run["asks_people"] for run in asks] == [True, False]
 
 
 def test_samples_of_a_cue_are_filtered_and_sorted(client: TestClient) -> None:
@@ -106,6 +95,8 @@ def test_pictures_are_small_and_drawn_anew(client: TestClient) -> None:
     shown = client.get("/api/picture", params={"id": run, "sample": "s000"})
     assert shown.headers["content-type"] == "image/jpeg"
     assert shown.content.startswith(b"\xff\xd8")
+    first = client.get("/api/thumbnail", params={"id": run})
+    assert first.content.startswith(b"\xff\xd8")
     assert "no picture" in told(client, "picture", 400, id=run, sample="s001")["error"]
 
 
@@ -127,90 +118,9 @@ def test_a_name_is_kept_and_taken_back(client: TestClient, home: Path) -> None:
     assert refused.status_code == 400
 
 
-def sheet(folder: Path, picture: str = "../../key") -> None:
-    """As `cuescope label` writes it, the second picture wherever it may be."""
-    columns = ("number", "picture", "question", "text", "answers", "answer")
-    folder.mkdir()
-    with (folder / "sheet.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerow(
-            (1, "pictures/1.jpg", "Is a bird there?", "", "yes or no", "Yes")
-        )
-        writer.writerow((2, picture, "'=Is it?", "", "yes or no", ""))
-    items = []
-    for number in (1, 2):
-        item = {"number": number, "answers": ["yes", "no"], "expected": "secret"}
-        items.append(item)
-    write_sealed(folder / "key.json", json.dumps({"items": items}).encode())
-
-
-def filled(folder: Path) -> Rows:
-    with (folder / "sheet.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-ANSWER = """
-import sys
-from pathlib import Path
-from cuescope_view.sheet import Sheet
-for answer in ["yes", "no"] * 5:
-    Sheet(Path(sys.argv[1])).answer(int(sys.argv[2]), answer)
-"""
-
-
-def test_two_pages_that_write_one_sheet_keep_both_answers(home: Path) -> None:
-    folder = home / "first" / "labels"
-    sheet(folder, "pictures/2.jpg")
-    writers = [
-        subprocess.Popen([sys.executable, "-c", ANSWER, str(folder), number])
-        for number in "12"
-    ]
-    assert [writer.wait() for writer in writers] == [0, 0]
-    assert [row["answer"] for row in filled(folder)] == ["no", "no"]
-
-
 def test_what_is_sent_without_an_end_is_refused(client: TestClient) -> None:
     assert client.post("/api/name", content=b" " * 10**6).status_code == 413
     assert client.post("/api/name", content=b" ").status_code == 400
-
-
-@pytest.mark.parametrize("number", ["", "x", "-1", "\u00b2", "9" * 5000])
-def test_a_sheet_whose_question_has_no_number_is_told_in_a_line(
-    client: TestClient, home: Path, number: str
-) -> None:
-    """A number of thousands of digits is none that Python reads."""
-    run = ids(client)["first"]
-    sheet(home / "first" / "labels")
-    file = home / "first" / "labels" / "sheet.csv"
-    file.write_text(file.read_text().replace("\n1,", f"\n{number},", 1))
-    error = told(client, "sheet", 400, id=run)["error"]
-    assert "the number of a question is none" in error
-    assert len(error) < 300
-
-
-def test_the_sheet_of_label_is_filled_in(client: TestClient, home: Path) -> None:
-    run = ids(client)["first"]
-    assert told(client, "sheet", id=run)["questions"] is None
-    sheet(home / "first" / "labels")
-    answer = told(client, "sheet", id=run)
-    assert "secret" not in json.dumps(answer)
-    assert [q["answer"] for q in answer["questions"]] == ["yes", ""]
-    assert answer["questions"][1]["question"] == "=Is it?"
-    assert answer["command"].endswith("--read " + str(home / "first/labels/sheet.csv"))
-
-    def say(number: int, word: str) -> int:
-        body = {"run": run, "number": number, "answer": word}
-        return client.post("/api/answer", json=body).status_code
-
-    assert [say(2, "no"), say(2, "maybe"), say(3, "yes")] == [200, 400, 400]
-    rows = filled(home / "first" / "labels")
-    assert [row["answer"] for row in rows] == ["Yes", "no"]
-    assert rows[1]["question"] == "'=Is it?", "what was not answered stays as it was"
-    # a sheet that was mailed names what it likes
-    assert "number" in told(client, "sheet-picture", 400, id=run, number="x")["error"]
-    error = told(client, "sheet-picture", 400, id=run, number=2)["error"]
-    assert "leads out of" in error
 
 
 # ---------------------------------------------------------------------------------- refusals
@@ -273,23 +183,20 @@ def test_paths_lead_nowhere(client: TestClient, path: str) -> None:
 def test_a_run_that_reaches_out_of_the_folder_is_refused(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_relative: bool
 ) -> None:
-    """By a link to a report, to answers or to a sheet: none of them is read."""
+    """By a link to a report or to answers: none of them is read."""
     outside = write_run(tmp_path / "outside")
-    (outside / "labels").mkdir()
     (home / "linked").mkdir()
     (home / "linked" / "report.json").symlink_to(outside / "report.json")
     answers = home / "first" / "answers.parquet"
     answers.unlink()
     answers.symlink_to(outside / "answers.parquet")
-    (home / "deep" / "second" / "labels").symlink_to(outside / "labels")
     # as the command gives it: `runs` where nothing is typed
     monkeypatch.chdir(tmp_path)
     client = client_of(home.relative_to(tmp_path) if is_relative else home)
     runs = ids(client)
     assert "linked" not in runs
-    for run, what in (("first", "samples"), ("second", "sheet")):
-        error = told(client, what, 400, id=runs[run])["error"]
-        assert "leads out of" in error
+    error = told(client, "samples", 400, id=runs["first"])["error"]
+    assert "leads out of" in error
 
 
 def test_of_a_run_of_somebody_else_nothing_is_run(
@@ -321,7 +228,7 @@ def test_a_changed_run_is_a_line(client: TestClient, home: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("place", ["", "labels"])
+@pytest.mark.parametrize("place", ["", "pictures"])
 def test_what_is_exchanged_while_it_is_served_leads_nowhere_else(
     client: TestClient, home: Path, place: str
 ) -> None:
@@ -329,12 +236,6 @@ def test_what_is_exchanged_while_it_is_served_leads_nowhere_else(
     told(client, "run", id=run)
     outside = home.parent / "outside"
     write_run(outside)
-    (outside / "labels").mkdir()
-    (outside / "labels" / "sheet.csv").write_text(
-        "number,picture,question,text,answer\n1,a.jpg,q,t,\n"
-    )
-    key = {"items": [{"number": 1, "answers": ["yes"]}]}
-    write_sealed(outside / "labels" / "key.json", json.dumps(key).encode())
     before = sorted((file, file.stat().st_mtime_ns) for file in outside.rglob("*"))
     moved = home / "first" / place
     if moved.exists():
@@ -347,11 +248,8 @@ def test_what_is_exchanged_while_it_is_served_leads_nowhere_else(
         (outside / "report.json").write_bytes(report.read_bytes())
         os.utime(outside / "report.json", ns=(facts.st_atime_ns, facts.st_mtime_ns))
         before = sorted((file, file.stat().st_mtime_ns) for file in outside.rglob("*"))
-    assert "leads out" in told(client, "sheet", 400, id=run)["error"]
-    for path, sent in (
-        ("name", {"run": run, "feature": "bird", "name": "a bird"}),
-        ("answer", {"run": run, "number": 1, "answer": "yes"}),
-    ):
+    assert "leads out" in told(client, "run", 400, id=run)["error"]
+    for path, sent in (("name", {"run": run, "feature": "bird", "name": "a bird"}),):
         assert client.post(f"/api/{path}", json=sent).status_code == 400
     assert before == sorted((f, f.stat().st_mtime_ns) for f in outside.rglob("*"))
 

@@ -149,11 +149,11 @@ def test_labels_are_choices_where_the_questions_share_a_few_answers(
 def test_facts_say_which_it_is_and_how_to_change_it(asked):
     shared, free = ["Is it red?,yes", "Is it big?,no"], ["Where?,sea", "What?,cat"]
     said = asked("question,answer", *shared).facts["answers"]
-    assert said == "2 with the choices no, yes (-D answers=open for free words)"
+    assert said == "2 with the choices no, yes (-O data.answers=open for free words)"
     said = asked("question,answer", *free).facts["answers"]
     assert (
         said
-        == "2 in free words (-D answers=pooled for a choice of all labels, or -D choices)"
+        == "2 in free words (-O data.answers=pooled for a choice of all labels, or -O data.choices)"
     )
     assert "answers" not in asked("label", "cat", "dog").facts
 
@@ -168,7 +168,7 @@ def test_beside_choices_of_their_own_the_other_rows_are_open(asked):
         "question,answer,choices", "A?,a,a|b", "B?,no,", choices=("no", "yes")
     )
     assert [s.choices for s in given] == [("a", "b"), ("no", "yes")]
-    with pytest.raises(UserError, match="-D choices with -D answers=open"):
+    with pytest.raises(UserError, match=r"-O data\.choices with -O data\.answers=open"):
         asked("question,answer", "Is it big?,no", choices=("no", "yes"), answers="open")
 
 
@@ -215,20 +215,20 @@ def test_a_path_goes_before_the_other_names(data, image, opened):
             "video,image,label",
             "no column 'path'.*got columns video, image. Rename one of them",
         ),
-        ("clip,question,answer", "Name the column of the files: -D image=COLUMN$"),
-        ("video_file,label,site", "Then add -D image=video_file"),
-        ("pth,label,site", "Then add -D image=pth"),
+        ("clip,question,answer", "Name the column of the files: -O data.image=COLUMN$"),
+        ("video_file,label,site", "Then add -O data.image=video_file"),
+        ("pth,label,site", "Then add -O data.image=pth"),
         ("path\tlabel\tsite", "Put commas between the columns of a .csv"),
         (
             "path,question,split",
             "Add a column 'answer' with the right answer to each question$",
         ),
         ("path,question,answer_type", "Add a column 'answer' with the right answer"),
-        ("path,question,right_answer", "Then add -D label=right_answer"),
+        ("path,question,right_answer", "Then add -O data.label=right_answer"),
         ("path,action,site", "Rename 'action' to 'actions'"),
         (
             "path,site,mask",
-            "Name the column of the labels .-D label=COLUMN., or add a column",
+            "Name the column of the labels .-O data.label=COLUMN., or add a column",
         ),
     ],
 )
@@ -281,7 +281,9 @@ def test_absolute_paths_within_the_folder(data, image, opened, tmp_path):
     (data / "manifest.csv").write_text(f"path,label\n{data / 'x' / '1.png'},cat\n")
     assert [sample.key for sample in opened()] == ["x/1.png"]
     (data / "manifest.csv").write_text(f"path,label\n{tmp_path / '2.png'},cat\n")
-    with pytest.raises(UserError, match=r"line 2 leads out.*with -D manifest=FILE$"):
+    with pytest.raises(
+        UserError, match=r"line 2 leads out.*with -O data.manifest=FILE$"
+    ):
         opened()
     (data / "manifest.csv").write_text(f"path,label\n{'what is it ' * 60},cat\n")
     with pytest.raises(
@@ -298,7 +300,7 @@ def test_loose_files_are_told_how_to_be_listed(data, video, opened):
     )
     table = data / "questions.csv"
     table.write_text("path,question,answer\none.mp4,Is it?,yes\n")
-    with pytest.raises(UserError, match=r"Then add -D manifest=questions\.csv$"):
+    with pytest.raises(UserError, match=r"Then add -O data.manifest=questions\.csv$"):
         opened()
     assert opened(manifest="questions.csv")[0].question == "Is it?"
 
@@ -306,7 +308,7 @@ def test_loose_files_are_told_how_to_be_listed(data, video, opened):
 def test_a_table_that_is_not_read_is_named(data, image, opened):
     image(data / "cat" / "1.png")
     (data / "list.tsv").write_text("")
-    assert opened().facts["not read"] == "list.tsv (-D manifest=list.tsv reads it)"
+    assert opened().facts["not read"] == "list.tsv (-O data.manifest=list.tsv reads it)"
 
 
 def test_fingerprints_stay(data, opened):

@@ -304,7 +304,7 @@ def test_a_single_file_of_a_tool_is_read_beside_its_pictures(tmp_path: Path) -> 
     table.write_text("\n".join(rows))
     assert data_of(table).labels == NAMES
     table.write_text("\n".join(rows).replace("lead_time", "seconds"))
-    with pytest.raises(UserError, match="-D label=COLUMN"):
+    with pytest.raises(UserError, match=r"-O data\.label=COLUMN"):
         data_of(table)
     assert data_of(table, label="choice").labels == NAMES
 
@@ -377,7 +377,7 @@ def test_a_layout_without_a_reader_is_refused_by_name(
             (tmp_path / name).write_text("Car 0 0 0")
     with pytest.raises(UserError, match=said) as refused:
         data_of(tmp_path)
-    assert "path, label and boxes will do (-D manifest=FILE)" in str(refused.value)
+    assert "path, label and boxes will do (-O data.manifest=FILE)" in str(refused.value)
 
 
 def test_class_folders_with_somebodys_notes_stay_class_folders(tmp_path: Path) -> None:

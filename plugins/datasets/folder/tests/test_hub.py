@@ -66,7 +66,7 @@ def test_rows_are_samples(tmp_path: Path, context: Context) -> None:
     ]
     assert data.labels == ("cat", "dog", "fox")
     assert [sample.group for sample in data] == ["a", "a", "b"]
-    assert "image 'img' (guessed; -D image=COLUMN" in data.facts["columns"]
+    assert "image 'img' (guessed; -O data.image=COLUMN" in data.facts["columns"]
     assert "label 'fine' (guessed" in data.facts["columns"]
     assert opened(root, context).facts["split"] == "validation (guessed)"
     assert len(data.split("val")) == 2

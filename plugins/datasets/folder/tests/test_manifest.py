@@ -160,7 +160,7 @@ def test_paths_that_stay_inside_are_not_refused(data, image, opened):
         (
             "manifest.csv",
             "path,lable\n1.png,a\n",
-            "no column 'label' or 'answer'.*-D label=lable",
+            "no column 'label' or 'answer'.*-O data.label=lable",
         ),
         (
             "manifest.csv",
@@ -222,7 +222,7 @@ def test_which_manifest(data, image, opened):
     (data / "manifest.csv").write_text("path,label\n1.png,a\n")
     (data / "manifest.jsonl").write_text('{"path": "1.png", "label": "b"}\n')
     with pytest.raises(
-        UserError, match=r"several manifests.*-D manifest=manifest\.csv"
+        UserError, match=r"several manifests.*-O data.manifest=manifest\.csv"
     ):
         opened()
     assert opened(manifest="manifest.jsonl").labels == ("b",)

@@ -254,7 +254,7 @@ def test_a_refusal_names_the_place_and_the_remedy():
     assert said.startswith(
         "folder: t.csv line 3: 'path' may not be read: it is below no address"
     )
-    assert said.endswith("If you trust it, add -D roots=https://h.org")
+    assert said.endswith("If you trust it, add -O data.roots=https://h.org")
     assert "secret" not in said
 
 

@@ -308,7 +308,7 @@ def test_a_root_lets_a_local_table_name_its_files(
     server, _ = servers
     server.files["/1.png"] = png(10)
     (data / "manifest.csv").write_text(f"path,label\n{server.address}/1.png,a\n")
-    with pytest.raises(UserError, match=rf"add -D roots={server.address}$"):
+    with pytest.raises(UserError, match=rf"add -O data.roots={server.address}$"):
         opened()
     assert server.asked == []
     assert shown(opened(roots=(server.address,)))[0][2] == 10

@@ -181,7 +181,7 @@ def test_numbers_beyond_the_last_index_are_told_apart(tmp_path: Path) -> None:
         {"question": "why", "options": ["red", "blue"], "answer": answer}
         for answer in (1, 2)
     ]
-    with pytest.raises(UserError, match="-D answer_is=number"):
+    with pytest.raises(UserError, match=r"-O data\.answer_is=number"):
         open_rows(tmp_path, rows)
 
 

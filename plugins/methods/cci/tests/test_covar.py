@@ -1,4 +1,4 @@
-"""`cuescope bench covar`: what is paired with what, the arithmetic, the models, the paper."""
+"""`cuescope dev bench covar`: what is paired with what, the arithmetic, the models, the paper."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`cuescope bench quag`: its options, and a whole run of tiny trainings in processes."""
+"""`cuescope dev bench quag`: its options, and a whole run of tiny trainings in processes."""
 
 from dataclasses import replace
 from pathlib import Path

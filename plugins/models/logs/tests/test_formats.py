@@ -434,4 +434,4 @@ def test_a_table_of_other_names_says_how_all_are_named(tmp_path: Path) -> None:
         LogData(LogData.Options(**options), Context())
     said = str(caught.value)
     assert "reader={prediction: COLUMN, answer: COLUMN, question: COLUMN" in said
-    assert "-M 'reader=...' and -D 'reader=...'" in said
+    assert "-O 'model.reader=...' and -O 'data.reader=...'" in said

@@ -223,7 +223,7 @@ def test_a_flood_is_cut_off(ask: Ask, large: str) -> None:
 
 def test_a_limit_can_be_raised(ask: Ask) -> None:
     large = reply(b" " * 9 * MIB + ANSWER)
-    assert "-M max_answer=64" in refusal(ask, large)
+    assert "-O model.max_answer=64" in refusal(ask, large)
     assert ask(large, max_answer=10) == "hello"
 
 

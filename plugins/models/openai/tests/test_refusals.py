@@ -161,7 +161,9 @@ def test_a_refused_key(
 
 def test_a_sample_without_question(server: Any, model: Build) -> None:
     trial = Trial(sample=Sample(key="s", frames=(), choices=("yes", "no")))
-    with pytest.raises(UserError, match=r"sample 's' has no question.*-M question="):
+    with pytest.raises(
+        UserError, match=r"sample 's' has no question.*-O model.question="
+    ):
         model().respond([trial])
     assert not server.asked
 

@@ -157,7 +157,7 @@ def test_refuses_data_that_cannot_be_trained_on(
         labels = ()
 
     faults: list[tuple[Any, str]] = [
-        (None, r"nothing to train on. Name a data set: -M data=SPEC"),
+        (None, r"nothing to train on. Name a data set: -O model.data=SPEC"),
         (
             Fixed(sample),
             r"has no splits to train on: expected .* Name a data set that has them",

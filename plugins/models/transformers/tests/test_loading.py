@@ -173,7 +173,7 @@ def test_no_code_runs_unless_asked_for(
     )
     line = said(build, folder)
     assert "code of its own, which is not run unasked" in line
-    assert "-M trust_remote_code=true" in line
+    assert "-O model.trust_remote_code=true" in line
     assert not (folder / "ran").exists()
     assert "got the architecture 'mine'" in said(build, folder, trust_remote_code=True)
     assert (folder / "ran").exists()

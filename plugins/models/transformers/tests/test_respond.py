@@ -189,7 +189,7 @@ def test_a_video_of_another_length_is_refused(
 ) -> None:
     sample = Sample(key="clip", frames=frames[:3], choices=LABELS)
     with pytest.raises(
-        UserError, match=r"expected 4 frames a sample, got 3.*-D frames=4"
+        UserError, match=r"expected 4 frames a sample, got 3.*-O data.frames=4"
     ):
         build("xclip").respond([Trial(sample=sample)])
 

@@ -157,7 +157,7 @@ def test_a_vocabulary_is_in_the_order_of_its_numbers(tmp_path: Path) -> None:
 def test_open_questions_need_a_vocabulary(build: Callable[..., Any]) -> None:
     trial = Trial(sample=asked("one", "what is it ?", ()), outputs=frozenset({"text"}))
     for name in ("just-ask", "frozen-bilm", "singularity"):
-        with pytest.raises(UserError, match=r"an open question.*-M answers=FILE"):
+        with pytest.raises(UserError, match=r"an open question.*-O model.answers=FILE"):
             build(name, answers=None).respond([trial])
 
 

@@ -159,7 +159,7 @@ def test_what_cannot_name_is_refused(tmp_path: Path) -> None:
             lambda: build("detected-names", tmp_path, detector="f").name_groups(
                 [group]
             ),
-            "expected names to ask for. -T namer.words=FILE",
+            "expected names to ask for. -O tool.namer.words=FILE",
         ),
     ):
         with pytest.raises(UserError) as caught:

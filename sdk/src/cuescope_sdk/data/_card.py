@@ -39,8 +39,8 @@ def check_groups(data: Dataset) -> InputCheck:
         return InputCheck(
             "what belongs together",
             "note",
-            "not known: no column, picture or file says it. Declare it (-D group=COLUMN, or "
-            "-D group=none where each was drawn by itself)",
+            "not known: no column, picture or file says it. Declare it (-O data.group=COLUMN, or "
+            "-O data.group=none where each was drawn by itself)",
         )
     sizes = Counter(known)
     if len(sizes) == 1 < len(groups):

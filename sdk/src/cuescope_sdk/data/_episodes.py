@@ -133,7 +133,7 @@ class Episodes(Layout):
             total,
             options.max_missing,
             got=why,
-            remedy=f"Pictures are looked for in {self.images} (-D images=FOLDER)",
+            remedy=f"Pictures are looked for in {self.images} (-O data.images=FOLDER)",
         )
         self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
         self.facts |= loss_facts(self.probes.values())

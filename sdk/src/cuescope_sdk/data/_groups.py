@@ -157,7 +157,7 @@ def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | No
             f"{title}: group",
             expected="an expression that matches the files' paths in the data",
             got=f"'{rule[:_SHOWN]}', which matches none of {len(names):,}, such as '{names[0]}'",
-            remedy=r"Write -D group='(.*)_clip\d+' for files such as kitchen_clip3.mp4",
+            remedy=r"Write -O data.group='(.*)_clip\d+' for files such as kitchen_clip3.mp4",
         )
     return groups
 

@@ -59,7 +59,8 @@ SIDE_BY_SIDE = (
     "lets them"
 )
 REMEDY = (
-    "declare it (-D group='(.*)_frame' for such file names, a column 'group' in a manifest, or "
+    "declare it (-O data.group='(.*)_frame' for such file names, a column 'group' in a "
+    "manifest, or "
     "Sample.group in a data set of your own)"
 )
 
@@ -278,7 +279,7 @@ def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
         verdict="inconclusive",
         detail=f"no groups are known; {count_of(len(inferred), 'images', 'look')} like "
         "another one: such images count once. What comes from one source and looks different is "
-        "not known: declare it (Sample.group, -D group=...)",
+        "not known: declare it (Sample.group, -O data.group=...)",
         value=float(len(inferred)),
         n=len(audit.samples),
     )

@@ -215,7 +215,8 @@ def find_shortages(
             f"{method}: there is nothing to ask",
             expected="samples with a question",
             got="none",
-            remedy="Take data with questions, such as moving-shapes:none -D questions=both, or "
+            remedy="Take data with questions, such as moving-shapes:none -O "
+            "data.questions=both, or "
             "give your own a column 'question' in a manifest",
             gravity="fatal",
         )
@@ -224,7 +225,8 @@ def find_shortages(
             f"{method}: the model has nothing to choose from",
             expected=f"{count_of(needs.choices, 'labels')} or more",
             got=f"{profile.choices}",
-            remedy="Add samples of another label, or name the labels (folder: -D choices=cat,dog).",
+            remedy="Add samples of another label, or name the labels (folder: -O "
+            "data.choices=cat,dog).",
             gravity="fatal",
         )
     yield from _of_names(profile, method)

@@ -143,7 +143,7 @@ class Videos:
             max_missing,
             got=self.describe_problems(),
             remedy=f"Videos are looked for in {self.folder} and all folders below "
-            "(-D videos=FOLDER)",
+            "(-O data.videos=FOLDER)",
         )
 
 
@@ -183,7 +183,7 @@ def find_videos(
                 f"{title}: two files of video '{video}'",
                 expected="one",
                 got=f"{files[video].relative_to(root)} and {path.relative_to(root)}",
-                remedy="Choose a folder with -D videos=FOLDER",
+                remedy="Choose a folder with -O data.videos=FOLDER",
             )
         files[video] = path
     require_inside([root], files.values(), title)

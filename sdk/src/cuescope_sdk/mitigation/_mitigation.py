@@ -99,7 +99,7 @@ class Mitigation(ABC):
         return [(type(self).__name__, None), *_parts(self, "")]
 
     def save(self, folder: Path, *, mitigator: str, model: Mapping[str, str]) -> None:
-        """Write it, for `-M mitigated=FOLDER`; `model` has the model's fingerprint and spec."""
+        """Write it, for `-O model.mitigated=FOLDER`; `model` has its fingerprint and spec."""
         arrays: dict[str, np.ndarray] = {}
         plain: dict[str, Any] = {}
         # numbers and text are JSON, which people can read; arrays keep their bits

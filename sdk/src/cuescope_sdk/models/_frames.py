@@ -28,7 +28,7 @@ def require_frames(title: str, frames: Sequence[object], count: int) -> None:
             f"{title} looks at {count_of(count, 'frames')} together",
             expected=f"{count_of(count, 'frames')} a sample",
             got=str(len(frames)),
-            remedy=f"Sample as many, say with -D frames={count}.",
+            remedy=f"Sample as many, say with -O data.frames={count}.",
         )
 
 

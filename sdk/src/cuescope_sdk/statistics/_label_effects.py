@@ -67,9 +67,10 @@ class LabelEffects:
 
         `sign` is 1 for labels whose accuracy the cue would raise, -1 for those that it would lower.
         Logistic model: an intercept a label, a shared slope with a Cauchy prior, normal spread of
-        slopes over labels; Laplace's approximation. Groups of samples that were drawn together count as fewer: the
-        likelihood is tempered by their design effect (Pauli, Racugno and Ventura, 2011). With
-        `answers_tell` a probability does not hold all that the model sees of the cue.
+        slopes over labels; Laplace's approximation. Groups of samples that were drawn together
+        count as fewer: the likelihood is tempered by their design effect (Pauli, Racugno and
+        Ventura, 2011). With `answers_tell` a probability does not hold all that the model sees of
+        the cue.
         """
         count = len(sign)
         weight = _weights(correct, label, count, groups)

@@ -87,7 +87,7 @@ class Checkpoint:
             raise UserError(
                 f"{self.title} has layers {width} wide",
                 expected=f"a multiple of {option}={head_dim}",
-                remedy=f"Give the checkpoint's own with -M {option}=N.",
+                remedy=f"Give the checkpoint's own with -O model.{option}=N.",
             )
         return width // head_dim
 

@@ -41,8 +41,8 @@ HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 # who saved it, and where
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
 TRUST = (
-    "Read that code, then add -M trust_remote_code=true, "
-    "or -T ROLE.trust_remote_code=true for a tool."
+    "Read that code, then add -O model.trust_remote_code=true, "
+    "or -O tool.ROLE.trust_remote_code=true for a tool."
 )
 VOCABULARIES = (
     "tokenizer.json",

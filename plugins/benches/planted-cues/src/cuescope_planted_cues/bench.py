@@ -1,4 +1,4 @@
-"""`cuescope bench auditors`: methods, and `confirm` on top of each, graded on the zoo."""
+"""`cuescope dev bench auditors`: methods, and `confirm` on top of each, graded on the zoo."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -103,7 +103,7 @@ def require_fitting(
     stated: Stated, path: Path, zoo: Zoo, names: Collection[str]
 ) -> None:
     """Raises UserError where another zoo was looked at, or a configuration is not in it."""
-    again = "`cuescope bench auditors --list FILE` writes the zoo of today"
+    again = "`cuescope dev bench auditors --list FILE` writes the zoo of today"
     for field, expected in zoo:
         got = getattr(stated.zoo, field)
         if got != expected:
@@ -117,5 +117,5 @@ def require_fitting(
     if unknown:
         raise UserError(
             f"{path}: no configuration '{unknown[0]}'",
-            expected="names as `cuescope bench auditors --list FILE` writes them",
+            expected="names as `cuescope dev bench auditors --list FILE` writes them",
         )

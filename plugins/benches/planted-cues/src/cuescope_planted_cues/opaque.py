@@ -39,7 +39,7 @@ class OpaqueOptions(Options):
     argument: ClassVar[str | None] = "name"
 
     name: Annotated[str, Words()] = Field(
-        description="as `cuescope bench auditors --list FILE` writes it",
+        description="as `cuescope dev bench auditors --list FILE` writes it",
     )
     secret: Annotated[Path | None, Names.file()] = Field(
         None,
@@ -64,7 +64,7 @@ def find_configuration(options: OpaqueOptions) -> Configuration:
     if options.name not in configurations:
         raise UserError(
             f"planted-trial: no configuration '{options.name}'",
-            expected="a name as `cuescope bench auditors --list FILE` writes it",
+            expected="a name as `cuescope dev bench auditors --list FILE` writes it",
         )
     return configurations[options.name]
 

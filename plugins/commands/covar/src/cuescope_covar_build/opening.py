@@ -198,7 +198,7 @@ class Tools:
         for role in by_roles:
             if role not in specs:
                 raise UserError(
-                    f"-T {role}: no tool has this role here",
+                    f"-O tool.{role}: no tool has this role here",
                     remedy=nearest(role, specs),
                 )
         return cls(specs, by_roles)

@@ -139,7 +139,7 @@ def contract_of(
         spec = Spec.parse(data)
         dataset = registry.find("dataset", spec.name)
         facts["data"], facts["data_options"] = _with_options(
-            registry, dataset, spec, pairs("-D", data_options)
+            registry, dataset, spec, pairs("-O data.KEY", data_options)
         )
     # a class, as the test of a plugin is one
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)

@@ -46,7 +46,7 @@ def check(
 
     # faults stand on the screen: they are not announced too
     context = Context()
-    spec, data = open_input(given, pairs("-D", data_option or ()), context)
+    spec, data = open_input(given, pairs("-O data.KEY", data_option or ()), context)
     checked = check_input(spec, data)
     if as_json:
         checked.show()

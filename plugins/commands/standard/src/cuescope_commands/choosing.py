@@ -59,8 +59,8 @@ def methods(
             f"methods takes the name '{names[0]}' with --cite alone",
             remedy=f"`cuescope plugins info {names[0]}` describes it",
         )
-    model_options = pairs("-M", model_option or ())
-    data_options = pairs("-D", data_option or ())
+    model_options = pairs("-O model.KEY", model_option or ())
+    data_options = pairs("-O data.KEY", data_option or ())
     question = Question(model, data, model_options, data_options)
     # as in a plan no weights are opened (docs/adr/0012)
     context = Context(announce=announce, planning=True)
@@ -119,10 +119,10 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
         # with --plan: it ends before costly work, so it can be tried at once (docs/adr/0012)
         line = ["cuescope", "audit", best.method, "--model", question.model]
         line += ["--data", question.data]
-        options = {"-M": question.model_options, "-D": question.data_options}
-        for flag, given in options.items():
+        options = {"model": question.model_options, "data": question.data_options}
+        for owner, given in options.items():
             for key, value in (given or {}).items():
-                line += [flag, f"{key}={value}"]
+                line += ["-O", f"{owner}.{key}={value}"]
         # quoted, to be copied into a shell
         echo(f"What an audit would cost: {shlex.join([*line, '--plan'])}")
     else:

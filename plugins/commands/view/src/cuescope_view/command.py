@@ -47,7 +47,7 @@ def view(
     """Show the runs of a folder on a page in the browser, and work with them.
 
     List and search runs and cues, look at samples with a cue and without it, set two runs side by
-    side, name cues, and fill in the sheet that `cuescope label` reads. The page is for this
+    side, and name cues. The page is for this
     computer alone: its address holds a random token. Ctrl-C ends it.
     """
     import uvicorn

@@ -25,7 +25,6 @@ from cuescope.application import (
 )
 from cuescope_sdk import BadDataError, Occurrence, Report, StoredRun, UserError, inside
 from cuescope_view.samples import SampleTable
-from cuescope_view.sheet import Sheet
 
 NAMES = "names.json"
 SMALL = 192  # pixels a side: twice what the page shows, for dense screens
@@ -71,11 +70,6 @@ class OpenRun:
     def table(self) -> SampleTable:
         """Its answers by sample; raises UserError where it keeps none."""
         return SampleTable(self.report, self.stored.answers)
-
-    @property
-    def sheet(self) -> Sheet:
-        """What `cuescope label` asks people about it."""
-        return Sheet(self.path / "labels")
 
     @property
     def steps(self) -> list[tuple[str, str | None]]:
@@ -172,10 +166,6 @@ class OpenRun:
         # a picture with another cue outlined is better than none
         return shrink(self._pictures[(of_feature or [places[0][1]])[0]], side)
 
-    def sheet_picture(self, number: int) -> bytes:
-        """The JPEG of a question of the sheet; raises UserError where there is none."""
-        return shrink(self.sheet.picture(number), LARGE)
-
     def _draw(self, sample: str, feature: str | None, side: int) -> bytes:
         if sample not in self.table.samples:
             raise UserError(
@@ -208,7 +198,6 @@ def require_within(path: Path, home: Path) -> None:
         "report.json",
         "answers.parquet",
         NAMES,
-        "labels",
         "pictures",
         "cues",
     ):

@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cuescope.application import Registry, Spec, whole_text
+from cuescope.application import root, whole_text
 from cuescope_sdk import Report, UserError, printable
 from cuescope_view.opened import OpenRun
 from cuescope_view.runs import RunsFolder
@@ -54,14 +54,6 @@ class Naming(BaseModel):
     name: str
 
 
-class Answering(BaseModel):
-    """What a person answers to a question of a run's sheet."""
-
-    run: str
-    number: int
-    answer: str
-
-
 class Marking(BaseModel):
     """Samples that a person marked as with a cue, and as without it."""
 
@@ -69,13 +61,6 @@ class Marking(BaseModel):
     name: str
     shown: list[str]
     others: list[str]
-
-
-class Asked(BaseModel):
-    """A question of a run's sheet."""
-
-    id: str
-    number: int
 
 
 @dataclass(frozen=True)
@@ -117,11 +102,9 @@ def make_app(runs: RunsFolder, token: str) -> Starlette:
         Route("/api/run", _answer_endpoint(api.show_run)),
         Route("/api/samples", _answer_endpoint(api.show_samples)),
         Route("/api/compare", _answer_endpoint(api.compare)),
-        Route("/api/sheet", _answer_endpoint(api.show_sheet)),
+        Route("/api/thumbnail", _answer_endpoint(api.thumbnail)),
         Route("/api/picture", _answer_endpoint(api.picture)),
-        Route("/api/sheet-picture", _answer_endpoint(api.sheet_picture)),
         Route("/api/name", _write_endpoint(Naming, api.name), methods=["POST"]),
-        Route("/api/answer", _write_endpoint(Answering, api.answer), methods=["POST"]),
         Route("/api/cue", _write_endpoint(Marking, api.save_cue), methods=["POST"]),
     ]
     middleware = [
@@ -192,7 +175,7 @@ class Api:
             "folder": whole_text(str(self.runs.folder)),
             "runs": rows,
             "pending": self.runs.pending,
-            "command": _command("runs", self.runs.folder),
+            "command": _command("list", self.runs.folder),
         }
 
     def list_cues(self, query: Query) -> Mapping[str, Any]:
@@ -212,7 +195,7 @@ class Api:
             "cues": cues[:MOST_CUES],
             "matching": len(cues),
             "pending": self.runs.pending,
-            "command": _command("runs", self.runs.folder, "--json"),
+            "command": _command("list", self.runs.folder, "--json"),
         }
 
     def show_run(self, query: Query) -> Mapping[str, Any]:
@@ -238,9 +221,7 @@ class Api:
             "notes": report.notes,
             "steps": run.steps,
             "audit": printable(origin.command),
-            "sheet": run.sheet.exists,
-            "asks_people": run.made_here and _asks_people(origin.method.spec),
-            "command": _command("report", run.path),
+            "command": _command("show", run.path),
         }
 
     def show_samples(self, query: Query) -> Mapping[str, Any]:
@@ -276,18 +257,18 @@ class Api:
             "command": _command("compare", first.path, second.path),
         }
 
-    def show_sheet(self, query: Query) -> Mapping[str, Any]:
-        """The questions that people are asked about a run."""
+    def thumbnail(self, query: Query) -> Response:
+        """A JPEG of a sample that shows the first finding of a run."""
         run = self.runs.open(query["id"])
-        sheet = run.sheet
-        if not sheet.exists:
-            command = _command("label", run.path)
-            return {"run": run.place, "questions": None, "command": command}
-        return {
-            "run": run.place,
-            "questions": sheet.questions(),
-            "command": _command("label", run.path, "--read", sheet.file),
-        }
+        found = [score.feature for score in run.report.findings]
+        places = {f.key: f.occurrences for f in run.report.features}
+        for feature in found:
+            for place in places[feature]:
+                sample = root(place.sample, run.table.samples) or place.sample
+                if run.has_picture(sample):
+                    jpeg = run.picture(sample, feature, large=False)
+                    return Response(jpeg, media_type="image/jpeg")
+        raise UserError("no picture of the run")
 
     def picture(self, query: Query) -> Response:
         """A JPEG of a sample."""
@@ -296,23 +277,11 @@ class Api:
         jpeg = run.picture(query["sample"], query.get("feature"), large=large)
         return Response(jpeg, media_type="image/jpeg")
 
-    def sheet_picture(self, query: Query) -> Response:
-        """The JPEG of a question."""
-        asked = Asked.model_validate(dict(query))
-        jpeg = self.runs.open(asked.id).sheet_picture(asked.number)
-        return Response(jpeg, media_type="image/jpeg")
-
     def name(self, naming: Naming) -> Mapping[str, Any]:
         """Keep the name of a cue; the command that takes it."""
         run = self.runs.open(naming.run)
         run.rename(naming.feature, naming.name)
         return {"cues": _cues(run)}
-
-    def answer(self, answering: Answering) -> Mapping[str, Any]:
-        """Write an answer into the sheet."""
-        run = self.runs.open(answering.run)
-        run.sheet.answer(answering.number, answering.answer)
-        return {"answer": answering.answer}
 
     def save_cue(self, marking: Marking) -> Mapping[str, Any]:
         """Keep marked samples as a cue file; the commands that measure it, or choose by them."""
@@ -331,8 +300,13 @@ class Api:
 def _asked_on(report: Report) -> list[str]:
     """The words of a run's audit about model and data: all but the method and its options."""
     words = shlex.split(report.provenance.command)[3:]
-    pairs = zip(words[::2], words[1::2], strict=False)
-    return [word for pair in pairs if pair[0] != "-O" for word in pair]
+    kept = []
+    for option, value in zip(words[::2], words[1::2], strict=False):
+        of_method = option == "-O" and not value.startswith(
+            ("model.", "data.", "tool.")
+        )
+        kept += [] if of_method else [option, value]
+    return kept
 
 
 def _page(
@@ -371,16 +345,6 @@ def _sides(lines: list[Line], wanted: Wanted) -> dict[str, tuple[int, int]] | No
         "with": accuracy(line for line in both if line.with_cue is True),
         "without": accuracy(line for line in both if line.with_cue is False),
     }
-
-
-def _asks_people(method: str) -> bool:
-    """Whether `cuescope label` writes a sheet of runs of this method."""
-    registry = Registry()
-    try:
-        plugin = registry.load(registry.find("method", Spec.parse(method).name))
-    except UserError:
-        return False  # not installed here
-    return hasattr(plugin, "label_items")
 
 
 def _cues(run: OpenRun) -> list[dict[str, Any]]:

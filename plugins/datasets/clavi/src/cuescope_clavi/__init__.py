@@ -70,7 +70,7 @@ class Clavi(Plugin):
                 expected=f"two actions of {options.shortest:g} s (or frames) or more, one after "
                 "the other, neither of them repeated, and a third that is unlike all of the video",
                 got=self.facts.get("no negative control", "none"),
-                remedy="See -D shortest, -D neighbourhood, and the source's own options",
+                remedy="See -O data.shortest, -O data.neighbourhood, and the source's own options",
             )
         # published questions are not always whole: counted, not 19 times the videos
         self._ends = np.cumsum(list(map(len, of_videos(self.entries))))
@@ -152,7 +152,7 @@ class Clavi(Plugin):
             if not isinstance(source, HasSplits):
                 raise UserError(
                     f"clavi: {options.source} has no splits",
-                    remedy="Leave -D split out",
+                    remedy="Leave -O data.split out",
                 )
             source = source.split(options.split)
         videos, footage = clip_footage(map(source.__getitem__, range(len(source))))
@@ -218,7 +218,7 @@ class Clavi(Plugin):
                 f"clavi: {len(clips.problems):,} of {len(names):,} clips are not in {folder.name}",
                 expected=f"{name}.mp4 and the others",
                 got=problem,
-                remedy="Write them with `cuescope bench clavi --write`, with the same options.",
+                remedy="Write them with `cuescope dev bench clavi --write`, with the same options.",
             )
         return clips.good
 

@@ -1,4 +1,4 @@
-"""`cuescope bench clavi`: figures 6 and 7, table 13, appendix B.4, and the clips as files."""
+"""`cuescope dev bench clavi`: figures 6 and 7, table 13, appendix B.4, and the clips as files."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,13 +45,13 @@ SPLITS = ("train", "val", "test")  # counted together, as in table 13
 
 
 class ClaviBenchOptions(ClaviOptions):
-    """`cuescope bench clavi --source ./Charades --write ./clips`; otherwise those of `clavi`."""
+    """`cuescope dev bench clavi --source ./Charades --write ./clips`, else those of `clavi`."""
 
     argument: ClassVar[str | None] = None
 
     write: Path | None = Field(
         None,
-        description="folder to write every clip to, with its questions: then -D clips=FOLDER",
+        description="folder to write every clip to, with its questions: then -O data.clips=FOLDER",
     )
     sizes: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (),

@@ -30,7 +30,8 @@ class ClaviOptions(Options):
     )
     clips: Path | None = Field(
         None,
-        description="folder with the clips that `cuescope bench clavi --write` wrote: frames and "
+        description="folder with the clips that `cuescope dev bench clavi --write` wrote: "
+        "frames and "
         "features are of these files",
     )
     frames: int = Field(

@@ -161,7 +161,7 @@ class Coco(ImageFolder):
         left_out = [name for name in names if name in excluded]
         if left_out:
             self.facts["excluded"] = (
-                f"{', '.join(left_out)} (-D exclude= makes labels of all)"
+                f"{', '.join(left_out)} (-O data.exclude= makes labels of all)"
             )
         return tuple(name for name in names if name not in excluded)
 

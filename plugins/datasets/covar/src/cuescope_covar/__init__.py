@@ -101,7 +101,8 @@ class Covar(ImageFolder):
             raise UserError(
                 f"covar: nothing to show of {self.root}",
                 expected="an image or more that the quality filter kept",
-                remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
+                remedy="-O data.keep_all=true shows dropped ones that a build with "
+                "--keep-all has kept",
             )
         # one look at each file tells that it can be read and that it is the one that was built
         self._digests: dict[Path, str] = {}

@@ -130,7 +130,7 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
         passed_over["empty classes"] = shorten_list(empty, NAMED)
     if tables := tables_in(root):
         passed_over["not read"] = (
-            f"{shorten_list(tables, NAMED)} (-D manifest={tables[0]} reads it)"
+            f"{shorten_list(tables, NAMED)} (-O data.manifest={tables[0]} reads it)"
         )
     return Found(root, items, frozenset(), unread, passed_over)
 
@@ -151,10 +151,11 @@ def clips_or_photos(
     if nested == "photos":
         return nested, (
             f"{count} in {len(folders):,} folders are photos, and each folder is their group "
-            "(-D nested=clips takes each folder as a clip)"
+            "(-O data.nested=clips takes each folder as a clip)"
         )
     return nested, (
-        f"{count} in {len(folders):,} folders are frames of as many clips (-D nested=photos takes "
+        f"{count} in {len(folders):,} folders are frames of as many clips (-O "
+        "data.nested=photos takes "
         "each image as a sample)"
     )
 

@@ -30,7 +30,8 @@ def common_choices(
     if choices is not None:
         if answers == "open":
             raise UserError(
-                "folder: -D choices with -D answers=open", remedy="Leave one out"
+                "folder: -O data.choices with -O data.answers=open",
+                remedy="Leave one out",
             )
         # a label that the file lists twice is one choice
         given = tuple(dict.fromkeys(_read_choices(choices, root)))
@@ -120,12 +121,12 @@ def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, st
     if others and common:
         choices = shorten_list(common)
         parts.append(
-            f"{others:,} with the choices {choices} (-D answers=open for free words)"
+            f"{others:,} with the choices {choices} (-O data.answers=open for free words)"
         )
     elif others:
         parts.append(
-            f"{others:,} in free words (-D answers=pooled for a choice of all labels, or -D "
-            "choices)"
+            f"{others:,} in free words (-O data.answers=pooled for a choice of all labels, or "
+            "-O data.choices)"
         )
     return {"answers": "; ".join(parts)}
 

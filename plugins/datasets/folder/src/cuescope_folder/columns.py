@@ -39,12 +39,12 @@ class Columns:
 
     @property
     def words(self) -> str:
-        """ "image 'img' (guessed; -D image=COLUMN takes another), label 'fine_label'"."""
+        """ "image 'img' (guessed; -O data.image=COLUMN takes another), label 'fine_label'"."""
         words = []
         for role in ("image", "label", "question", "choices"):
             name = getattr(self, role)
             guess = (
-                f" (guessed; -D {role}=COLUMN takes another)"
+                f" (guessed; -O data.{role}=COLUMN takes another)"
                 if role in self.guessed
                 else ""
             )
@@ -84,7 +84,7 @@ class Columns:
             f"hf: {location}: column '{self.label}'",
             expected="a label",
             got="nothing" if value is None else repr(value)[:60],
-            remedy="-D label=COLUMN takes another column",
+            remedy="-O data.label=COLUMN takes another column",
         )
 
 
@@ -189,7 +189,7 @@ class _Chooser:
         if len(candidates) != 1:
             raise UserError(
                 f"hf: {self.repository}: which column is the {role}?",
-                expected=f"-D {role}=COLUMN",
+                expected=f"-O data.{role}=COLUMN",
                 got=f"columns {', '.join(self.features)}",
             )
         return candidates[0]

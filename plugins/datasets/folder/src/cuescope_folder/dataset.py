@@ -166,7 +166,7 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
     share = len(problems) / items
     # The offered share is rounded up, so that taking it is enough.
     accept = (
-        f", or accept them with -D max_bad={ceil(100 * share) / 100}"
+        f", or accept them with -O data.max_bad={ceil(100 * share) / 100}"
         if share < 1
         else ""
     )

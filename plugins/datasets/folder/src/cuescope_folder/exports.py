@@ -35,7 +35,7 @@ MOST_XML = 2**26  # bytes
 MOST_UNKNOWN = (
     20  # JSON files of no known form, after which a folder is taken to have no other
 )
-TABLE = "a table with columns path, label and boxes will do (-D manifest=FILE)"
+TABLE = "a table with columns path, label and boxes will do (-O data.manifest=FILE)"
 VOC_MASKS = ("SegmentationClass",)
 MASKS = frozenset(("masks", "mask", "segmentationclass", "segmentation"))
 # layouts that have no reader here, by a file or folder that shows each

@@ -199,7 +199,7 @@ def _config(
     if wanted is None and len(names) > 1 and "default" not in names:
         raise UserError(
             f"hf: {repository} has several configurations",
-            expected=f"-D config={names[0]}, or {', '.join(names[1:8])}",
+            expected=f"-O data.config={names[0]}, or {', '.join(names[1:8])}",
         )
     if wanted is not None and wanted not in names:
         raise UserError(

@@ -27,7 +27,7 @@ _ALIASES = {
 MOST_NAMED = 5  # entries that an error lists
 LINKS = (
     "Where the files are links into a store (a cache of the hub, DVC, git-annex, datalad), name "
-    "that: -D links=FOLDER"
+    "that: -O data.links=FOLDER"
 )
 # of a run, whose pictures are no data
 RUN_FILES = frozenset({"report.json", "report.html"})
@@ -119,7 +119,7 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
         raise UserError(
             f"folder: {root} has several manifests",
             got=", ".join(manifests),
-            remedy=f"Choose one with -D manifest={manifests[0]}",
+            remedy=f"Choose one with -O data.manifest={manifests[0]}",
         )
     return root.resolve(), root / manifests[0] if manifests else None
 
@@ -204,7 +204,9 @@ def class_items(
         got = f"{count_of(len(files), 'files')} (images or videos) outside any class folder"
         remedy = None
         if tables:
-            remedy = f"Does {tables[0]} list them? Then add -D manifest={tables[0]}"
+            remedy = (
+                f"Does {tables[0]} list them? Then add -O data.manifest={tables[0]}"
+            )
         raise UserError(
             f"folder: no classes in {root}",
             expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",

@@ -247,7 +247,9 @@ def _item(
 
 def _inside(root: Path, path: str, location: str) -> PurePosixPath:
     """The path relative to `root`; raises UserError where it leads out."""
-    remedy = "Give the folder that holds all files, and the table with -D manifest=FILE"
+    remedy = (
+        "Give the folder that holds all files, and the table with -O data.manifest=FILE"
+    )
     end = inside(root, path, f"folder: {location}", remedy)
     absolute = Path(path).is_absolute()
     # a relative path stays as it is written: a key follows no links

@@ -165,7 +165,7 @@ def fetch_cells(
 
 def _kept_copies(count: int) -> dict[str, str]:
     return {
-        "copies": f"{count_of(count, 'files')} fetched and kept; -D fetch_again=true fetches "
+        "copies": f"{count_of(count, 'files')} fetched and kept; -O data.fetch_again=true fetches "
         "all anew"
     }
 

@@ -58,7 +58,7 @@ def as_shown(
     if unsure:
         words.append(
             f"boxes and masks of {unsure:,} pictures that their EXIF turns: taken for those of "
-            "what is shown (-D boxes_in=stored for stored pixels)"
+            "what is shown (-O data.boxes_in=stored for stored pixels)"
         )
     if outside:
         words.append(f"{count_of(len(outside), 'boxes')} outside of their pictures")
@@ -128,7 +128,7 @@ def _refusal(
     if shape.is_turned and not _is_outside(box, shape.stored):
         remedy = (
             f"The photo is turned by its EXIF (orientation {shape.orientation}), and the box fits "
-            "its stored pixels: were boxes drawn on these, add -D boxes_in=stored"
+            "its stored pixels: were boxes drawn on these, add -O data.boxes_in=stored"
         )
     corners = ", ".join(f"{corner:g}" for corner in box.box)
     return UserError(

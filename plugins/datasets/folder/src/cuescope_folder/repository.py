@@ -136,7 +136,7 @@ class Repository:
             f"{where} names what is not in the repository",
             expected=f"a file of {self.name}",
             got=f"'{path[:_SHOWN]}'",
-            remedy="-D roots=https://HOST lets rows name files of a host",
+            remedy="-O data.roots=https://HOST lets rows name files of a host",
         )
 
     def _card(self, name: str) -> str:

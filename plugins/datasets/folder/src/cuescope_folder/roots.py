@@ -330,4 +330,4 @@ def _remedy(text: str) -> str:
     except ValueError:
         return "Copy the file into the data's folder, and name it there"
     root = _words(Address(address.scheme, address.place))
-    return f"If you trust it, add -D roots={root}"
+    return f"If you trust it, add -O data.roots={root}"

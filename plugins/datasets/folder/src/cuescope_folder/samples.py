@@ -139,7 +139,7 @@ def _sample(
                 f"folder: {item.location}: cue '{cue}'",
                 expected=f"one true or false for each of the {len(frames)} sampled frames",
                 got=f"{len(present)}",
-                remedy="Annotate the frames that -D frames=N samples",
+                remedy="Annotate the frames that -O data.frames=N samples",
             )
     return Sample(
         key=item.key,

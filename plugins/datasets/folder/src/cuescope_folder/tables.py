@@ -497,12 +497,14 @@ def _remedy(
             if name == "actions":
                 return f"Rename '{column[:_SHOWN]}' to 'actions'"
             option = "image" if name in ("path", *FILES) else "label"
-            return f"Is it '{column[:_SHOWN]}'? Then add -D {option}={column[:_SHOWN]}"
+            return f"Is it '{column[:_SHOWN]}'? Then add -O data.{option}={column[:_SHOWN]}"
     # the whole line became one column: it has another delimiter
     if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
         return "Put commas between the columns of a .csv, tabs between those of a .tsv"
     if "path" in needed:
-        return "Name the column of the files: -D image=COLUMN"
+        return "Name the column of the files: -O data.image=COLUMN"
     if "question" in map(str.lower, columns):
         return "Add a column 'answer' with the right answer to each question"
-    return "Name the column of the labels (-D label=COLUMN), or add a column 'label'"
+    return (
+        "Name the column of the labels (-O data.label=COLUMN), or add a column 'label'"
+    )

@@ -135,5 +135,5 @@ def _check_size(options: ShapesOptions) -> None:
             f"cramers_v={options.cramers_v:g}",
             expected=f"a cue-bearing sequence in each of the {others} other classes",
             got=str(lying),
-            remedy=f"Ask for more sequences (-D {options.split}=...) or a lower cramers_v.",
+            remedy=f"Ask for more sequences (-O data.{options.split}=...) or a lower cramers_v.",
         )

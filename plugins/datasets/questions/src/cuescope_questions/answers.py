@@ -100,7 +100,7 @@ def find_form(
             raise UserError(
                 f"{places[0]}: 'answer' can be read as {fitting[0]} and as {form}",
                 expected="one way to read it",
-                remedy="Say which: -D answer_is=text, letter or index",
+                remedy="Say which: -O data.answer_is=text, letter or index",
             )
     return fitting[0]
 
@@ -120,7 +120,9 @@ def _misfit(
         expected = f"the {form} of an option, as in {count_of(count, 'other rows')}"
     remedy = None
     if form == "index":
-        remedy = "An index counts from 0; -D answer_is=number is for numbers from 1"
+        remedy = (
+            "An index counts from 0; -O data.answer_is=number is for numbers from 1"
+        )
     return UserError(
         f"{places[first]} 'answer'",
         expected=expected,

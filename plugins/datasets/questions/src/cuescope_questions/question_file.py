@@ -134,7 +134,7 @@ class QuestionFile(Plugin):
             if not self.pictures:
                 self.facts["videos"] = "none given: samples have no frames"
         else:
-            # the shell leaves `~` as it is behind `-D videos=`
+            # the shell leaves `~` as it is behind `-O data.videos=`
             folder = options.videos.expanduser()
             # some authors write the suffix too
             found = Videos.open(
@@ -185,8 +185,9 @@ class QuestionFile(Plugin):
         if not good:
             raise BadDataError(
                 f"{self.title}: no picture of '{self.options.path.name}' can be shown",
-                expected="pictures in its cells (-D embedded=true) or in a folder that it names "
-                "them of (-D images=FOLDER)",
+                expected="pictures in its cells (-O data.embedded=true) or in a folder "
+                "that it names "
+                "them of (-O data.images=FOLDER)",
                 got=f"{count_of(len(names), 'names')} and {count_of(len(files), 'files')}",
             )
         shown = sum(all(n in good for n in names) for names in self._shown.values())
@@ -338,7 +339,7 @@ class QuestionFile(Plugin):
                     expected=", ".join(layout.required),
                     got=", ".join(map(str, row))[:200],
                     remedy=nearest(column, list(row))
-                    or "Name it: -D question=..., -D options=...",
+                    or "Name it: -O data.question=..., -O data.options=...",
                 )
 
     def _require_distinct_keys(self) -> None:

@@ -19,7 +19,7 @@ NEXT_STEP = (
 JUDGES = (
     "But it tells right answers from wrong ones without an exception. If this column is a "
     "judgement of the answers, it is no cue: leave it out of the data, or of a log say that it "
-    "is one (-M 'reader={right: COLUMN}' -D 'reader={right: COLUMN}')."
+    "is one (-O 'model.reader={right: COLUMN}' -O 'data.reader={right: COLUMN}')."
 )
 
 

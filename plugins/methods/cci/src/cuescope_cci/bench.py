@@ -29,7 +29,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.report import count_of
 
-# What computes is imported where it runs: `cuescope bench --help` imports this module.
+# What computes is imported where it runs: `cuescope dev bench --help` imports this module.
 if TYPE_CHECKING:
     from cuescope_sdk.explain import Explainer, Perturbation
     from cuescope_sdk.statistics import Groups

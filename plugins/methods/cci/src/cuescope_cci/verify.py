@@ -121,7 +121,7 @@ def check_sources(
             verdict="inconclusive",
             detail="No groups are declared. This is not found where all images of a class before "
             "one kind of background count as one, as if they came from one video. Declare which "
-            "images are of one source (-D group=..., Sample.group), or a group of its own for "
+            "images are of one source (-O data.group=..., Sample.group), or a group of its own for "
             "each.",
             n=len(known.sources),
             feature=feature,

@@ -67,7 +67,11 @@ def scores(comparison: Comparison) -> Iterator[Score]:
         option = f"mitigated={folder}"
         again = comparison.parts.options.tested.audit_with(option)
         # None: no command names the model, which somebody has in Python
-        way = f"-M {option}" if again else f"cuescope.Mitigated(model, {str(folder)!r})"
+        way = (
+            f"-O model.{option}"
+            if again
+            else f"cuescope.Mitigated(model, {str(folder)!r})"
+        )
         audit.note("audit the mitigated model", way)
         if again is not None:
             audit.note("next step", f"{NEXT} `{again}`.")

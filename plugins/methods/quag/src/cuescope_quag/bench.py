@@ -15,7 +15,7 @@ Alpha = Annotated[float, Field(gt=0, lt=0.5)]
 
 
 class QUAGBenchOptions(Options):
-    """`cuescope bench quag --seeds 5`."""
+    """`cuescope dev bench quag --seeds 5`."""
 
     alphas: tuple[Alpha, ...] = Field(
         (0.05, 0.1, 0.2, 0.3, 0.4, 0.45),

@@ -43,7 +43,7 @@ NEXT_STEPS: dict[str, str] = {
     "open": MORE_DATA,
     "too few samples": MORE_DATA,
     "at chance": "See that the model answers at all: the table of accuracies, another prompt "
-    "(-M prompt=...), the right checkpoint.",
+    "(-O model.prompt=...), the right checkpoint.",
 }
 METRICS = ("points_lost", "points_lost_otherwise")
 # by verdict: what is said of video and question, and the status of it

@@ -150,7 +150,7 @@ def describe_wrong_answers(answers: Answers) -> str:
     return (
         f"No answer equals an accepted one. To {quote(question)}, the model answered "
         f"{quote(given)}, and accepted is {quote(accepted)}. Ask for short answers, for example "
-        "with -M prompt='{question} Answer in one word.' of transformers-vlm (docs/quag.md)."
+        "with -O model.prompt='{question} Answer in one word.' of transformers-vlm (docs/quag.md)."
     )
 
 

@@ -124,7 +124,7 @@ def questions(audit: Audit) -> list[Sample]:
     if not samples:
         raise UserError(
             "quag: no sample has a question",
-            remedy="Take data with questions, such as moving-shapes:none -D questions=both",
+            remedy="Take data with questions, such as moving-shapes:none -O data.questions=both",
         )
     # without a right answer nothing can be lost; the head of the report counts these
     labelled = [sample for sample in samples if sample.label is not None]

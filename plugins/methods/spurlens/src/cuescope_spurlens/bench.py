@@ -28,7 +28,7 @@ COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
 
 
 class SpurLensBenchOptions(Options):
-    """`cuescope bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
+    """`cuescope dev bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
 
     data: Spec = Field("object-scenes", description="SPEC of the data set")
     data_options: PluginOptions = Field({}, description="its options")

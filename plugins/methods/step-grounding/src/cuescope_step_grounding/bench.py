@@ -36,7 +36,7 @@ SpecOptions = Annotated[dict[str, Any], Names.plugin()]
 
 
 class BenchOptions(Options):
-    """`cuescope bench step-grounding --paper`, or `--runs A,B,C --ood A2,B2,C2`, or `--models`."""
+    """`cuescope dev bench step-grounding --paper`, `--runs A,B,C --ood A2,B2,C2` or `--models`."""
 
     paper: bool = Field(
         False, description="recompute the text's figures from its own tables"

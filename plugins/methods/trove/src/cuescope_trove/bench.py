@@ -12,7 +12,7 @@ GRID = 240  # configurations of appendix A: 3 cues, 4 strengths, 1 to n frames o
 
 
 class TRoVeBenchOptions(Options):
-    """`cuescope bench trove --configs 101`."""
+    """`cuescope dev bench trove --configs 101`."""
 
     configs: PositiveInt = Field(
         default=12,

@@ -81,9 +81,9 @@ class LogData(Plugin):
             facts["faults"] = "; ".join(lines)
         if options.data is not None and options.group is not None:
             raise UserError(
-                "log: -D group with -D data",
+                "log: -O data.group with -O data.data",
                 expected="the group of the data set that was asked",
-                remedy=f"-D data_options='{{group: {options.group}}}'",
+                remedy=f"-O data.data_options='{{group: {options.group}}}'",
             )
         if options.data is None:
             own = LogSamples(log, options.file, options.group)

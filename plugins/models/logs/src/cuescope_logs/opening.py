@@ -117,7 +117,8 @@ def find_format(path: Path, context: Context) -> str:
     raise UserError(
         f"log: '{path.name}' {problem}",
         expected=f"one of {', '.join(names)}",
-        remedy="Say which: -L format=NAME beside --log, else -M format=NAME and -D format=NAME",
+        remedy="Say which: -O log.format=NAME beside --log, else -O model.format=NAME "
+        "and -O data.format=NAME",
     )
 
 

@@ -112,7 +112,8 @@ class TableLog(LogReader):
                     remedy=nearest(self.options.prediction, list(map(str, row)))
                     or "Name the columns: reader={prediction: COLUMN, answer: COLUMN, "
                     "question: COLUMN, options: 'A,B,C,D'}, a field of a field as a.b.c, as "
-                    "-M 'reader=...' and -D 'reader=...', or as -L 'reader=...' beside --log",
+                    "-O 'model.reader=...' and -O 'data.reader=...', or as -O "
+                    "'log.reader=...' beside --log",
                 )
             rows.append((place, row))
         key = self._key_column([row for _, row in rows])

@@ -24,7 +24,7 @@ WEIGHTS_NAMES = (
 )
 WEIGHTS_SUFFIXES = (".safetensors", ".pt", ".pth", ".bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model")
-LOCAL = "Connect, or give local weights with -M checkpoint=FILE."
+LOCAL = "Connect, or give local weights with -O model.checkpoint=FILE."
 SHOWN_TAGS = 6
 PREPROCESS_KEYS = ("mean", "std", "interpolation", "resize_mode")
 
@@ -112,7 +112,7 @@ def _by_name(model: str, weights: Path | None, context: Context) -> Source:
             example = f"{architecture}/{tags[0]} or " if tags else ""
             raise UserError(
                 f"open-clip: {architecture} is an architecture without weights",
-                expected=f"{example}-M checkpoint=FILE",
+                expected=f"{example}-O model.checkpoint=FILE",
                 remedy=f"Its tags: {_some(tags)}." if tags else None,
             )
         weights = weights_of_tag(tag_config, model, context)
@@ -135,7 +135,7 @@ def _in_folder(folder: Path, architecture: str, weights: Path | None) -> Source:
         raise UserError(
             f"open-clip: no weights in {folder}",
             expected=f"{WEIGHTS_NAMES[0]}, or one weights file",
-            remedy="Name the file with -M checkpoint=FILE.",
+            remedy="Name the file with -O model.checkpoint=FILE.",
         )
     name = f"local-dir:{folder}"
     title = architecture
@@ -236,5 +236,5 @@ def _not_to_be_had(title: str, error: Exception) -> UserError:
     return UserError(
         f"open-clip: the weights of {title} could not be downloaded",
         got=f"{kind} ({reason})" if reason else kind,
-        remedy="Check name and network, or give local weights with -M checkpoint=FILE.",
+        remedy="Check name and network, or give local weights with -O model.checkpoint=FILE.",
     )

@@ -338,7 +338,7 @@ class Client:
         except TimeoutError as error:
             wait = f"{self._options.timeout:g} s"
             raise TransientError(
-                f"no whole answer within {wait} (-M timeout)"
+                f"no whole answer within {wait} (-O model.timeout)"
             ) from error
         except httpx.RequestError as error:
             said = self.endpoint.without_key(str(error))  # it may quote the server
@@ -349,14 +349,15 @@ class Client:
             raise UserError(
                 f"openai: no server at {self.endpoint.url}",
                 got=reason,
-                remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
+                remedy="Start it, or check -O model.base_url and OPENAI_BASE_URL",
             ) from error
         if response.is_success and len(body) > most:
             raise UserError(
                 f"openai: {self.endpoint.url} answers with too much",
                 expected=f"at most {self._options.max_answer:g} MiB",
-                remedy="Check -M base_url. A smaller max_tokens or top_logprobs makes less of it, "
-                "-M max_answer=64 reads more",
+                remedy="Check -O model.base_url. A smaller max_tokens or top_logprobs "
+                "makes less of it, "
+                "-O model.max_answer=64 reads more",
             )
         return response, self.endpoint.without_key(body.decode(errors="replace"))
 
@@ -385,7 +386,8 @@ class Client:
             return UserError(
                 f"openai: no chat completions at {url}",
                 got=f"status 404: {said}",
-                remedy="Check -M base_url (most end in /v1), and that the server has the model",
+                remedy="Check -O model.base_url (most end in /v1), and that the server "
+                "has the model",
             )
         names.sort()
         if model in names:

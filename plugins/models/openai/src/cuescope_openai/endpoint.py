@@ -94,7 +94,8 @@ def find_endpoint(
             f"openai: no key for {url}",
             expected=f"it in the environment variable {name}",
             got="nothing there",
-            remedy="Set it, name another with -M key_env=NAME, or another server with -M base_url",
+            remedy="Set it, name another with -O model.key_env=NAME, or another server "
+            "with -O model.base_url",
         )
     if not re.fullmatch(r"[!-~]*", key):
         raise UserError(
@@ -120,20 +121,20 @@ def _check_address(url: str, *, insecure: bool) -> None:
             "openai: option 'base_url'",
             expected="an address such as http://localhost:8000/v1",
             got="another form",
-            remedy="Check -M base_url and OPENAI_BASE_URL",
+            remedy="Check -O model.base_url and OPENAI_BASE_URL",
         )
     if parts.userinfo or "?" in url or "#" in url:
         raise UserError(
             "openai: option 'base_url'",
             expected="an address alone",
             got="one with a user, password or query, not shown here",
-            remedy="Put the key in an environment variable and name it with -M key_env",
+            remedy="Put the key in an environment variable and name it with -O model.key_env",
         )
     if parts.scheme == "http" and not (insecure or _is_local(parts.host)):
         raise UserError(
             f"openai: http:// to {printable(parts.host)}, which is another machine",
             expected="https://, so that nobody on the way reads key and images",
-            remedy="-M insecure=true sends them all the same",
+            remedy="-O model.insecure=true sends them all the same",
         )
 
 

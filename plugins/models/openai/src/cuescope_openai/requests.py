@@ -111,7 +111,8 @@ class ChatRequest:
                 raise UserError(
                     "openai: the frames of a sample are too large to be sent",
                     expected=f"at most {MAX_REQUEST:,} bytes",
-                    remedy="-M max_side=1024 makes them smaller, -M image_format=jpeg too",
+                    remedy="-O model.max_side=1024 makes them smaller, -O "
+                    "model.image_format=jpeg too",
                 )
         content: str | list[dict[str, Any]] = self.text
         if parts:
@@ -197,7 +198,7 @@ def user_text(options: OpenAIOptions, sample: Sample) -> str:
         raise UserError(
             f"openai: sample '{sample.key}' has no question",
             expected="a data set with questions",
-            remedy="-M question='What is shown?' asks this of every sample without one",
+            remedy="-O model.question='What is shown?' asks this of every sample without one",
         )
     text = options.prompt.replace("{question}", question).strip()
     if not asks_by_letter(options, sample.choices):
@@ -207,7 +208,7 @@ def user_text(options: OpenAIOptions, sample: Sample) -> str:
             f"openai: sample '{sample.key}' has more choices than letters",
             expected=f"at most {len(ascii_uppercase)}",
             got=f"{len(sample.choices)}",
-            remedy="-M scoring=words asks without listing them",
+            remedy="-O model.scoring=words asks without listing them",
         )
     letters = choice_letters(sample.choices, options.order)
     lines = [text]

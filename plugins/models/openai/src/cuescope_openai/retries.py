@@ -88,14 +88,15 @@ def error_of_status(
             f"openai: {endpoint.url} refuses",
             expected="a valid key with access to the model",
             got=f"status {status} for {sent}",
-            remedy=f"Set {endpoint.key_env}, or name another variable with -M key_env=NAME",
+            remedy=f"Set {endpoint.key_env}, or name another variable with -O model.key_env=NAME",
         )
     if 300 <= status < 400:
         target = shorten(endpoint.without_key(headers.get("location", "")))
         return UserError(
             f"openai: {endpoint.url} sends requests on to another address",
             got=f"status {status} to {target or 'nowhere'}",
-            remedy="Nothing is sent there, nor is the key. -M base_url=... takes an address that "
+            remedy="Nothing is sent there, nor is the key. -O model.base_url=... takes "
+            "an address that "
             "you trust",
         )
     said = f"status {status}: {server_message(body, endpoint.without_key)}"
@@ -112,7 +113,8 @@ def error_of_status(
         later = f"Come back in {wait:.0f} s" if wait else "See to the account's quota"
         remedy = f"{later}; all answers so far are kept"
     else:
-        remedy = "-M temperature=none, max_tokens=none and extra={...} fit a request to a server"
+        remedy = "-O model.temperature=none, max_tokens=none and extra={...} fit a "
+        "request to a server"
     return UserError(f"openai: {endpoint.url} refuses", got=said, remedy=remedy)
 
 

@@ -105,7 +105,8 @@ class Toy(TrainedModel):
                     f"toy: sample '{sample.key}' has another length than the training sequences",
                     expected=f"{count_of(self._length, 'frames')}, a projection head for each",
                     got=f"{length}",
-                    remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
+                    remedy="Train on sequences of this length: the same data set, or -O "
+                    "model.data=SPEC.",
                 )
         # of no trials there is no array to stack
         embeddings = self._embed(trials) if trials else ()

@@ -53,7 +53,7 @@ def build_encoder(
             f"toy: encoder '{options.encoder}' gives no embeddings",
             expected="a model with the output 'embedding'",
             got=", ".join(sorted(outputs)),
-            remedy="Use -M encoder=builtin or another model (`cuescope plugins list`).",
+            remedy="Use -O model.encoder=builtin or another model (`cuescope plugins list`).",
         )
     return ModelEncoder(model, options.dim)
 

@@ -236,13 +236,14 @@ def training_splits(
         title = f"data set '{options.data}'"
     if dataset is None:
         raise UserError(
-            f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC."
+            f"{model}: nothing to train on",
+            remedy="Name a data set: -O model.data=SPEC.",
         )
     if not isinstance(dataset, HasSplits):
         raise UserError(
             f"{model}: {title} has no splits to train on",
             expected=" and ".join(names),
-            remedy="Name a data set that has them: -M data=SPEC.",
+            remedy="Name a data set that has them: -O model.data=SPEC.",
         )
     if needs_labels and not dataset.labels:
         raise UserError(
@@ -263,7 +264,7 @@ def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Da
             f"{model} wants to train on {title}",
             expected=f"a split '{name}' in it",
             got=fault,
-            remedy="-M data=SPEC trains it on other data, and other models need no training",
+            remedy="-O model.data=SPEC trains it on other data, and other models need no training",
         )
     return split
 

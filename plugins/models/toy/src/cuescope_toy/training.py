@@ -58,7 +58,8 @@ def read_sequences(dataset: Dataset) -> Sequences:
                 f"toy: sample '{sample.key}' has another length than '{first.key}'",
                 expected=f"{count_of(len(first.frames), 'frames')} in every sequence",
                 got=f"{len(sample.frames)}",
-                remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
+                remedy="Sample the same number of frames from each clip (folder: -O "
+                "data.frames=8).",
             )
     frames, index = number_frames([sample.frames for sample in samples])
     labels = [label_index("toy", sample, dataset.labels) for sample in samples]

@@ -41,7 +41,7 @@ def test_what_is_said() -> None:
 def test_more_choices_than_letters() -> None:
     sample = asking("why?", *map(str, range(27)))
     with pytest.raises(
-        UserError, match=r"at most 26 .* got 27\. Use -M scoring=likelihood"
+        UserError, match=r"at most 26 .* got 27\. Use -O model.scoring=likelihood"
     ):
         user_words(sample, LETTERS)
 

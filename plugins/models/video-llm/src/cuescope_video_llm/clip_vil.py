@@ -171,7 +171,7 @@ class ClipViLNetwork(nn.Module):
                 f"{file.title}: the answers do not fit",
                 expected=f"{classes}, as many as the checkpoint has classes",
                 got=f"{len(answers)}",
-                remedy="Give the authors' trainval_label2ans.json with -M answers=FILE.",
+                remedy="Give the authors' trainval_label2ans.json with -O model.answers=FILE.",
             )
         self.tokenizer: Any = None
 
@@ -246,5 +246,7 @@ def read_tokenizer(owner: str, name: str) -> Any:
     """BERT's tokenizer from a folder or hub id; raises UserError."""
     folder = Path(name).expanduser()
     if not folder.is_dir():
-        require_hub(owner, name, "Connect, or name a folder with -M tokenizer=FOLDER.")
+        require_hub(
+            owner, name, "Connect, or name a folder with -O model.tokenizer=FOLDER."
+        )
     return Source(owner, folder, name).read("tokenizer", transformers.AutoTokenizer)

@@ -39,7 +39,8 @@ class VideoLLaMANetwork(Network):
             raise UserError(
                 f"{self.title}: a sample of {frames} frames",
                 expected=f"{places} at most, which the checkpoint has places for",
-                remedy=f"Take fewer with -D frames={places}, where the data set has that option.",
+                remedy=f"Take fewer with -O data.frames={places}, where the data set has "
+                "that option.",
             )
         states = self.vision(pixel_values=pixels).last_hidden_state
         queries = self.query_tokens.expand(frames, -1, -1)

@@ -172,7 +172,7 @@ class AllInOneNetwork(Network):
         elif not 0 < len(self.vocabulary) <= classes:
             raise UserError(
                 f"{file.title}: the answers that its classes stand for",
-                expected=f"up to {classes:,} of them with -M answers=FILE, "
+                expected=f"up to {classes:,} of them with -O model.answers=FILE, "
                 "the authors' ans2label.json",
                 got=f"{len(self.vocabulary):,}",
             )

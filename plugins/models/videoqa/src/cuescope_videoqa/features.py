@@ -192,7 +192,7 @@ class CLIPFeatures:
                 f"{owner}: features of {folder.name}",
                 expected=f"{dim} numbers, as the checkpoint was trained with",
                 got=f"{model.config.projection_dim}",
-                remedy="Name the CLIP of its training with -M vision=FOLDER.",
+                remedy="Name the CLIP of its training with -O model.vision=FOLDER.",
             )
         self._model: Any = model.eval().requires_grad_(False)
         self._rows = FrameMemory(self._encode, ENCODER_BATCH, REMEMBERED_BYTES)

@@ -1,4 +1,4 @@
-"""`cuescope bench videoqa-finetune`: the four models trained on CLAVI or NExT-QA, on their heads.
+"""`cuescope dev bench videoqa-finetune`: four models trained on CLAVI or NExT-QA, on their heads.
 
 Table 14 of QUAG and CLAVI (Rawal et al., 2024) has epochs and learning rates for CLAVI, and the
 paper fine-tunes on NExT-QA with the models' own. Each model is trained by the scores with which it
@@ -47,7 +47,7 @@ FROZEN = ("vision_encoder.", "vision_layernorm.")  # remembered frames have no g
 
 
 class FinetuneOptions(Options):
-    """`cuescope bench videoqa-finetune --model just-ask --checkpoint FILE --out FILE`."""
+    """`cuescope dev bench videoqa-finetune --model just-ask --checkpoint FILE --out FILE`."""
 
     model: Literal["just-ask", "frozen-bilm", "singularity", "all-in-one"] = Field(
         description="whose checkpoint it is"

@@ -173,7 +173,7 @@ class FrozenBiLMNetwork(Network):
                     f"{self.owner}: the prompt of sample '{prompt.sample}'",
                     expected=f"one mask within {self.options.text_tokens} tokens",
                     got=f"{int(count)}",
-                    remedy="Raise -M text_tokens, or shorten the question.",
+                    remedy="Raise -O model.text_tokens, or shorten the question.",
                 )
 
     def forward(self, batch: Batch) -> list[Tensor]:

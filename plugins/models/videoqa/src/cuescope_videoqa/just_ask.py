@@ -132,7 +132,7 @@ class JustAskNetwork(Network):
             raise UserError(
                 f"{self.owner}: sample '{prompt.sample}' shows a video",
                 expected="S3D features of it, which JustAsk is fed with",
-                remedy="Give the authors' s3d.pth with -M features=FILE.",
+                remedy="Give the authors' s3d.pth with -O model.features=FILE.",
             )
         return self.features.of(prompt, self.video_features)
 

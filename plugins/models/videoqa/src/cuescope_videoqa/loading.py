@@ -52,7 +52,7 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
     # the hub's client has a third answer, an object: known not to exist
     if isinstance(cached, str):
         return Path(cached).parent
-    remedy = "Connect, or name a folder with its files: -M text_encoder, -M vision."
+    remedy = "Connect, or name a folder with its files: -O model.text_encoder, -O model.vision."
     require_hub(owner, name, remedy)
     patterns = ["*.json", *TOKENIZERS]
     if weights:

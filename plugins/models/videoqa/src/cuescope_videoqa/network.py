@@ -56,7 +56,7 @@ class Network(nn.Module):
     owner: ClassVar[str]
     unused: tuple[str, ...] = ()
     fusion: FusionShape
-    without_vocabulary: str = "Give the authors' file with -M answers=FILE."
+    without_vocabulary: str = "Give the authors' file with -O model.answers=FILE."
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         """A subclass builds its modules in the sizes of the file."""

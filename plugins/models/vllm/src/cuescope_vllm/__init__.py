@@ -96,7 +96,7 @@ def installed_version() -> str:
         raise UserError(
             "vllm is not installed",
             remedy="pip install vllm (docs.vllm.ai says which build fits the GPU), or ask a "
-            "server: --model openai:NAME -M base_url=http://localhost:8000/v1",
+            "server: --model openai:NAME -O model.base_url=http://localhost:8000/v1",
         ) from error
 
 

@@ -31,7 +31,8 @@ def open_engine(title: str, **arguments: Any) -> Any:
         raise UserError(
             f"{title} cannot be opened by vLLM",
             got=" ".join(words)[:240],
-            remedy="Less memory: -M max_model_len=4096, -M memory=0.8, or more -M gpus",
+            remedy="Less memory: -O model.max_model_len=4096, -O model.memory=0.8, or "
+            "more -O model.gpus",
         ) from error
 
 

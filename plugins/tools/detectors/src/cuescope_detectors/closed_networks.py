@@ -157,7 +157,7 @@ class FasterRCNNNetwork:
             raise UserError(
                 f"coco-detector: {self._weights.name} holds no Faster R-CNN",
                 expected=f"the weights of one with {backbone} and {len(CATEGORIES)} classes",
-                remedy="Another backbone: -T detector.backbone=resnet101.",
+                remedy="Another backbone: -O tool.detector.backbone=resnet101.",
             ) from error
         # torchvision's own COCO weights were trained so; with its default of 1e-5 scores differ
         for module in model.modules():

@@ -32,7 +32,7 @@ FILES = [f"*.{suffix}" for suffix in SMALL_FILES]
 FILES += [f"{name}{part}.safetensors" for name in WEIGHTS for part in ("", "-*-of-*")]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 Found = TypeVar("Found")
-TRUST = "Read that code, then add -T ROLE.trust_remote_code=true"
+TRUST = "Read that code, then add -O tool.ROLE.trust_remote_code=true"
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class DetectedNames(Plugin):
             raise UserError(
                 f"detected-names: {self.options.detector} finds whatever is asked for",
                 expected="names to ask for",
-                remedy="-T namer.words=FILE, one a line",
+                remedy="-O tool.namer.words=FILE, one a line",
             )
         # a set has another order in each run
         return tuple(sorted(names))

@@ -170,7 +170,7 @@ class OnnxNetwork:
             expected=f"({4 + count}, boxes), (boxes, {5 + count}), (boxes, {4 + count}) or "
             f"(boxes, 6), for its {count} classes",
             got=str(shape),
-            remedy="-T detector.names=FILE names the classes where the file holds wrong ones",
+            remedy="-O tool.detector.names=FILE names the classes where the file holds wrong ones",
         )
 
     def _find_size(
@@ -206,7 +206,7 @@ class OnnxNetwork:
                 f"{OWNER}: {self._file.name} names a size of its pictures",
                 expected=f"height and width in pixels, from 1 to {LARGEST_SIDE}",
                 got=f"{size!r:.60}",
-                remedy="-T detector.side=640 says how large its pictures are",
+                remedy="-O tool.detector.side=640 says how large its pictures are",
             )
 
     def _find_batch(self, batch: int) -> int:
@@ -233,7 +233,8 @@ class OnnxNetwork:
         if not isinstance(exported, list) or not exported:
             raise UserError(
                 f"{OWNER}: {self._file.name} holds no names of classes",
-                remedy="-T detector.names=FILE gives them, one a line in the order of training",
+                remedy="-O tool.detector.names=FILE gives them, one a line in the order "
+                "of training",
             )
         return list(map(str, exported))
 

@@ -185,7 +185,9 @@ def require_enough(
     if out <= max_missing * total and out < total:
         return {"left out": f"{counted} ({allowed} may be): {got}"} if out else {}
     if out < total:
-        remedy += f", or accept it with -D max_missing={ceil(100 * out / total) / 100}"
+        remedy += (
+            f", or accept it with -O data.max_missing={ceil(100 * out / total) / 100}"
+        )
     raise BadDataError(
         f"{title}: {counted} cannot be shown",
         expected=allowed,

@@ -90,7 +90,7 @@ class Headless(Head):
             f"{self._model} has no text tower to name the choices with",
             expected="a full checkpoint, or class_embeddings",
             got="the image tower alone",
-            remedy="Add -M class_embeddings=FILE.npz (names and unit embeddings).",
+            remedy="Add -O model.class_embeddings=FILE.npz (names and unit embeddings).",
         )
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:

@@ -85,7 +85,7 @@ class Templates:
                 f"the set of prompts has none for '{label}'",
                 expected=f"one of {', '.join(content)}",
                 remedy=nearest(label, content)
-                or "Other labels need -M templates=FILE.json",
+                or "Other labels need -O model.templates=FILE.json",
             )
         return list(content[label])
 

@@ -31,7 +31,7 @@ def compare_runs(
         bool,
         typer.Option(
             "--consensus",
-            help="Labels and cues found by all, some or none of the runs.",
+            help="Labels with findings in all, some or none of the runs.",
         ),
     ] = False,
     by_name: Annotated[
@@ -67,7 +67,7 @@ def compare_runs(
             by_name=by_name,
             html=html,
             data=data,
-            data_options=pairs("-D", data_option or ()),
+            data_options=pairs("-O data.KEY", data_option or ()),
             allow=allow or (),
         )
     if as_json:

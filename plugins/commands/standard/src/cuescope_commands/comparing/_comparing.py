@@ -50,7 +50,7 @@ def compare(
             "compare",
             expected="two runs or more",
             got=str(len(runs)),
-            remedy="`cuescope compare RUN RUN` names both; `cuescope runs` lists yours",
+            remedy="`cuescope compare RUN RUN` names both; `cuescope list` lists yours",
         )
     # a consensus shows no pictures, so the data stay closed
     shows_pictures = html is not None and not consensus
@@ -83,7 +83,7 @@ def _open_data(
 ) -> Context:
     """A context with the data set that a person named, if any."""
     if options and data is None:
-        raise UserError("-D without --data", remedy="Add --data SPEC")
+        raise UserError("-O data.without --data", remedy="Add --data SPEC")
     context = replace(runner.context, allowed=frozenset(allow))
     if data is None:
         return context

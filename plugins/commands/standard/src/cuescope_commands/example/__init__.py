@@ -77,7 +77,12 @@ def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
         count = unpack_caltech(archive, homes["photos"], photos)
         echo(f"{count} photos with masks are in {photos}")
     weights = fetch(homes["model"], folder, byte_bars)
-    return ["--model", str(homes["model"].spec), "-M", f"checkpoint={weights}"], photos
+    return [
+        "--model",
+        str(homes["model"].spec),
+        "-O",
+        f"model.checkpoint={weights}",
+    ], photos
 
 
 @contextmanager

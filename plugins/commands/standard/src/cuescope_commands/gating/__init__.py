@@ -65,9 +65,9 @@ class Model:
         """The same for the functions of the application."""
         return Rerun(
             model=self.model,
-            model_options=pairs("-M", self.model_option or ()),
+            model_options=pairs("-O model.KEY", self.model_option or ()),
             data=self.data,
-            data_options=pairs("-D", self.data_option or ()),
+            data_options=pairs("-O data.KEY", self.data_option or ()),
             allow=tuple(self.allow or ()),
             executor=self.executor,
             device=self.device,

@@ -21,7 +21,6 @@ from cuescope_commands.gating._policy import (
     CuesGrewAtMost,
     PolicyText,
     Rule,
-    TestedFor,
     WorstGroupAtLeast,
 )
 from cuescope_commands.outputs import GateRule
@@ -161,7 +160,7 @@ def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
 
 def without_cue(run: Run, points: float, error: float) -> Ruling:
     """Where no cue was found: a pass only where the run would have found one of so many points."""
-    limit = detectable(costs_of(run.report.metrics, run.report.scores), error, 0.8)
+    limit = detectable(costs_of(run.report.metrics, run.report.scores), error)
     if limit is None or limit > points:
         words = (
             "no cue was found, and the run could not have found one of so few points"
@@ -268,23 +267,12 @@ def judge_blind(rule: BlindGainAtMost, judged: Judged) -> Ruling:
     )
 
 
-def judge_tested(rule: TestedFor, judged: Judged) -> Ruling:
-    """What half of the tested cues would have been found at."""
-    limit = detectable(require_costs(rule, judged.run), judged.error, rule.power)
-    if limit is None:
-        return "undecided", "the run holds no cue with an interval", None
-    sentence = _words_of(limit, rule.power)
-    # never a fail: that a run is blunt says nothing against the model
-    return ("pass" if limit <= rule.points else "undecided"), sentence, None
-
-
 JUDGES: dict[type[Rule], Callable[[Any, Judged], Ruling]] = {
     CuesCostAtMost: judge_cost,
     CuesGrewAtMost: judge_growth,
     WorstGroupAtLeast: judge_worst,
     AccuracyAtLeast: judge_accuracy,
     BlindGainAtMost: judge_blind,
-    TestedFor: judge_tested,
 }
 
 
@@ -320,7 +308,7 @@ def _sentence(bound: Bound, wanted: str, count: int) -> str:
     return f"{bound.what}: {value} ({low} to {high}{of_all}); the policy wants {wanted}"
 
 
-def require_costs(rule: CuesCostAtMost | TestedFor, run: Run) -> list[Score]:
+def require_costs(rule: CuesCostAtMost, run: Run) -> list[Score]:
     """What each tested cue costs; raises UserError for a run that does not measure it."""
     if not any(metric.accuracy_cost for metric in run.report.metrics):
         raise UserError(
@@ -386,24 +374,24 @@ def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound
     return Bound(what, 100 * float(right.mean()), *ends, tuple(wrong[:SHOWN]))
 
 
-def detectable(scores: Sequence[Score], error: float, power: float) -> float | None:
-    """The loss in points at which half of the tested cues would have been found."""
+def detectable(scores: Sequence[Score], error: float) -> float | None:
+    """The loss in points at which half of the tested cues would have been found, by 80%."""
     # half the width: how far from 0 a cue must be to be told
     widths = [
         (score.high - score.low) / 2
         for score in scores
         if score.high is not None and score.low is not None
     ]
-    limit = DetectionLimit.of_intervals(widths, error, power)
+    limit = DetectionLimit.of_intervals(widths, error, 0.8)
     return None if limit is None else 100 * limit
 
 
-def _words_of(limit: float | None, power: float = 0.8) -> str:
+def _words_of(limit: float | None) -> str:
     if limit is None:
         return "nothing was tested"
     # an interval may be wider than all that accuracy can lose
     cue = f"a cue of {limit:.0f} points" if limit <= 100 else "no cue of any size"
     return (
-        f"{cue} would have been found in {power:.0%} of such audits, "
+        f"{cue} would have been found in 80% of such audits, "
         "for half of the cues that were tried"
     )

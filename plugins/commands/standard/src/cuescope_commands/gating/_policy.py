@@ -85,21 +85,12 @@ class BlindGainAtMost(Rule):
     points: Points
 
 
-class TestedFor(Rule):
-    """The run would have found a cue of so many points: in `power` of such audits."""
-
-    rule: Literal["tested-for"]
-    points: Points
-    power: float = Field(0.8, gt=0, lt=1, description="share of audits that find it")
-
-
 AnyRule = Annotated[
     CuesCostAtMost
     | CuesGrewAtMost
     | WorstGroupAtLeast
     | AccuracyAtLeast
-    | BlindGainAtMost
-    | TestedFor,
+    | BlindGainAtMost,
     Field(discriminator="rule"),
 ]
 

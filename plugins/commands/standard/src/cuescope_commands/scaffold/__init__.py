@@ -1,4 +1,4 @@
-"""`cuescope new KIND NAME`: a plugin package that works, to be changed into one's own."""
+"""`cuescope dev new KIND NAME`: a plugin package that works, to be changed into one's own."""
 
 from pathlib import Path
 from typing import Annotated

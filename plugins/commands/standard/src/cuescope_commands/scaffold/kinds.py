@@ -1,4 +1,4 @@
-"""The kinds of plugins that `cuescope new` writes, and what differs between them."""
+"""The kinds of plugins that `cuescope dev new` writes, and what differs between them."""
 
 import tomllib
 from importlib.resources import files as resources

@@ -68,8 +68,8 @@ def _of_role(word: str, name: str) -> str | None:
     if role is None:
         return None
     return (
-        f"{with_article(role).capitalize()} is a tool: `cuescope new tool {name}`, then give its "
-        "class the method of the role"
+        f"{with_article(role).capitalize()} is a tool: `cuescope dev new tool {name}`, then give "
+        "its class the method of the role"
     )
 
 

@@ -1,7 +1,7 @@
 // The cues of all runs.
 
 import { ask, href, keep } from "./address.js";
-import { chance, command, el, figure, search, select } from "./dom.js";
+import { chance, command, el, search, select } from "./dom.js";
 
 export async function showCues(query) {
   const wanted = { text: query.get("text") ?? "", kind: query.get("kind") ?? "" };
@@ -23,7 +23,7 @@ export async function showCues(query) {
   }
 
   const answer = await load();
-  const head = ["Cue", "Label", "Value", "q", "Run", "Model"].map((title) => el("th", { scope: "col" }, title));
+  const head = ["Cue", "Label", "q", "Run", "Model"].map((title) => el("th", { scope: "col" }, title));
   return [
     el("h1", {}, "Cues of all runs"),
     el(
@@ -44,7 +44,6 @@ function row(cue) {
   const cells = [
     ["Cue", [el("a", { href: samples }, cue.name), doubt]],
     ["Label", cue.label ?? "all"],
-    ["Value", figure(cue.value)],
     ["q", chance(cue.q_value)],
     ["Run", el("a", { href: href("run", { id: cue.id }) }, cue.run.run)],
     ["Model", cue.run.model],

@@ -50,12 +50,11 @@ export async function showRun(query) {
 
   draw(run.cues);
   const head = ["Cue", "Label", run.metric?.title ?? "Value", "Interval", "n", "q"].map((title) => el("th", { scope: "col" }, title));
-  const stranger = "Untrusted run: made on another machine, or edited. Shown read-only. If it is yours, set CUESCOPE_CACHE to the cache folder that it was made with.";
+  const elsewhere = "Made on another machine, or edited: shown read-only. `confirm` and `mitigate` ask for --model and --data. If it is yours, set CUESCOPE_CACHE and CUESCOPE_KEY to those that it was made with.";
   return [
     el("h1", {}, run.run),
     el("p", {}, `${run.title}${/[.?!]$/.test(run.title) ? "" : "."} ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),
-    run.made === "elsewhere" && el("p", { class: "warning" }, stranger),
-    el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples"), (run.sheet || run.asks_people) && el("a", { class: "button", href: href("judge", { id }) }, run.sheet ? "Judge" : "Judge: write a sheet first")),
+    el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples")),
     el("h2", {}, "What it found"),
     run.statements.length ? el("ul", {}, run.statements.map((words) => el("li", {}, words))) : el("p", {}, "No cue."),
     el("h2", {}, "Cues"),
@@ -68,5 +67,6 @@ export async function showRun(query) {
     el("ul", {}, run.steps.map(([words, line]) => el("li", {}, words, line && command(line)))),
     command(run.audit, "The audit: "),
     command(run.command, "This report: "),
+    run.made === "elsewhere" && el("p", { class: "note" }, elsewhere),
   ];
 }

@@ -1,8 +1,9 @@
 // All runs of the folder: searched, filtered, and two of them chosen for a comparison.
 
-import { ask, href, keep } from "./address.js";
+import { ask, href, keep, picture } from "./address.js";
 import { command, el, search, select } from "./dom.js";
 
+const COLUMNS = ["", "", "Verdict", "Method", "Model", "Data", "Impact", "Status", "Date"];
 const AGAIN = 400; // milliseconds until a list that is not whole is asked for again
 
 export async function showRuns(query, isCurrent) {
@@ -69,7 +70,7 @@ export async function showRuns(query, isCurrent) {
   }
 
   const answer = await load();
-  const head = ["", "Run", "Method", "Model", "Data", "Findings", "Date"].map((title) => el("th", { scope: "col" }, title));
+  const head = COLUMNS.map((title) => el("th", { scope: "col" }, title));
   return [
     el("h1", {}, "Runs in ", answer.folder),
     filters,
@@ -80,7 +81,7 @@ export async function showRuns(query, isCurrent) {
 }
 
 function fits(run, wanted) {
-  const words = `${run.run} ${run.method} ${run.model} ${run.data}`.toLowerCase();
+  const words = `${run.run} ${run.verdict ?? ""} ${run.method} ${run.model} ${run.data}`.toLowerCase();
   const some = Number(run.findings) > 0;
   return (
     words.includes(wanted.text.toLowerCase()) &&
@@ -98,8 +99,12 @@ function row(run, chosen, changed) {
   };
   const box = el("input", { type: "checkbox", onchange: choose, "aria-label": `Compare ${run.run}` });
   box.checked = chosen.has(run.id);
-  const stranger = run.made === "elsewhere" && el("span", { class: "note" }, " untrusted");
-  const cells = [box, [el("a", { href: href("run", { id: run.id }) }, run.run), stranger], run.method, run.model, run.data, run.findings, run.date];
-  const titles = ["", "Run", "Method", "Model", "Data", "Findings", "Date"];
-  return el("tr", {}, cells.map((cell, place) => el("td", { "data-title": titles[place] }, cell)));
+  const stranger = run.made === "elsewhere" && el("span", { class: "note" }, " from elsewhere");
+  const said = run.fault ?? run.verdict ?? "No cue found.";
+  const verdict = [el("p", {}, el("strong", {}, said)), el("a", { href: href("run", { id: run.id }) }, run.run), stranger];
+  const image = el("img", { src: picture("thumbnail", { id: run.id }), alt: "", loading: "lazy", width: 96, height: 96 });
+  // a run that keeps no picture
+  image.addEventListener("error", () => image.remove());
+  const cells = [box, run.impact && image, verdict, run.method, run.model, run.data, run.impact ?? "–", run.status ?? "–", run.date];
+  return el("tr", {}, cells.map((cell, place) => el("td", { "data-title": COLUMNS[place] }, cell)));
 }

@@ -4,7 +4,6 @@ import { current } from "./address.js";
 import { showCompare } from "./compare.js";
 import { showCues } from "./cues.js";
 import { el } from "./dom.js";
-import { showJudge } from "./judge.js";
 import { showRun } from "./run.js";
 import { showRuns } from "./runs.js";
 import { showSamples } from "./samples.js";
@@ -15,7 +14,6 @@ const VIEWS = {
   run: showRun,
   samples: showSamples,
   compare: showCompare,
-  judge: showJudge,
 };
 const content = document.getElementById("content");
 let turn = 0;

@@ -38,7 +38,8 @@ LEAST = 0.02
 TURNED_NAME = "options in another order"
 SAME_SCORES = (
     "every option has the same score wherever it stands. So it is where options are asked one by "
-    "one, as words, or listed by the alphabet (`openai`: -M scoring=letters -M order=given lists "
+    "one, as words, or listed by the alphabet (`openai`: -O model.scoring=letters -O "
+    "model.order=given lists "
     "them as they stand)"
 )
 

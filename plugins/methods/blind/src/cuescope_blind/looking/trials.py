@@ -43,7 +43,8 @@ def questions_asked(audit: Audit) -> list[Sample]:
             "looking: there is no question with a video",
             expected="questions with frames, two options or more and a right answer",
             got=f"none in {count_of(len(ordered), 'samples')}",
-            remedy="Give the videos (-D videos=FOLDER); without them `cuescope blind DATA` reads "
+            remedy="Give the videos (-O data.videos=FOLDER); without them `cuescope "
+            "blind DATA` reads "
             "the questions alone",
         )
     return asked

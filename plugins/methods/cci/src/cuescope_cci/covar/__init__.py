@@ -1,1 +1,1 @@
-"""`cuescope bench covar`: CCI's error sources on the eight subsets of a controlled benchmark."""
+"""`cuescope dev bench covar`: CCI's error sources on eight subsets of a controlled benchmark."""

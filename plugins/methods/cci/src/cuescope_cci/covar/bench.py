@@ -13,7 +13,7 @@ from cuescope_sdk import Context, Names, Options, Picture, Plugin, Request, Tabl
 
 
 class CovarBenchOptions(Options):
-    """`cuescope bench covar --models FILE --data covar:DIR`."""
+    """`cuescope dev bench covar --models FILE --data covar:DIR`."""
 
     models: Annotated[str, Names.file(or_words=True)] = Field(
         "toys",
@@ -56,7 +56,7 @@ class CovarBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """The images, Tables 3 and 4, drops, contexts, effects, and the pictures."""
-        # imported here: `cuescope bench --help` must not pay for numpy
+        # imported here: `cuescope dev bench --help` must not pay for numpy
         from cuescope_cci.covar.run import run
 
         options = self.options

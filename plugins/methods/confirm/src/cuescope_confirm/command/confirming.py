@@ -30,6 +30,7 @@ from cuescope.application import (
 from cuescope_confirm import Confirm
 from cuescope_confirm.cases.own_pairs import read_scenes
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.cost import most_of_test
 from cuescope_confirm.command.renaming import keys_of_same
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import NOTHING_TO_CONFIRM, no_feature
@@ -127,7 +128,17 @@ def confirm(
         any_feature=bool(features or others),
         remedy=FEW,
         adapt=partial(_name_anew, run, held.found[0]) if features else None,
+        most=_most(runner, trial, features or report.findings) if plan else None,
     )
+
+
+def _most(runner: Runner, trial: Request, tested: Sequence[object]) -> int:
+    """How many trials a test of these findings asks at most, each beside a control."""
+    # the command names the method: nobody else's word
+    context = runner.context
+    typed = replace(context, typed=context.typed | {"method"})
+    cues, ways, samples = most_of_test(replace(runner, context=typed), trial)
+    return 2 * min(cues, len(tested)) * ways * samples
 
 
 def _require_answers(run: Path, stored: StoredRun) -> None:
@@ -254,7 +265,7 @@ def _tools(
     for role, typed in options.items():
         if role not in tools:
             raise UserError(
-                f"-T {role}: no tool has this role here",
+                f"-O tool.{role}: no tool has this role here",
                 remedy=nearest(role, tools) or f"Add --tool {role}=SPEC",
             )
         settings[role] = {**settings.get(role, {}), **typed}

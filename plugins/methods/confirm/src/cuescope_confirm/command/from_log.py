@@ -23,7 +23,7 @@ class FromLog:
         """The draft that finds cues: the log, on the data that it holds or that are named."""
         if self.log is None:
             if self.options:
-                raise UserError("-L without --log", remedy="Add --log FILE")
+                raise UserError("-O log.without --log", remedy="Add --log FILE")
             return draft
         spec = f"{LOG}:{self.log}"
         named = Question(spec, draft.data, self.options).with_own_data(registry)

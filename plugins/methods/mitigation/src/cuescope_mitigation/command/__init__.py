@@ -69,7 +69,7 @@ def mitigate(
     Cues are found on one part of the data, the remedy is learned on a second and measured on a
     third, beside two placebos. With --folds it is learned on all parts but one, and measured on
     that one, in turn. What was learned is kept in RUN-mitigated-NAME, or in --out DIR:
-    -M mitigated=DIR/mitigated audits the mitigated model.
+    -O model.mitigated=DIR/mitigated audits the mitigated model.
     """
     with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
         try:

@@ -1,4 +1,4 @@
-"""`cuescope bench quag-runs`: tables of several audits in one, as mean and standard deviation.
+"""`cuescope dev bench quag-runs`: tables of several audits in one, as mean and standard deviation.
 
 Tables 3 and 15 of the paper are of models that were fine-tuned three times.
 """
@@ -25,7 +25,7 @@ FIGURE = re.compile(r"-?\d+\.\d+")
 
 
 class RunsOptions(Options):
-    """`cuescope bench quag-runs --runs RUN,RUN,RUN`."""
+    """`cuescope dev bench quag-runs --runs RUN,RUN,RUN`."""
 
     runs: tuple[Path, ...] = Field(
         min_length=2,

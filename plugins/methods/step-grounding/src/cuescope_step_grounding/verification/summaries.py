@@ -15,7 +15,7 @@ from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.judging import has_no_evidence
 
-ADD_VERIFIER = "--tool claim-verifier=box-geometry -T claim-verifier.detector=owl"
+ADD_VERIFIER = "--tool claim-verifier=box-geometry -O tool.claim-verifier.detector=owl"
 
 
 def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:

@@ -53,7 +53,7 @@ def read_pairs(dataset: Dataset, advance: Advance) -> ImageTextPairs:
                 f"toy-clip: sample '{sample.key}' is a sequence",
                 expected="one frame in every sample",
                 got=f"{len(sample.frames)}",
-                remedy="Use -M data=SPEC of pictures, or the model toy for sequences.",
+                remedy="Use -O model.data=SPEC of pictures, or the model toy for sequences.",
             )
         picture = sample.frames[0].load()
         pixels.append(to_bytes(transform(picture)))

@@ -173,7 +173,7 @@ def choice_logits(
             f"toy-fusion: sample '{key}' has no choice that was trained on",
             expected=f"any of {', '.join(answers[:LISTED])}{ellipsis}",
             got=", ".join(choices[:LISTED]),
-            remedy="Train on questions with these answers: -M data=SPEC.",
+            remedy="Train on questions with these answers: -O model.data=SPEC.",
         )
     last = float(row.min()) - 1  # finite, so that softmax and differences work
     return np.array([logits.get(choice, last) for choice in choices], np.float32)

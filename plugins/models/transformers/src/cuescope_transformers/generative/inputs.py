@@ -81,7 +81,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
             f"{model.title} looks at one image",
             expected="one frame a sample",
             got=f"{count_of(count, 'frames')} in '{sample.key}'",
-            remedy="Say -D frames=1, or take a video model.",
+            remedy="Say -O data.frames=1, or take a video model.",
         )
     return ["image"] * count
 

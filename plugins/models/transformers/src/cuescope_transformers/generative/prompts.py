@@ -38,7 +38,7 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
             f"sample '{sample.key}' has more choices than letters",
             expected=f"at most {len(ascii_uppercase)} with scoring=letters",
             got=f"{len(sample.choices)}",
-            remedy="Use -M scoring=likelihood.",
+            remedy="Use -O model.scoring=likelihood.",
         )
     lines = [words] if words else []
     lines.extend(
