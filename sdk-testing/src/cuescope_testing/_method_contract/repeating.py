@@ -63,7 +63,7 @@ class MethodRepeats(MethodSetting):
         )
 
     def test_reads_no_cues(self) -> None:
-        """The answer sheet is for `verify`: read audit.samples, never the data set."""
+        """The ground truth is for `verify`: read audit.samples, never the data set."""
         setup = self.setup()
         base = self.base.report
         # wrong, not gone: a method that reads them is led astray

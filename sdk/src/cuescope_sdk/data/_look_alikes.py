@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 
-SIDE = 8  # of the hash, which has two bits a cell
+SIDE = 8  # of the hash (Krawetz, 2013), which has two bits a cell
 MARGIN = 1  # grey levels: in plain areas, less than this is noise of the file format
 RUN = 4  # samples in a row: those nearer than this are neighbours
 # Shares of the median distance. Nine in ten photos that are saved anew or cropped by 4% are within

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     )
     from cuescope_sdk.statistics._tests import (
         Overlap as Overlap,
-        association_p_value as association_p_value,
         benjamini_hochberg as benjamini_hochberg,
         cohen_kappa as cohen_kappa,
         exceeds_rate_p_value as exceeds_rate_p_value,
@@ -115,7 +114,6 @@ __getattr__, __dir__, __all__ = attach(
         "._resampling": ["Bootstrap", "exceeds_normal_draws"],
         "._tests": [
             "Overlap",
-            "association_p_value",
             "benjamini_hochberg",
             "cohen_kappa",
             "exceeds_rate_p_value",
