@@ -73,7 +73,8 @@ class TellContract(Contract):
         try:
             same = np.array_equal(self.strengths(), self.strengths())
         except UserError as error:
-            same, got = False, str(error)
+            same = False
+            got = str(error)
         expect(same, "the same strengths from the same questions", got=got)
 
     def test_has_a_title_that_ends_the_sentence(self) -> None:

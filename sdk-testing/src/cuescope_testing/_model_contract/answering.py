@@ -79,7 +79,9 @@ class ModelAnswers(ModelSetting):
     def test_scores_the_choices_of_each_sample(self) -> None:
         """Logits are over the sample's own choices, however many and in whatever order."""
         self.needs("logits")
-        plain = self.model.respond(self.trials(outputs=frozenset({"logits"})))
+        answers = self.model.respond(self.trials(outputs=frozenset({"logits"})))
+        # what else an answer has, such as words, is another check's
+        plain = [Response(logits=answer.logits) for answer in answers]
         turned = [with_choices(s, s.choices[::-1]) for s in self.samples]
         other = self.model.respond([Trial(sample=sample) for sample in turned])
         back = [Response(logits=np.asarray(answer.logits)[::-1]) for answer in other]
