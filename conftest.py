@@ -60,12 +60,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # What costs much in audits and few files of tests look at: what stands there in all others.
 SPARED = (
-    # Tesseract, where it is installed, is started for each cue
-    (
-        {"test_written.py"},
-        "cuescope_sdk.locating._written.installed_reader",
-        lambda: None,
-    ),
     # dots an inch of the charts in reports
     ({"test_figures.py"}, "cuescope_sdk.report._figures.DENSITY", 40),
 )

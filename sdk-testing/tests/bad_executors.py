@@ -1,11 +1,9 @@
 """Executors with processes of their own: a good one, and some that break a promise each."""
 
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from multiprocessing import get_context
 from typing import Any, ClassVar
 
 from cuescope_sdk import Plugin, Response, Trial, UserError
@@ -21,7 +19,6 @@ class Forked(Plugin):
     """A process for each batch, one after the other."""
 
     tries: ClassVar[int] = KILLS
-    watches: ClassVar[bool] = True
 
     def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
         """Each batch's index and responses."""
@@ -48,10 +45,6 @@ class Forked(Plugin):
             reply = ours.recv()
         except EOFError:
             reply = None
-        except KeyboardInterrupt:
-            if not self.watches:
-                os._exit(130)
-            raise
         finally:
             process.kill()
             process.join()
@@ -64,19 +57,11 @@ class Forked(Plugin):
         self, build: Callable[[], Any], batch: Sequence[Trial], connection: Any
     ) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if self.watches:
-            Thread(target=self.end_with_driver, daemon=True).start()
         try:
             connection.send(build()(batch))
         except Exception as error:
             connection.send(error)
         time.sleep(30)  # its driver ends it
-
-    def end_with_driver(self) -> None:
-        driver = parent_process()
-        assert driver is not None
-        driver.join()
-        os._exit(1)
 
 
 class GivesUp(Forked):
@@ -90,7 +75,3 @@ class TriesAgain(Forked):
 class KeepsQuiet(Forked):
     def complain(self, poison: list[str]) -> None:
         """Nobody learns of them."""
-
-
-class Orphans(Forked):
-    watches = False

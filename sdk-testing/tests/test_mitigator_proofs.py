@@ -81,9 +81,9 @@ def of_kind(kind: type[Shift]) -> type[Mitigator]:
 @pytest.mark.parametrize(
     ("mitigator", "check"),
     [
-        (OtherEachTime, "learns_the_same_twice"),
-        (of_kind(ShiftByPlace), "in_any_batch"),
-        (of_kind(Cheat), "look_at_labels"),
+        (OtherEachTime, "learned_and_kept"),
+        (of_kind(ShiftByPlace), "by_the_trial_alone"),
+        (of_kind(Cheat), "by_the_trial_alone"),
         (of_kind(WithoutTheLast), "answers_each_trial"),
     ],
 )

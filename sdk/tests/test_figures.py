@@ -1,7 +1,6 @@
 """Pictures by their pixels: what is drawn, where, and always alike."""
 
 from io import BytesIO
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from cuescope_sdk.report._figures import (
     line_chart,
     overlay_heat,
     scatter_plot,
-    space_labels,
     tint_clusters,
 )
 from cuescope_sdk.report._interval_charts import interval_chart
@@ -144,15 +142,6 @@ def test_intervals_are_as_wide_as_their_ends_are_apart() -> None:
         for colour in colours
     ]
     assert across[0] / across[1] == pytest.approx(3, rel=0.1)
-
-
-def test_labels_keep_their_distance_and_their_order() -> None:
-    heights = [0.5, 0.01, 0.02, 0.99, 0.0, 0.52]
-    placed = space_labels(heights, 0.05)
-    by_height = sorted(range(len(heights)), key=heights.__getitem__)
-    assert all(placed[b] - placed[a] >= 0.05 - 1e-9 for a, b in pairwise(by_height))
-    assert 0 <= min(placed) <= max(placed) <= 1
-    assert space_labels([0.1, 0.9], 0.05) == [0.1, 0.9]
 
 
 def test_names_of_any_letters_are_drawn_as_they_stand() -> None:

@@ -17,13 +17,10 @@ from cuescope_sdk import (
     BadDataError,
     Context,
     Evidence,
-    Feature,
     Frame,
-    Occurrence,
     Outcome,
     Response,
     Sample,
-    Score,
     Trial,
 )
 from cuescope_sdk.data import independent_samples
@@ -33,7 +30,6 @@ from cuescope_sdk.data._look_alikes import (
     difference_hash,
     distances,
     draw_runs,
-    too_near,
 )
 from cuescope_sdk.data._media.video import key_picture
 from cuescope_testing import FakeDataset
@@ -66,28 +62,24 @@ def check(
 def judged(
     right: Sequence[bool],
     labels: Sequence[str],
-    found: Sequence[bool] = (),
     *,
     place_is_held: bool = False,
     names: Sequence[str] = (),
     questions: Sequence[str] = (),
-    score: Score | None = None,
 ) -> Evidence:
-    """What is said of answers that are right or wrong in this order; `found` shows a finding."""
-    names = names or [f"{number:04d}" for number in range(len(labels))]
+    """What is said of answers that are right or wrong in this order."""
     samples = tuple(
         Sample(
-            key=name, frames=(), choices=("cat", "dog"), label=label, question=question
+            key=names[number] if names else f"{number:04d}",
+            frames=(),
+            choices=("cat", "dog"),
+            label=label,
+            question=question,
         )
-        for name, label, question in zip(
-            names, labels, questions or [None] * len(labels), strict=True
+        for number, (label, question) in enumerate(
+            zip(labels, questions or [None] * len(labels), strict=True)
         )
     )
-    occurrences = [
-        Occurrence(sample=sample.key)
-        for sample, shows in zip(samples, found, strict=False)
-        if shows
-    ]
     outcomes = []
     for sample, is_right in zip(samples, right, strict=True):
         answer = sample.label if is_right else "neither"
@@ -99,13 +91,6 @@ def judged(
         context=Context(),
         samples=samples,
         outcomes=outcomes,
-        features=(Feature(key="cue", kind="thing", occurrences=tuple(occurrences)),),
-        scores=(
-            score
-            or Score(
-                feature="cue", label=None, metric="m", value=1.0, finding=bool(found)
-            ),
-        ),
     )
     (evidence,) = independent_samples(audit, place_is_held=place_is_held)
     return evidence
@@ -420,8 +405,7 @@ def test_errors_that_drift_are_no_doubt_where_the_place_is_held_alike() -> None:
         assert judged(right, labels).doubt
         evidence = judged(right, labels, place_is_held=True)
         without_doubt += evidence.doubt is None
-        assert (evidence.doubt is None) == ("drift along the data" in evidence.detail)
-    # a smooth curve leaves p uniform, and a tenth of it is not enough
+    # a smooth curve leaves p uniform
     assert without_doubt >= 5
 
 
@@ -439,14 +423,13 @@ def test_answers_drawn_by_themselves_are_not_in_step(audits: int, most: int) -> 
     assert refuted <= most
 
 
-def test_data_may_be_sorted_by_label_or_by_what_was_found() -> None:
+def test_data_may_be_sorted_by_label() -> None:
     rng = np.random.default_rng(3)
-    shows = np.arange(400) % 200 < 60
-    right = rng.random(400) < np.where(shows, 0.3, 0.9)
     labels = ["cat"] * 200 + ["dog"] * 200
-    assert judged(right, labels, found=list(shows)).verdict == "inconclusive"
-    # nothing explains it
-    assert judged(right, labels).verdict == "refuted"
+    right = rng.random(400) < np.repeat([0.3, 0.9], 200)
+    assert judged(list(right), labels).verdict == "inconclusive"
+    in_blocks = rng.random(400) < np.where(np.arange(400) % 200 < 60, 0.3, 0.9)
+    assert judged(list(in_blocks), labels).verdict == "refuted"
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -459,72 +442,6 @@ def test_stems_of_names_show_what_shuffled_rows_share(shared: bool) -> None:
     evidence = judged(list(right[order]), ["cat"] * 300, names=names)
     assert (evidence.verdict == "refuted") == shared
     assert ("last number" in evidence.detail) == shared
-
-
-def test_a_finding_says_how_large_a_block_ends_it() -> None:
-    score = Score(
-        feature="cue",
-        label=None,
-        metric="m",
-        value=0.2,
-        low=0.1,
-        high=0.3,
-        finding=True,
-    )
-    right = np.random.default_rng(0).random(40) < 0.5
-    evidence = judged(list(right), ["cat"] * 40, score=score)
-    assert evidence.detail.startswith("Not known:")
-    # 0 is two half-widths away, whose square is 4: there the interval ends at 0 exactly
-    assert (
-        "blocks of 5 that are answered alike, no finding would hold" in evidence.detail
-    )
-
-
-# ---------------------------------------------------------------------------------- near copies
-
-
-@pytest.mark.parametrize("dim", [8, 64])
-def test_near_copies_have_about_the_same_embedding(dim: int) -> None:
-    rng = np.random.default_rng(dim)
-    alone = rng.normal(size=(300, dim))
-    assert len(too_near(alone)) / 300 < 0.02
-    copies = np.repeat(alone[:100], 3, axis=0) + 0.02 * rng.normal(size=(300, dim))
-    assert len(too_near(rng.permutation(copies))) / 300 > 0.9
-    # a cue makes clusters, and no copies
-    clusters = 5 * rng.normal(size=(6, dim))[rng.integers(0, 6, 300)] + alone
-    assert len(too_near(clusters)) / 300 < 0.02
-    assert len(too_near(np.ones((300, dim)))) == len(too_near(alone[:5])) == 0
-
-
-@pytest.mark.parametrize("forms", [(), ("canvas",), ("canvas", "still")])
-def test_near_copies_are_seen_in_whatever_form_the_samples_were_asked(
-    forms: Sequence[str],
-) -> None:
-    rng = np.random.default_rng(3)
-    alone = rng.normal(size=(200, 16))
-    copies = np.repeat(alone[:50], 4, axis=0) + 0.01 * rng.normal(size=(200, 16))
-    said = []
-    for points in (alone, copies):
-        samples = tuple(
-            Sample(key=f"photo/{number}.jpg", frames=()) for number in range(200)
-        )
-        outcomes = [
-            # all forms of a photo are alike, and that makes no two photos alike
-            Outcome(Trial(sample=asked), Response(embedding=point))
-            for sample, point in zip(samples, points, strict=True)
-            for asked in [sample.with_frames((), form) for form in forms] or [sample]
-        ]
-        audit = Audit(
-            labels=(),
-            options=None,
-            respond=lambda trials: [],
-            context=Context(),
-            samples=samples,
-            outcomes=outcomes,
-        )
-        (evidence,) = independent_samples(audit)
-        said.append("about the same embedding" in evidence.detail)
-    assert said == [False, True]
 
 
 # ---------------------------------------------------------------------------------- their parts

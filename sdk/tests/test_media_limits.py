@@ -1,7 +1,6 @@
 """Small files of many pixels: refused, or decoded one at a time; what is cut is named."""
 
 import os
-import struct
 import threading
 import time
 from io import BytesIO
@@ -18,7 +17,6 @@ from cuescope_sdk.data._media import images, video
 from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
-from cuescope_sdk.data._media.mp4_tables import require_samples
 from cuescope_sdk.data._media.survey import probe
 
 MAX = 10**6
@@ -111,58 +109,6 @@ def test_a_video_of_few_bytes_and_many_pixels_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(video, "MOST_PIXELS", 4000)
     with path.open("rb") as file, pytest.raises(ValueError, match="too many pixels"):
         video.decode_video(file, {59})
-
-
-CLAIMED = 10**9
-# version and flags, then a size that all samples have, and how many they are
-STSZ = struct.pack(">I4sIII", 20, b"stsz", 0, 1, CLAIMED)
-TRUN = struct.pack(">I4sII", 16, b"trun", 0, CLAIMED)
-SIZED = struct.pack(">I4sIII", 20, b"stsz", 0, 0, CLAIMED)
-
-
-def _box(kind, content):
-    return struct.pack(">I4s", 8 + len(content), kind) + content
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        _box(b"ftyp", b"isom") + _box(b"moov", _box(b"trak", STSZ)),
-        _box(b"ftyp", b"isom") + _box(b"moof", _box(b"traf", TRUN)),
-        # behind what is no box, in one up to the end, in one that is none of ours
-        _box(b"free", b"") + b"\0\0\0\x03mdat" + STSZ,
-        _box(b"free", b"") + b"\0\0\0\0moov" + STSZ,
-        _box(b"wide", b"") + _box(b"\0\1\2\3", _box(b"moov", STSZ)),
-        _box(b"ftyp", b"") + struct.pack(">I4sQ", 1, b"moov", 16 + len(STSZ)) + STSZ,
-        _box(b"mdat", b"") + _box(b"moov", _box(b"cmov", _box(b"cmvd", b""))),
-    ],
-)
-def test_an_mp4_that_claims_more_samples_than_it_has_bytes_is_refused(content):
-    """ffmpeg takes gigabytes for them, and a minute, before it reads one."""
-    with pytest.raises(ValueError, match=r"claims 1,000,000,000 samples|compressed"):
-        require_samples(content)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        _box(b"ftyp", b"isom") + _box(b"mdat", STSZ) + _box(b"moov", SIZED),
-        # what is shown holds any letters, in whatever container
-        _box(b"ftyp", b"isom") + b"\0\0\0\0mdat" + STSZ,
-        b"RIFF" + bytes(8) + b"AVI " + STSZ,
-    ],
-)
-def test_letters_in_what_an_mp4_shows_claim_nothing(content):
-    require_samples(content)
-
-
-def test_a_video_whose_header_lies_is_left_out_at_once(tmp_path):
-    path = MediaFile.video(tmp_path / "a.mp4", 5)
-    assert probe(path, MAX).frames == 5
-    content = path.read_bytes()
-    sizes = content.index(b"stsz")
-    path.write_bytes(content[: sizes + 8] + STSZ[12:] + content[sizes + 16 :])
-    assert "claims 1,000,000,000 samples" in (probe(path, MAX).problem or "")
 
 
 def test_frames_of_an_animation_are_looked_at_one_at_a_time(tmp_path):

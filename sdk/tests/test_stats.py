@@ -10,7 +10,6 @@ from sklearn.metrics import cohen_kappa_score
 
 from cuescope_sdk.statistics import (
     Overlap,
-    association_p_value,
     benjamini_hochberg,
     cohen_kappa,
     exceeds_rate_p_value,
@@ -148,7 +147,7 @@ def test_small_tables_are_as_in_the_books() -> None:
     # Fisher's tea: 3 of 4 cups named rightly, 17 of 70 ways are as good
     poured = np.array([True] * 4 + [False] * 4)
     named = np.array([True, True, True, False, True, False, False, False])
-    assert association_p_value(poured, named) == pytest.approx(17 / 70)
+    assert Overlap.p_value(poured, named) == pytest.approx(17 / 70)
     # Mendel's peas: 5474 round and 1850 wrinkled, chi-square 0.2629 of one degree
     p_value = uneven_p_value([5474, 1850], [7324 * 0.75, 7324 * 0.25])
     assert p_value == pytest.approx(0.6081, abs=1e-4)

@@ -1,4 +1,4 @@
-"""Chat templates of strangers: they fail in one line, and take neither the time nor the memory."""
+"""Chat templates of strangers: they fail in one line, and reach nothing of ours."""
 
 import re
 from typing import Any
@@ -15,23 +15,7 @@ CHAT = [{"role": "user", "content": "a"}]
 HONEST = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{{ bos_token }}"
 )
-SLOW = "no end within 0.5 s"
-LARGE = "more memory than any honest one"
 STRANGERS = {
-    "{% for a in range(99999) %}" * 5 + "{% endfor %}" * 5: SLOW,
-    "{{ 10 ** (10 ** 10) }}": SLOW,
-    "{{ 'a' * 10**10 }}": LARGE,
-    "{{ [0] * 10**10 }}": LARGE,
-    "{{ '%10000000000d'|format(1) }}": LARGE,
-    "{{ 'a'|center(10**10) }}": LARGE,
-    "{{ 'a'.ljust(10**10) }}": LARGE,
-    "{{ '{:>10000000000}'.format(1) }}": LARGE,
-    "{{ 'a\nb'|indent(10**10) }}": LARGE,
-    "{{ ('a' * 10**6)|replace('a', 'b' * 10**6) }}": LARGE,
-    "{{ messages|tojson(indent=10**10) }}": LARGE,
-    "{{ [1]|batch(10**10, 1)|list }}": LARGE,
-    "{% set n = namespace(a='a') %}" + "{% set n.a = n.a ~ n.a %}" * 50: LARGE,
-    "{{ 'a ' * 10**7 }}": "a prompt of 20,000,000 characters",
     "{{ messages.a.b }}": "has no attribute",
     "{{ 1 / 0 }}": "division by zero",
     "{% if %}": "Expected an expression",
@@ -66,11 +50,7 @@ def test_a_template_gives_the_prompt(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("template", STRANGERS, ids=range(len(STRANGERS)))
-def test_a_template_of_a_stranger(
-    kind: str, template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limit = 0.5 if STRANGERS[template] == SLOW else 30
-    monkeypatch.setattr("cuescope_sdk.torch._templates.LONGEST_TEMPLATE", limit)
+def test_a_template_of_a_stranger(kind: str, template: str) -> None:
     said = re.escape(STRANGERS[template])
     with pytest.raises(UserError, match=f"x: the model's chat template .*{said}"):
         render_chat("x", KINDS[kind](template), CHAT)

@@ -12,7 +12,6 @@ from cuescope_sdk import (
     Feature,
     Frame,
     Names,
-    Occurrence,
     Options,
     PlantedCue,
     Plugin,
@@ -38,16 +37,9 @@ SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
 CUE_RATES = (0.75, 0.3, 0.3)
 # about as frequent as the cue, and the fake model does not care for it
 DECOY_RATE = 0.4
-# Where the cue helps, it stands in for the green patch of the first label, which then shows the
-# patch of the second: a model that is right there is right by the cue alone. Where it trades, the
-# first label has no patch, so that the model guesses without the corner, and the corner misleads in
-# as many of the others as leave the accuracy of all labels together about the same without it.
-RATES: dict[str, tuple[float, float, float]] = {
-    "misleads": CUE_RATES,
-    "helps": (1.0, 0.0, 0.0),
-    "trades": (0.4, 0.07, 0.07),
-    "rare": (0.05, 0.05, 0.05),
-}
+# where the cue helps, it stands in for the green patch of the first label, which then shows the
+# patch of the second: a model that is right there is right by the cue alone
+RATES = {"misleads": CUE_RATES, "helps": (1.0, 0.0, 0.0)}
 # A feature is on the cue where this share of its occurrences is; an occurrence with a region is
 # where it covers this share of the corner.
 POINTS = 0.8
@@ -72,13 +64,9 @@ class FakeDataOptions(Options):
     )
     split: Annotated[str, Names.part()] = Field("val", description="train, val or test")
     identical: bool = Field(False, description="every frame the same")
-    cue: Literal["misleads", "helps", "trades", "rare"] = Field(
+    cue: Literal["misleads", "helps"] = Field(
         "misleads",
-        description="whether the red corner makes the model err (often, or in one sample of "
-        "twenty), is why it is right, or trades the one for the other",
-    )
-    wrong_labels: float = Field(
-        0.0, ge=0, lt=1, description="share of samples whose label is another's"
+        description="whether the red corner makes the model err, or is why it is right",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -86,8 +74,7 @@ class FakeDataOptions(Options):
 class FakeDataset(Plugin):
     """A green patch tells the class; a red corner goes with "top"; a blue corner means nothing.
 
-    Where the cue "helps", the samples of "top" show it in place of their green patch; where it
-    "trades", the samples of "top" have no patch, and some the corner.
+    Where the cue "helps", the samples of "top" show it in place of their green patch.
     The red corner shows in all frames of a sequence but the last. It is annotated under "cues".
     Every sample is drawn by itself, and is a group of its own.
     The foreground is the right of the frame: the green patch, and the strip of noise beside it.
@@ -118,11 +105,6 @@ class FakeDataset(Plugin):
         self._label = np.arange(options.samples) % options.labels
         self._cue = _spread(self._label, RATES[options.cue], rng)
         self._decoy = _spread(self._label, (DECOY_RATE,) * len(LABELS), rng)
-        self._said = self._label.copy()
-        if options.wrong_labels:
-            count = round(options.wrong_labels * options.samples)
-            wrong = rng.permutation(options.samples)[:count]
-            self._said[wrong] = (self._said[wrong] + 1) % options.labels
         # drawn once for all, so that a sample is the same whichever is read first
         size = (options.samples, options.frames, SIDE, SIDE, 3)
         # dark, so that the corners stand out
@@ -145,7 +127,7 @@ class FakeDataset(Plugin):
                 self._frame(index, number, cue) for number, cue in enumerate(presence)
             ),
             choices=self.labels,
-            label=self.labels[self._said[index]],
+            label=self.labels[self._label[index]],
             annotations=self.annotations(presence),
         )
 
@@ -182,8 +164,7 @@ class FakeDataset(Plugin):
         if self.options.cue == "helps" and self._cue[index]:
             # without the corner the model is wrong: what it sees is the patch of the second label
             label = 1
-        if label > 0 or self.options.cue != "trades":
-            pixels[SIGNAL_ROWS[label], 5:8] = (0, 220, 0)
+        pixels[SIGNAL_ROWS[label], 5:8] = (0, 220, 0)
         if cue:
             _part(pixels, CUE_BOX)[:] = (230, 0, 0)
         if self._decoy[index]:
@@ -224,52 +205,23 @@ def points_at(
     """
     box, channel = CORNERS[corner]
 
-    def is_hit(occurrence: Occurrence) -> bool:
-        if occurrence.region is not None:
-            return _share_covered(occurrence, samples, box) >= COVERS
-        return any(
-            shows(frame, box, channel) for frame in frames_of(occurrence, samples)
-        )
-
-    hits = list(map(is_hit, feature.occurrences))
+    hits = []
+    for occurrence in feature.occurrences:
+        frames = samples[occurrence.sample].frames
+        if occurrence.frame is not None:
+            frames = (frames[occurrence.frame],)
+        if occurrence.region is None:
+            hits.append(any(shows(frame, box, channel) for frame in frames))
+        else:
+            # regions are pixels, which a data set of larger cells draws larger
+            scale = frames[0].load().width / SIDE
+            region = np.array(occurrence.region) / scale
+            hits.append(_share_covered(region, np.array(box)) >= COVERS)
     return float(np.mean(hits)) if hits else None
 
 
-def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
-    """Words for where a feature is, and how far that is from the cue."""
-    name = f"'{feature.key}'"
-    if not feature.occurrences:
-        return f"{name}, which occurs nowhere"
-    occurrence = feature.occurrences[0]
-    share = points_at(feature, samples) or 0.0
-    if occurrence.region is None or share > 0:
-        return (
-            f"{name}, with {share:.0%} of its {len(feature.occurrences)} occurrences on the cue; "
-            f"{POINTS:.0%} is needed"
-        )
-    region = ",".join(f"{edge:g}" for edge in occurrence.region)
-    covered = _share_covered(occurrence, samples, CUE_BOX)
-    return f"{name} ({region}), which covers {covered:.0%} of the cue; half is needed"
-
-
-def frames_of(
-    occurrence: Occurrence, samples: Mapping[str, Sample]
-) -> tuple[Frame, ...]:
-    """The frame of an occurrence, or all of its sample."""
-    frames = samples[occurrence.sample].frames
-    return frames if occurrence.frame is None else (frames[occurrence.frame],)
-
-
-def _share_covered(
-    occurrence: Occurrence,
-    samples: Mapping[str, Sample],
-    box: Box,
-) -> float:
-    """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
-    # regions are pixels of the frame, which a data set of larger cells draws larger
-    scale = frames_of(occurrence, samples)[0].load().width / SIDE
-    region = np.array(occurrence.region or (0, 0, 0, 0)) / scale
-    corner = np.array(box)
+def _share_covered(region: np.ndarray, corner: np.ndarray) -> float:
+    """How much of a corner a region covers, both in cells."""
     starts = np.maximum(corner[:2], region[:2])
     # a region beside the corner ends before it starts
     ends = np.minimum(corner[2:], region[2:])

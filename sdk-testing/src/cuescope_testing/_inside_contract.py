@@ -8,29 +8,19 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from cuescope_core.digest import digest
-from cuescope_sdk import (
-    Context,
-    Edit,
-    Model,
-    Readout,
-    Response,
-    Sample,
-    Trial,
-    UserError,
-)
+from cuescope_sdk import Edit, Model, Readout, Response, Sample, Trial, UserError
 from cuescope_testing._contract import (
     NotApplicable,
     PerClass,
     Shown,
     expect,
     expect_error,
+    expect_light_import,
     expect_no_error,
-    import_report_of,
     with_sample,
 )
 from cuescope_testing._fake_tower import FakeTower
 from cuescope_testing._model_contract.setting import TOLERANCE, distance
-from cuescope_testing._running import PluginShelf
 
 QUESTION = "what is it"
 
@@ -46,17 +36,8 @@ class InsideContract(Shown):
     @classmethod
     def build_model(cls) -> Model:
         """The model, built as an audit builds it."""
-        shelf = PluginShelf({("model", cls.name): cls.model}, installed=True)
-        context = Context(
-            registry=shelf,
-            cache=cls.cache_folder(),
-            device=cls.device,
-            dtype=cls.dtype,
-        )
-        built = context.for_dataset(cls.dataset()).build(
-            "model", cls.name, cls.model_options
-        )
-        return cast(Model, built)
+        context = cls.context_of("model", cls.model).for_dataset(cls.dataset())
+        return cast(Model, context.build("model", cls.name, cls.model_options))
 
     @property
     def tolerance(self) -> float:
@@ -77,67 +58,28 @@ class InsideContract(Shown):
             Trial(sample=sample, outputs=outputs) for sample in self.shown_samples()
         ]
 
-    def expect_alike(
-        self,
-        answers: Sequence[Response],
-        others: Sequence[Response],
-        expected: str,
-        remedy: str,
+    def expect_plain(
+        self, before: Sequence[Response], expected: str, trials: Sequence[Trial] = ()
     ) -> None:
-        """Raise ContractViolation where answers differ by more than rounding."""
-        worst = max(map(distance, answers, others))
-        expect(
-            worst <= self.tolerance,
-            expected,
-            got=f"a difference of {worst:.2g}",
-            remedy=remedy,
-        )
-
-    def expect_refused(self, trial: Trial, what: str) -> None:
-        """Raise ContractViolation unless the trial is refused in one sentence."""
-        with expect_error(
-            UserError,
-            f"a UserError for {what}",
-            got="an answer",
-            remedy="Raise UserError(problem, expected=...) with what there is: "
-            "`tower.block(layer)` does, `tower.layers` and `tower.heads` say how many",
-        ):
-            self.asked.respond([trial])
-
-
-def expect_light(cls: type) -> None:
-    """Raise ContractViolation for a class whose module imports what takes long."""
-    heavy = import_report_of(cls)["heavy"]
-    expect(
-        not heavy,
-        "a light module: a worker and a list of plugins import it",
-        got=f"one that imports {', '.join(heavy)}",
-        remedy="Import them where they are used",
-    )
+        """Raise ContractViolation unless trials, plain ones if none, are answered as before."""
+        answers = self.asked.respond(list(trials) or self.plain())
+        worst = max(map(distance, before, answers))
+        near = worst <= self.tolerance
+        expect(near, expected, got=f"a difference of {worst:.2g}")
 
 
 def expect_travels(parts: Sequence[Any]) -> None:
-    """Raise ContractViolation where a value cannot be pickled, or its copy is another."""
+    """Raise ContractViolation where a value cannot be imported, pickled or copied by a worker."""
+    for cls in dict.fromkeys(map(type, parts)):
+        expect_light_import(cls)
     for part in parts:
-        with expect_no_error(
-            f"{part} to be pickled for workers",
-            remedy="Define the class at module level",
-        ):
+        with expect_no_error(f"{part} to be pickled"):
             pickle.dumps(part)
         copy = type(part)(**dict(part))
-        expect(
-            copy == part and digest(copy) == digest(part),
-            f"a copy of {part} to be equal",
-            got=repr(copy),
-            remedy="Let fields of plain values be all that it has",
-        )
+        same = copy == part and digest(copy) == digest(part)
+        expect(same, f"a copy of {part} to be equal", got=repr(copy))
     digests = {digest(type(part).__qualname__, part) for part in parts}
-    expect(
-        len(digests) == len(parts),
-        "another digest for other parameters: answers are cached by it",
-        got=f"{len(digests)} for {len(parts)} values",
-        remedy="Let each parameter be a field",
-    )
+    expect(len(digests) == len(parts), "a digest of its own for each", got=digests)
 
 
 class EditContract(InsideContract):
@@ -160,52 +102,28 @@ class EditContract(InsideContract):
         """The samples under an edit."""
         return [replace(trial, edit=edit) for trial in self.plain()]
 
-    def test_imports_lightly(self) -> None:
-        """Workers import the module of an edit by its name."""
-        for cls in dict.fromkeys(map(type, self.edits)):
-            expect_light(cls)
-
     def test_travels_to_workers(self) -> None:
-        """An edit is pickled, and its digest is a part of the cache key."""
+        """Its digest is in the cache key: plain fields are all it has, in a light module."""
         expect_travels(self.edits)
 
     def test_has_an_effect(self) -> None:
-        """An edit without one would call every part of a model idle."""
+        """An edit without one calls every part idle: a hook that returns None changes nothing."""
         plain = self.asked.respond(self.plain())
         for edit in self.edits:
             edited = self.asked.respond(self.under(edit))
             farthest = max(map(distance, plain, edited))
-            expect(
-                farthest > self.tolerance,
-                f"another answer to some sample under {edit}",
-                got=f"a difference of {farthest:.2g}",
-                remedy="Change what the module returns: a hook that returns None changes nothing",
-            )
+            differs = farthest > self.tolerance
+            expect(differs, f"another answer under {edit}", got=f"{farthest:.2g}")
 
     def test_leaves_the_model_as_it_was(self) -> None:
-        """Trials after an edit are answered by the model as it is."""
+        """Every hook is removed, and `nothing` is the plain forward pass."""
         before = self.asked.respond(self.plain())
         for edit in self.edits:
             self.asked.respond(self.under(edit))
-            self.expect_alike(
-                before,
-                self.asked.respond(self.plain()),
-                f"the plain answers again after {edit}",
-                "Remove every hook, and put back whatever else was changed",
-            )
-
-    def test_changes_nothing_when_it_is_empty(self) -> None:
-        """An edit of nothing is the plain forward pass."""
-        if self.nothing is None:
-            raise NotApplicable(
-                "asks about an edit that changes nothing: set `nothing`"
-            )
-        self.expect_alike(
-            self.asked.respond(self.under(self.nothing)),
-            self.asked.respond(self.plain()),
-            f"the plain answers under {self.nothing}",
-            "Let it change no more than its parameters say",
-        )
+            self.expect_plain(before, f"the plain answers again after {edit}")
+        if self.nothing is not None:
+            trials = self.under(self.nothing)
+            self.expect_plain(before, f"the plain answers under {self.nothing}", trials)
 
     def test_does_not_leak_in_a_batch(self) -> None:
         """Trials of several edits go together as they go alone."""
@@ -214,18 +132,14 @@ class EditContract(InsideContract):
         by_edit = [self.under(edit) for edit in kinds]
         mixed = [trial for trials in zip(*by_edit, strict=True) for trial in trials]
         alone = [self.asked.respond([trial])[0] for trial in mixed]
-        self.expect_alike(
-            self.asked.respond(mixed),
-            alone,
-            "each trial of a batch answered under its own edit",
-            "Keep nothing of one forward pass for the next",
-        )
+        self.expect_plain(alone, "each trial answered under its own edit", mixed)
 
     def test_refuses_what_is_not_there(self) -> None:
-        """A part that the model does not have would be an edit without effect, or a traceback."""
+        """A part that the model does not have is a sentence: `tower.block(layer)` raises it."""
         if self.beyond is None:
             raise NotApplicable("asks about a part that is not there: set `beyond`")
-        self.expect_refused(self.under(self.beyond)[0], f"{self.beyond}")
+        with expect_error(UserError, f"a UserError for {self.beyond}"):
+            self.asked.respond(self.under(self.beyond)[:1])
 
 
 class ReadoutContract(InsideContract):
@@ -252,128 +166,64 @@ class ReadoutContract(InsideContract):
         """Values that it brings back."""
         return list(readout.read(self.asked, trials))
 
-    def expect_same(
-        self,
-        numbers: Sequence[np.ndarray],
-        others: Sequence[np.ndarray],
-        expected: str,
-        remedy: str,
-    ) -> None:
-        """Raise ContractViolation where two readings differ by more than rounding."""
-        same = len(numbers) == len(others) and all(
-            self.same(one, other) for one, other in zip(numbers, others, strict=True)
-        )
-        expect(same, expected, got="others", remedy=remedy)
-
     def same(self, numbers: np.ndarray, others: np.ndarray) -> bool:
         """True if two arrays are equal within rounding."""
         if np.shape(numbers) != np.shape(others):
             return False
         scale = max(1.0, float(np.abs(numbers).max(initial=0)))
-        apart = np.abs(np.subtract(numbers, others, dtype=float)).max(initial=0)
-        return bool(apart <= self.tolerance * scale)
-
-    def test_imports_lightly(self) -> None:
-        """Workers import the module of a readout by its name."""
-        for cls in dict.fromkeys(map(type, self.readouts)):
-            expect_light(cls)
+        return np.allclose(numbers, others, rtol=0, atol=self.tolerance * scale)
 
     def test_travels_to_workers(self) -> None:
-        """A readout is pickled, and name and fields are a part of the cache key."""
+        """Its name and fields are in the cache key: plain fields are all it has."""
         expect_travels(self.readouts)
 
     def test_brings_finite_numbers_for_each_trial(self) -> None:
-        """One array a trial, and none for no trial."""
+        """One array a trial in order, none for none, and `gives` is its dtype and shape alone."""
         for readout in self.readouts:
-            for trials in ([], self.of(readout)):
-                arrays = self.read(readout, trials)
-                finite = [
-                    isinstance(array, np.ndarray) and bool(np.isfinite(array).all())
-                    for array in arrays
-                ]
-                expect(
-                    len(arrays) == len(trials) and all(finite),
-                    f"{len(trials)} arrays of finite numbers",
-                    got=f"{len(arrays)}, {finite.count(False)} of them not finite",
-                    remedy="Return a numpy array for each trial, in order",
-                )
-
-    def test_accepts_what_it_reads_alone(self) -> None:
-        """A cache holds anything under its key: what is not of this readout is asked again."""
-        for readout in self.readouts:
+            expect(not self.read(readout, []), "no array for no trial")
             trials = self.of(readout)
-            for array, trial in zip(self.read(readout, trials), trials, strict=True):
-                expect(
-                    readout.accepts(array, trial),
-                    f"{readout} accepts what it reads",
-                    got="refused",
-                    remedy="`accepts` is about dtype, shape and range alone",
-                )
+            arrays = self.read(readout, trials)
+            expect(len(arrays) == len(trials), "an array a trial", got=len(arrays))
+            for array, trial in zip(arrays, trials, strict=True):
+                finite = isinstance(array, np.ndarray) and np.isfinite(array).all()
+                expect(finite, "finite numbers", got=array)
+                accepts = readout.accepts(array, trial)
+                expect(accepts, f"{readout} accepts what it reads", got="refused")
                 for other in (array[None], array.astype(np.complex64)):
-                    expect(
-                        not readout.accepts(other, trial),
-                        f"{readout} accepts no other dtype or shape",
-                        got=f"{other.dtype} of shape {other.shape}",
-                        remedy='Declare `gives`, as Float32[np.ndarray, "row col"]',
-                    )
+                    refused = not readout.accepts(other, trial)
+                    expect(refused, f"{readout} refuses {other.dtype} {other.shape}")
 
     def test_reads_each_trial_by_itself(self) -> None:
-        """Values of a trial do not depend on what was asked beside it."""
+        """Not by its neighbours, its label or what it is for; and answers stay as they were."""
+        before = self.asked.respond(self.plain())
         for readout in self.readouts:
             trials = self.of(readout)
             alone = [self.read(readout, [trial])[0] for trial in trials]
-            remedy = "Read trial by trial, or undo padding and keep the order"
-            self.expect_same(self.read(readout, trials), alone, "as alone", remedy)
-            turned = self.read(readout, trials[::-1])[::-1]
-            self.expect_same(turned, alone, "numbers that follow their trials", remedy)
-
-    def test_changes_no_answer(self) -> None:
-        """A readout looks; what changes a model is an edit."""
-        before = self.asked.respond(self.plain())
-        for readout in self.readouts:
-            self.read(readout, self.of(readout))
-            self.expect_alike(
-                before,
-                self.asked.respond(self.plain()),
-                f"the plain answers again after {readout}",
-                "Remove every hook",
-            )
-
-    def test_reads_no_label(self) -> None:
-        """Samples and edits alone decide: a label would make a finding of itself."""
-        for readout in self.readouts:
-            trials = self.of(readout)
-            relabelled = [with_sample(trial, label=None) for trial in trials]
-            other = [replace(trial, feature="another") for trial in relabelled]
-            self.expect_same(
-                self.read(readout, other),
-                self.read(readout, trials),
-                "the same numbers whatever the label and what a trial is for",
-                "Read frames, question, choices and edit",
-            )
+            bare = [with_sample(trial, label=None) for trial in trials]
+            others = {
+                "together": self.read(readout, trials),
+                "in reverse": self.read(readout, trials[::-1])[::-1],
+                "without label": self.read(
+                    readout, [replace(trial, feature="another") for trial in bare]
+                ),
+            }
+            for how, numbers in others.items():
+                same = all(map(self.same, numbers, alone))
+                expect(same, f"the same numbers {how}", got="others")
+            self.expect_plain(before, f"the plain answers again after {readout}")
 
     def test_sees_what_is_shown(self) -> None:
-        """Other frames, other numbers."""
+        """Other frames, other numbers; `sees = False` says it need not look."""
         if not self.sees:
             raise NotApplicable("asks about readouts that look at what is shown")
         for readout in self.readouts:
             first, *others = self.read(readout, self.of(readout))
-            expect(
-                any(not self.same(first, other) for other in others),
-                f"other numbers for other samples from {readout}",
-                got="the same for all",
-                remedy="Read after the model has seen the sample; `sees = False` says it need not",
-            )
+            differ = any(not self.same(first, other) for other in others)
+            expect(differ, f"other numbers for other samples from {readout}")
 
     def test_refuses_what_is_not_there(self) -> None:
-        """A part that the model does not have is a sentence."""
+        """A part that the model does not have is a sentence: `tower.block(layer)` raises it."""
         if self.beyond is None:
             raise NotApplicable("asks about a part that is not there: set `beyond`")
-        trials = self.of(self.beyond)
-        with expect_error(
-            UserError,
-            f"a UserError for {self.beyond}",
-            got="numbers",
-            remedy="Raise UserError(problem, expected=...): `tower.block(layer)` does",
-        ):
-            self.read(self.beyond, trials[:1])
+        with expect_error(UserError, f"a UserError for {self.beyond}"):
+            self.read(self.beyond, self.of(self.beyond)[:1])

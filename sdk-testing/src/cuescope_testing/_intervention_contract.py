@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_core.amounts import count_of
 from cuescope_core.capabilities import Capabilities
 from cuescope_core.digest import digest
 from cuescope_sdk import Sample, Trial, generator
-from cuescope_sdk.interventions import Case, Intervention, Place
+from cuescope_sdk.interventions import Case, Place
 from cuescope_testing._contract import ShownContract, expect, same_pixels, with_sample
 from cuescope_testing._fake_data import CUE, CUE_BOX, SIDE
 from cuescope_testing._fake_tools import FakeImageEditor
@@ -117,168 +116,104 @@ class InterventionContract(ShownContract):
         """Trials that it makes of the cases."""
         return list(self.build().intervene(cases, self.tools))
 
+    def pairs(self, cases: Sequence[Case]) -> list[tuple[Case, Trial]]:
+        """Cases with their trials."""
+        return list(zip(cases, self.trials(cases), strict=True))
+
+    def expect_same(self, others: Sequence[Case], expected: str) -> None:
+        """Raise ContractViolation unless these cases give the trials of the contract's own."""
+        given = zip(self.trials(self.cases), self.trials(others), strict=True)
+        expect(all(content(one) == content(other) for one, other in given), expected)
+
     def test_says_what_it_is(self) -> None:
-        """A report names each witness, and what it was measured beside."""
-        cls: type[Intervention] = self.plugin
-        expect(
-            getattr(cls, "title", "") and isinstance(getattr(cls, "needs", None), str),
-            "a title in words, and what it needs to know of the cue",
-            got=f"title {getattr(cls, 'title', None)!r}, needs {getattr(cls, 'needs', None)!r}",
-            remedy="Set title, needs ('region', 'frames', 'words', 'name' ...), effect",
-        )
+        """A report names each witness: set title and needs; a reason of `why_not` is one line."""
+        title = getattr(self.plugin, "title", "")
+        needs = getattr(self.plugin, "needs", None)
+        expect(title and isinstance(needs, str), "a title in words, and `needs`")
+        # a cue of which nothing is known, and a model that takes no edit and has no tools
+        reason = self.plugin.why_not(frozenset(), Capabilities(outputs=frozenset()), ())
+        is_line = isinstance(reason, str) and reason.strip() and "\n" not in reason
+        expect(is_line, "a reason in one line", got=repr(reason))
 
     def test_answers_each_case_in_order(self) -> None:
-        """A trial a case, of the case's own sample: same label, choices and number of frames."""
+        """A trial a case, of the case's own sample: `sample.with_frames` keeps the rest."""
         # turned, alone and none: what looks at its neighbours gives itself away
         for cases in (self.cases, self.cases[::-1], self.cases[:1], []):
             trials = self.trials(cases)
-            are_theirs = all(map(_is_of, trials, cases))
-            expect(
-                len(trials) == len(cases) and are_theirs,
-                "a trial for each case, in order, of the case's sample",
-                got=f"{len(trials)} for {count_of(len(cases), 'cases')}, or another sample's",
-                remedy="sample.with_frames(...) keeps what is not changed",
-            )
+            whole = len(trials) == len(cases) and all(map(_is_of, trials, cases))
+            expect(whole, "a trial for each case, in order, of the case's sample")
 
     def test_changes_what_the_model_sees(self) -> None:
         """An intervention that leaves all as it is would call every cue harmless."""
         unchanged = [
             case.sample.key
-            for case, trial in zip(self.cases, self.trials(self.cases), strict=True)
-            # by keys: to load and compare pixels is another check's
+            for case, trial in self.pairs(self.cases)
             if content(trial) == content(Trial(sample=case.sample))
         ]
         # a sample may have a property of the still as its donor has it
         most = len(self.cases) - 1 if self.plugin.needs == "still" else 0
-        expect(
-            len(unchanged) <= most,
-            "other frames, another question or an edit",
-            got=f"sample {next(iter(unchanged), '')} as it was",
-            remedy="Change what lies at case.place",
-        )
+        expect(len(unchanged) <= most, "changed samples", got=f"{unchanged} as before")
 
     def test_keeps_what_lies_outside_of_the_place(self) -> None:
-        """Every pixel outside of the masks is the sample's own, to the bit; at placebos too."""
+        """Pixels outside of the masks are the sample's own, at placebos too: see change_frames."""
         # what needs neither may change frames or words as a whole
         if self.plugin.needs not in ("region", "still"):
             return
-        for cases in (self.cases, self.placebos):
-            for case, trial in zip(cases, self.trials(cases), strict=True):
-                for mask, old, new in zip(
-                    case.place.masks,
-                    case.sample.frames,
-                    trial.sample.frames,
-                    strict=True,
-                ):
-                    expect(
-                        same_pixels(old, new, mask),
-                        "the sample's own pixels outside of the mask",
-                        got="others",
-                        remedy="`change_frames` takes painted pixels under the mask alone",
-                    )
-
-    def test_leaves_a_sample_that_is_as_its_donor(self) -> None:
-        """A sample that is like its donor is left as it is."""
-        if self.plugin.needs != "still":
-            return
-        cases = [
-            replace(case, donor=case.sample, donor_place=case.place)
-            for case in self.cases
-        ]
-        for case, trial in zip(cases, self.trials(cases), strict=True):
-            for old, new in zip(case.sample.frames, trial.sample.frames, strict=True):
-                levels = np.asarray(old.load()).astype(int)
-                most = np.abs(levels - np.asarray(new.load())).max()
+        for case, trial in self.pairs([*self.cases, *self.placebos]):
+            frames = zip(case.sample.frames, trial.sample.frames, strict=True)
+            for mask, (old, new) in zip(case.place.masks, frames, strict=True):
+                kept = same_pixels(old, new, mask)
                 expect(
-                    # one: pixels are whole numbers, and what is computed is rounded
-                    most <= 1,
-                    "the sample's own pixels, within a grey level",
-                    got=f"pixels that are {most} levels away",
-                    remedy="Change a property by as much as the donor differs in it",
+                    kept, "the sample's own pixels outside of the mask", got="others"
                 )
 
     def test_heeds_its_donor(self) -> None:
-        """Other donors give other pictures."""
+        """What differs is taken from case.donor at case.donor_place: from itself, nothing does."""
         if self.plugin.needs != "still":
             return
-        pairs = zip(self.trials(self.cases), self.trials(self.placebos), strict=True)
-        expect(
-            any(content(one) != content(other) for one, other in pairs),
-            "other pictures with other donors",
-            got="the same ones",
-            remedy="Take the property from case.donor, at case.donor_place",
-        )
-
-    def test_does_as_much_at_a_placebo(self) -> None:
-        """A placebo has the cue's area, and is painted over as much as the cue is."""
-        if self.plugin.needs != "region" or self.plugin.placebo != "elsewhere":
-            return
-        for case, placebo in zip(self.cases, self.placebos, strict=True):
-            trials = (*self.trials([case]), *self.trials([placebo]))
-            areas = [changed_share(case.sample, trial.sample) for trial in trials]
-            expect(
-                # half: what is painted may equal some pixels that were there by chance
-                abs(areas[0] - areas[1]) <= 0.5 * max(*areas, 1e-9),
-                "about as many changed pixels at a place of equal area",
-                got=f"{areas[0]:.0%} and {areas[1]:.0%} of the frames",
-                remedy="Change all that lies under the masks, and nothing by what it shows",
-            )
-
-    def test_gives_the_same_twice(self) -> None:
-        """A report that runs again finds the same; equal keys are equal pixels."""
-        for one, other in zip(
-            self.trials(self.cases),
-            self.trials(self.cases),
-            strict=True,
-        ):
-            expect(
-                content(one) == content(other)
-                and all(map(same_pixels, one.sample.frames, other.sample.frames)),
-                "the same trial for the same case",
-                got="another",
-                remedy="Draw from generator(case.seed, ...), made anew for each case",
-            )
-
-    def test_names_what_it_changed(self) -> None:
-        """Equal keys mean equal pixels, or the cache answers for another picture."""
-        trials = [*self.trials(self.cases), *self.trials(self.placebos)]
-        seen: dict[str, bytes] = {}
-        # the sample's own frames are in the cache under their keys as well
-        shown: list[Case | Trial] = [*self.cases, *trials]
-        for frame in chain.from_iterable(asked.sample.frames for asked in shown):
-            pixels = np.asarray(frame.load()).tobytes()
-            expect(
-                seen.setdefault(frame.key, pixels) == pixels,
-                "another key for other pixels",
-                got=f"two pictures under the key {frame.key[:12]}",
-                remedy="frame.derive(operation, ...) with all that decides the pixels in its name",
-            )
-
-    def test_does_not_look_at_labels(self) -> None:
-        """Changes do not depend on the correct answer."""
-        bare = [
-            # the place was found before, so the cue is still where it was
-            with_sample(case, label=None, annotations={})
+        given = zip(self.trials(self.cases), self.trials(self.placebos), strict=True)
+        differ = any(content(one) != content(other) for one, other in given)
+        expect(differ, "other pictures with other donors", got="the same ones")
+        alike = [
+            replace(case, donor=case.sample, donor_place=case.place)
             for case in self.cases
         ]
-        pairs = zip(self.trials(self.cases), self.trials(bare), strict=True)
-        expect(
-            all(content(one) == content(other) for one, other in pairs),
-            "the same change of samples without label and annotations",
-            got="another",
-            remedy="Look at frames, question and place alone",
-        )
+        for case, trial in self.pairs(alike):
+            for old, new in zip(case.sample.frames, trial.sample.frames, strict=True):
+                levels = np.asarray(old.load(), int)
+                most = np.abs(levels - np.asarray(new.load())).max()
+                # one: pixels are whole numbers, and what is computed is rounded
+                expect(most <= 1, "a sample like its donor as it was", got=most)
 
-    def test_says_in_a_line_why_it_does_not_apply(self) -> None:
-        """A cue of which nothing is known, and a model that takes no edit and has no tools."""
-        nothing = frozenset[str]()
-        reason = self.plugin.why_not(nothing, Capabilities(outputs=frozenset()), ())
-        expect(
-            isinstance(reason, str) and reason.strip() and "\n" not in reason,
-            "a reason in one line",
-            got=repr(reason),
-            remedy="Leave `why_not` as it is, or return super().why_not(...) first",
-        )
+    def test_does_as_much_at_a_placebo(self) -> None:
+        """A placebo has the cue's area, and is painted over as much: change all under the masks."""
+        if self.plugin.needs != "region" or self.plugin.placebo != "elsewhere":
+            return
+        for one, other in zip(
+            self.pairs(self.cases), self.pairs(self.placebos), strict=True
+        ):
+            areas = [changed_share(case.sample, t.sample) for case, t in (one, other)]
+            # half: what is painted may equal some pixels that were there by chance
+            near = abs(areas[0] - areas[1]) <= 0.5 * max(*areas, 1e-9)
+            expect(near, "as many changed pixels at a place of equal area", got=areas)
+
+    def test_gives_the_same_twice(self) -> None:
+        """Draw from generator(case.seed, ...), and look at frames, question and place alone."""
+        self.expect_same(self.cases, "the same trials for the same cases")
+        # the place was found before, so the cue is still where it was
+        bare = [with_sample(case, label=None, annotations={}) for case in self.cases]
+        self.expect_same(bare, "the same change without label and annotations")
+
+    def test_names_what_it_changed(self) -> None:
+        """Equal keys are equal pixels to the cache: name all that decides them in frame.derive."""
+        # the sample's own frames are in the cache under their keys as well
+        shown: list[Case | Trial] = [*self.cases, *self.trials(self.cases)]
+        shown += self.trials(self.placebos)
+        seen: dict[str, bytes] = {}
+        for frame in chain.from_iterable(asked.sample.frames for asked in shown):
+            pixels = np.asarray(frame.load()).tobytes()
+            same = seen.setdefault(frame.key, pixels) == pixels
+            expect(same, "another key for other pixels", got=frame.key[:12])
 
 
 def _is_of(trial: Trial, case: Case) -> bool:

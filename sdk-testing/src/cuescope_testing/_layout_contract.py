@@ -95,48 +95,28 @@ class LayoutContract(DatasetContract):
             got = error
         if not isinstance(got, UserError) or isinstance(got, PluginError):
             # a PluginError stands for any other error that left the plugin
-            remedy = "Check what is read, and raise it"
-            raise ContractViolation("a UserError", got=str(got), remedy=remedy)
-        expect(
-            "\n" not in str(got),
-            "one line",
-            got=got,
-            remedy="Keep what a file holds out of the message, or shorten it",
-        )
+            raise ContractViolation("a UserError", got=got)
+        expect("\n" not in str(got), "one line", got=got)
         return got
 
-    # ------------------------------------------------------------------------------------- checks
-
-    def test_refuses_a_folder_that_is_not_there(self) -> None:
-        """A misspelt path is the commonest mistake."""
+    def test_tells_mistakes_in_one_line(self) -> None:
+        """A path that is not there, and each of `mistakes`: name file, line, what came."""
         with self.copy() as root:
             missing = root.with_name("dat")
             message = str(self.refusal(missing))
-            expect(
-                str(missing) in message,
-                "a line that names the path",
-                got=message,
-                remedy="Raise UserError(..., got=path)",
-            )
-
-    def test_tells_mistakes_in_one_line(self) -> None:
-        """Each of `mistakes` is told, behind the `title` of the data set where it has one."""
+        expect(str(missing) in message, "a line that names the path", got=message)
+        # whoever audits several data sets must see which one is meant
+        title = getattr(self.plugin, "title", "")
         for mistake in self.mistakes:
             # a copy for each mistake: they must not hide one another
             with self.copy() as root:
                 mistake.damage(root)
                 message = str(self.refusal(root, **mistake.options))
-            # whoever audits several data sets must see which one is meant
-            titled = message.startswith(getattr(self.plugin, "title", ""))
-            expect(
-                titled and mistake.message in message,
-                f"'{mistake.message}' of {mistake.file}",
-                got=f"'{message}'",
-                remedy="Name the file, the line, what was expected and what came",
-            )
+            told = message.startswith(title) and mistake.message in message
+            expect(told, f"'{mistake.message}' of {mistake.file}", got=f"'{message}'")
 
     def test_leaves_out_what_cannot_be_read(self) -> None:
-        """One broken file must not cost an audit, nor be left out in silence."""
+        """One broken file must not cost an audit, nor go in silence: facts['left out'] says it."""
         whole = len(self.data)
         with self.copy() as root:
             # some media may not be of a sample (a mask, another split): one that is has to be found
@@ -147,34 +127,20 @@ class LayoutContract(DatasetContract):
                 data = self.open(root, max_missing=0.99)
                 if len(data) < whole:
                     fact = data.facts.get("left out", "")
-                    expect(
-                        "readable" in fact,
-                        "facts['left out'], with what is unreadable",
-                        got=f"'{fact}'",
-                        remedy="Say how many are left out, and why",
-                    )
+                    expect("readable" in fact, "what is unreadable", got=f"'{fact}'")
                     return
                 # mended, so that the next is the only broken one
                 file.write_bytes(content)
-        raise ContractViolation(
-            "a sample less where a file is broken",
-            got="all of them",
-            remedy="Probe files before they are shown",
-        )
+        raise ContractViolation("a sample less where a file is broken", got="all")
 
     def test_refuses_when_too_much_is_left_out(self) -> None:
-        """A report on what is left would be on other data."""
+        """What is left would be other data: BadDataError where more than max_missing is gone."""
         with self.copy() as root:
             for file in media_in(root):
                 file.write_bytes(b"broken")
             error = self.refusal(root)
-            expect(
-                # a kind of its own: programs tell it from a wrong option
-                isinstance(error, BadDataError),
-                "a BadDataError",
-                got=repr(error),
-                remedy="Raise it where more than max_missing is left out",
-            )
+        is_kind = isinstance(error, BadDataError)
+        expect(is_kind, "a BadDataError", got=repr(error))
 
 
 def media_in(root: Path) -> list[Path]:

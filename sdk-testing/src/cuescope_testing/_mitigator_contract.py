@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cuescope_core.amounts import count_of
 from cuescope_core.digest import digest
 from cuescope_sdk import Response, Trial, UserError
 from cuescope_sdk.cues import learn_log_odds
@@ -108,61 +107,10 @@ class MitigatorContract(ShownContract):
         rest = self.samples[len(self.samples) // 2 :]
         return [Trial(sample=sample, outputs=OUTPUTS) for sample in rest]  # type: ignore[arg-type]
 
-    def test_learns_the_same_twice(self) -> None:
-        """A report that runs again finds the same."""
-        expect(
-            digest(*self.fit().content()) == digest(*self.learned.content()),
-            "the same learned from the same task",
-            got="something else",
-            remedy="Draw from a seeded generator that is made anew in fit",
-        )
-
-    def test_answers_each_trial_with_what_it_asks(self) -> None:
-        """A response a trial, with finite logits, and the embedding where it is asked for."""
-        # without the embedding, which a router may need all the same
-        only = [replace(trial, outputs=frozenset({"logits"})) for trial in self.trials]
-        for trials in (self.trials, only, []):
-            answers = self.learned.answer(trials, self.ask)
-            expect(
-                len(answers) == len(trials) and all(map(_is_whole, trials, answers)),
-                "a response for each trial, with a finite logit for each choice",
-                got=f"{len(answers)} for {count_of(len(trials), 'trials')}, or something "
-                f"missing in one",
-                remedy="`rescore` keeps what a trial asks for",
-            )
-
-    def test_answers_the_same_in_any_batch_and_order(self) -> None:
-        """Answers do not depend on what else is asked at the same time."""
-        single = [self._logits([trial])[0] for trial in self.trials]
-        backwards = self._logits(self.trials[::-1])[::-1]
-        for logits in (single, backwards):
-            self._expect_same(
-                logits,
-                "the same answers alone, together and in another order",
-                "Let an answer depend on its own trial and on what was learned",
-            )
-
-    def test_does_not_look_at_labels(self) -> None:
-        """At test time nobody knows them."""
-        bare = [with_sample(trial, label=None, annotations={}) for trial in self.trials]
-        self._expect_same(
-            self._logits(bare),
-            "the same answers to samples without label and annotations",
-            "Look at frames and at what was learned alone",
-        )
-
-    def test_takes_the_choices_in_any_order(self) -> None:
-        """Logits belong to the choices of their own trial."""
-        turned = [with_sample(t, choices=t.sample.choices[::-1]) for t in self.trials]
-        self._expect_same(
-            np.stack(self._logits(turned))[:, ::-1],
-            "logits in the order of each sample's choices",
-            "`self.columns(trial)` gives the place of each choice among the labels",
-            got="another order",
-        )
-
-    def test_is_kept_whole(self) -> None:
-        """A loaded mitigation, and the model with it, answer as the one that was learned."""
+    def test_is_learned_and_kept(self) -> None:
+        """A report that runs again finds the same: seed what fit draws, keep all in the fields."""
+        again = digest(*self.fit().content())
+        expect(again == digest(*self.learned.content()), "the same learned twice")
         with TemporaryDirectory() as place:
             folder = Path(place)
             model = {"model": self.asked.fingerprint, "spec": "fake"}
@@ -170,37 +118,45 @@ class MitigatorContract(ShownContract):
             # inside: the folder is gone afterwards
             loaded = self.plugin.learned.load(folder)
         reloaded = [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)]
-        self._expect_same(
-            reloaded,
-            "the same answers after it was saved and loaded",
-            "Keep all that answers depend on in the fields of the dataclass",
-        )
+        self._expect_same(reloaded, "the same answers after it was saved and loaded")
+
+    def test_answers_each_trial_with_what_it_asks(self) -> None:
+        """A response a trial, with finite logits and what else is asked: `rescore` keeps it."""
+        # without the embedding, which a router may need all the same
+        only = [replace(trial, outputs=frozenset({"logits"})) for trial in self.trials]
+        for trials in (self.trials, only, []):
+            answers = self.learned.answer(trials, self.ask)
+            whole = len(answers) == len(trials) and all(map(_is_whole, trials, answers))
+            expect(
+                whole, "a response for each trial, with a finite logit for each choice"
+            )
+
+    def test_answers_by_the_trial_alone(self) -> None:
+        """Not by its neighbours, labels or annotations; logits are in the order of its choices."""
+        single = [self._logits([trial])[0] for trial in self.trials]
+        self._expect_same(single, "the same answers alone and together")
+        backwards = self._logits(self.trials[::-1])[::-1]
+        self._expect_same(backwards, "the same answers in another order")
+        bare = [with_sample(trial, label=None, annotations={}) for trial in self.trials]
+        self._expect_same(self._logits(bare), "the same answers without label")
+        turned = [with_sample(t, choices=t.sample.choices[::-1]) for t in self.trials]
+        columns = np.stack(self._logits(turned))[:, ::-1]
+        self._expect_same(columns, "logits in the order of each sample's choices")
 
     def test_refuses_or_answers_other_choices(self) -> None:
-        """A choice that was not learned is one line, no wrong answer in silence."""
+        """`self.columns` refuses a choice that was not learned, which else is wrong in silence."""
         choices = ("left", "right")
         other = [with_sample(t, choices=choices, label=None) for t in self.trials[:2]]
         try:
             answers = self.learned.answer(other, self.ask)
         except UserError:
             return
-        expect(
-            all(np.asarray(answer.logits).shape == (2,) for answer in answers),
-            "a line that refuses, or a logit for each choice",
-            got="something else",
-            remedy="`self.columns` raises UserError for a choice that was not learned",
-        )
+        whole = all(np.asarray(answer.logits).shape == (2,) for answer in answers)
+        expect(whole, "a line that refuses, or a logit for each choice")
 
-    def _expect_same(
-        self,
-        logits: ArrayLike,
-        expected: str,
-        remedy: str,
-        *,
-        got: str = "others",
-    ) -> None:
+    def _expect_same(self, logits: ArrayLike, expected: str) -> None:
         same = np.allclose(self._logits(self.trials), logits, atol=1e-4)
-        expect(same, expected, got=got, remedy=remedy)
+        expect(same, expected, got="others")
 
     def _logits(self, trials: list[Trial]) -> list[np.ndarray]:
         answers = self.learned.answer(trials, self.ask)

@@ -19,7 +19,7 @@ class Received(NamedTuple):
 class _Handler(BaseHTTPRequestHandler):
     server: "Sink"
 
-    def _take(self) -> None:
+    def take(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.server.received.append(Received(self.command, self.path, body))
         self.send_response(200)
@@ -28,21 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"{}")
 
-    def do_GET(self) -> None:
-        """Something is asked."""
-        self._take()
-
-    def do_POST(self) -> None:
-        """Something is sent."""
-        self._take()
-
-    def do_PUT(self) -> None:
-        """Something is put."""
-        self._take()
-
-    def do_PATCH(self) -> None:
-        """Something is changed."""
-        self._take()
+    do_GET = do_POST = do_PUT = do_PATCH = take  # noqa: N815 - the names of http.server
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

@@ -30,14 +30,6 @@ class TestContract(ExecutorContract):
     plugin = Ray
     options = {"where": "2"}
 
-    @pytest.mark.long  # it starts a Ray for each driver
-    def test_leaves_no_worker_where_the_driver_is_killed(self) -> None:
-        super().test_leaves_no_worker_where_the_driver_is_killed()
-
-    @pytest.mark.long
-    def test_leaves_no_worker_after_ctrl_c(self) -> None:
-        super().test_leaves_no_worker_after_ctrl_c()
-
 
 def refusal(**options: Any) -> str:
     with pytest.raises(UserError) as caught:

@@ -1,17 +1,16 @@
 """Checks that a report is the same where it must be, and of how the model is asked."""
 
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from cuescope_core.amounts import count_of
 from cuescope_sdk import Report, Sample, Trial, digest
 from cuescope_testing._contract import PerClass, expect
 from cuescope_testing._fake_data import CUE
 from cuescope_testing._method_contract.setting import (
+    LIMIT,
     MethodSetting,
     found_features,
     on_cue,
@@ -20,8 +19,6 @@ from cuescope_testing._method_contract.setting import (
 from cuescope_testing._running import temporary_cache
 
 TOLERANCE = 1e-5
-# of 150: enough for a method to run, far from all
-LIMIT = 60
 
 
 class MethodRepeats(MethodSetting):
@@ -41,141 +38,71 @@ class MethodRepeats(MethodSetting):
             warm = cls.setup().report(cache)
         return cold, warm
 
-    def exercise(self) -> None:
-        """The audits that the checks below compare: none is made for this alone."""
-        type(self).again.renew(type(self))
-
     def test_reports_the_same_twice(self) -> None:
-        """Same seed, same hash."""
-        cold, _ = self.again
-        expect(
-            cold.hash == self.base.report.hash,
-            "the same report hash",
-            got="another",
-            remedy="Draw from audit.rng(name), and iterate over no set",
-        )
-
-    def test_reports_the_same_from_a_warm_cache(self) -> None:
-        """Replayed responses are the responses, and nothing is asked again."""
+        """Draw by audit.rng(name), iterate over no set; a warm cache answers all that is asked."""
         cold, warm = self.again
-        kept = "the same" if warm.hash == cold.hash else "another"
+        hashes = {self.base.report.hash, cold.hash, warm.hash}
+        expect(len(hashes) == 1, "the same report hash", got="others")
         calls = warm.cost.model_calls
-        expect(
-            warm.hash == cold.hash and calls == 0,
-            "the same hash and no model call",
-            got=f"{kept} hash and {count_of(calls, 'calls')}",
-            remedy="Ask for the same trials each time: derive frames from content, draw by name",
-        )
+        expect(calls == 0, "no model call from a warm cache", got=calls)
 
-    def test_finds_the_same_in_any_batch_size(self) -> None:
-        """Batch size is how fast, never what."""
+    def test_finds_the_same_in_any_batch_size_and_order(self) -> None:
+        """Batch size is how fast; the order of samples says nothing, so split by no position."""
         base = self.base.report
-        # 7 divides no round number, so the last batch is short
-        report = self.setup().report(batch_size=7)
-        expect(
-            _findings(base) == _findings(report) and _gap(base, report) <= TOLERANCE,
-            f"the same findings and figures within {TOLERANCE:g}",
-            got="others in batches of 7",
-            remedy="Do not look at context.batch_size",
-        )
-
-    def test_finds_the_same_in_any_order(self) -> None:
-        """The order of samples says nothing about the model."""
         setup = self.setup()
-        report = replace(setup, data=_reverse(setup.data)).report()
+        # 7 divides no round number, so the last batch is short
+        report = setup.report(batch_size=7)
+        same = _findings(base) == _findings(report) and _gap(base, report) <= TOLERANCE
+        expect(same, "the same findings and figures in batches of 7", got="others")
+        turned = replace(setup, data=_reverse(setup.data)).report()
         # the first alone: weaker findings may change places within their error
-        features = found_features(self.base.report)[:1]
-        others = found_features(report)[:1]
-        is_on_cue = partial(on_cue, samples=self.samples)
+        first = [on_cue(f, self.samples) for f in found_features(base)[:1]]
+        last = [on_cue(f, self.samples) for f in found_features(turned)[:1]]
         expect(
-            list(map(is_on_cue, features)) == list(map(is_on_cue, others)),
-            "the same first finding from the last sample to the first",
-            got="another",
-            remedy="Do not split or truncate by position",
+            first == last, "the same first finding from the last sample to the first"
         )
 
     def test_reads_no_cues(self) -> None:
-        """The answer sheet is for `verify`; before it, wrong cues must change nothing."""
+        """The ground truth is for `verify`: read audit.samples, never the data set."""
         setup = self.setup()
         base = self.base.report
         # wrong, not gone: a method that reads them is led astray
         report = replace(setup, data=_lying(setup.data)).report()
-        expect(
-            report.features == base.features and report.scores == base.scores,
-            "the same features and scores whatever the 'cues' annotation",
-            got="others",
-            remedy="Read audit.samples, never the data set",
-        )
+        same = report.features == base.features and report.scores == base.scores
+        whatever = "the same features and scores whatever the 'cues' annotation"
+        expect(same, whatever, got="others")
 
     def test_asks_through_respond(self) -> None:
-        """Only `respond` caches, counts, batches and resumes."""
-        calls = self.base.report.cost.model_calls
-        expect(
-            len(self.base.model_trials) == calls,
-            f"{count_of(calls, 'trials')} at the model, as many as reported",
-            got=len(self.base.model_trials),
-            remedy="Use audit.respond(trials), and build no model",
-        )
-
-    def test_plans_without_asking(self) -> None:
-        """`--plan` runs the method up to its first question, and asks the model nothing."""
+        """Only `respond` caches, counts, batches and resumes; a plan asks the model nothing."""
+        cost = self.base.report.cost
+        asked = len(self.base.model_trials)
+        expect(asked == cost.model_calls, f"{cost.model_calls} trials", got=asked)
         trials: list[Trial] = []
         setup = self.setup()
         # a plan may build the model, but not ask it
         plan = replace(setup, model=recording_model(setup.model, trials)).plan()
-        expect(
-            not trials,
-            "no trial at the model",
-            got=len(trials),
-            remedy="Let what `respond` raises pass (it is no Exception)",
-        )
-        asked = self.base.report.cost.trials
-        expect(
-            # None: it cannot tell how many more
-            plan.more is None or asked <= plan.trials + plan.more,
-            f"at most {plan.trials} trials and the {plan.more} more that a plan is told of",
-            got=asked,
-            remedy="Count generously in audit.expect_more(trials)",
-        )
+        expect(not trials, "no trial at the model in a plan", got=len(trials))
+        # None: it cannot tell how many more
+        enough = plan.more is None or cost.trials <= plan.trials + plan.more
+        expect(enough, "as many trials as planned by expect_more", got=cost.trials)
 
     def test_shows_the_data(self) -> None:
-        """Every sample shown comes from one of the data set, and its key says from which."""
-        known = self.samples.keys()
-        sources = map(_source, self.base.model_trials)
-        strange = [key for key in sources if key not in known]
-        expect(
-            not strange,
-            "keys 'SAMPLE' or 'SAMPLE/what was changed'",
-            got=strange[:1],
-            remedy="Change samples with sample.with_frames(frames, suffix) or sample.static(i)",
-        )
-
-    def test_shows_one_sample_under_a_key(self) -> None:
-        """Two samples of one key cannot be told apart in a report."""
+        """Keys are 'SAMPLE' or 'SAMPLE/what was changed': `with_frames`, `static`, `derive`."""
         frames: dict[str, tuple[str, ...]] = {}
+        pixels: dict[str, str] = {}
         for trial in self.base.model_trials:
             sample = trial.sample
+            known = _source(trial) in self.samples
+            expect(known, "changed samples of the data", got=sample.key)
             keys = tuple(frame.key for frame in sample.frames)
-            expect(
-                frames.setdefault(sample.key, keys) == keys,
-                "one sample a key",
-                got=f"several of {sample.key}",
-                remedy="Put the change into the suffix",
-            )
-
-    def test_shows_equal_pixels_under_equal_keys(self) -> None:
-        """Frames of one key are answered once, so another picture must have another key."""
-        frames = chain.from_iterable(trial.sample.frames for trial in self.base.trials)
-        pixels: dict[str, str] = {}
+            same = frames.setdefault(sample.key, keys) == keys
+            expect(same, "one sample a key", got=f"several of {sample.key}")
+        shown = chain.from_iterable(trial.sample.frames for trial in self.base.trials)
         # each object once: trials share frames, and loading takes long
-        for frame in {id(frame): frame for frame in frames}.values():
+        for frame in {id(frame): frame for frame in shown}.values():
             content = digest(np.asarray(frame.load()))
-            expect(
-                pixels.setdefault(frame.key, content) == content,
-                "one picture a frame key",
-                got=f"several of {frame.key}",
-                remedy="Name the operation of frame.derive with all its parameters",
-            )
+            same = pixels.setdefault(frame.key, content) == content
+            expect(same, "one picture a frame key", got=f"several of {frame.key}")
 
     def test_stays_within_the_limit(self) -> None:
         """`--limit` draws the samples; a method must not reach around `audit.samples`."""
@@ -184,13 +111,8 @@ class MethodRepeats(MethodSetting):
         for feature in run.report.features:
             # what was not asked may still be shown
             used.update(occurrence.sample for occurrence in feature.occurrences)
-        beyond = sorted(used - {sample.key for sample in run.samples})
-        expect(
-            not beyond,
-            f"only the {LIMIT} samples of the limit",
-            got=beyond[:1],
-            remedy="Take samples from audit.samples",
-        )
+        beyond = used - {sample.key for sample in run.samples}
+        expect(not beyond, f"only the {LIMIT} samples of the limit", got=beyond)
 
 
 def _source(trial: Trial) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention, HasFusion
-from cuescope_testing._contract import NotApplicable, expect, expect_no_error
+from cuescope_testing._contract import NotApplicable, expect, with_sample
 from cuescope_testing._model_contract.setting import TOLERANCE, ModelSetting
 
 QUESTIONS = ("what is it", "where does it go after that ?")
@@ -39,104 +39,58 @@ class ModelFuses(ModelSetting):
             trials.append(Trial(sample=asked, edit=edit, outputs=outputs))
         return trials
 
-    def test_tells_video_from_text(self) -> None:
-        """Queries and keys of every layer are video, text or neither, and both kinds occur."""
-        layers = self.fusing.fusion.layers
+    def test_shows_attention_over_video_and_text(self) -> None:
+        """Weights after the softmax, without padding; queries, then keys, told by modality."""
         occurring: set[int] = set()
-        for layer in range(layers):
+        for layer in range(self.fusing.fusion.layers):
             maps = self.fusing.modalities(self.questions(), layer)
             weights = self.fusing.attention(self.questions(), layer)
             for kinds, matrix in zip(maps, weights, strict=True):
                 # heads, queries, keys: queries and keys are told one after the other
                 fits = matrix.ndim == 3 and len(kinds) == sum(matrix.shape[1:])
-                expect(
-                    fits and set(kinds.tolist()) <= {OTHER, VIDEO, TEXT},
-                    "OTHER, VIDEO or TEXT for each query, then each key",
-                    got=f"{len(kinds)} for attention of shape {matrix.shape}",
-                    remedy="Leave padding out of both",
-                )
+                expect(fits, "a kind for each query, then each key", got=len(kinds))
+                worst = float(np.abs(matrix.sum(-1) - 1).max())
+                # sums of many weights round more than one answer does
+                sums = worst <= 10 * TOLERANCE[self.dtype] and float(matrix.min()) >= 0
+                expect(sums, "rows of weights that sum to 1", got=f"{worst:.2g} off")
                 occurring |= set(kinds.tolist())
-        expect(
-            occurring >= {VIDEO, TEXT},
-            "video and text among the tokens",
-            got=sorted(occurring),
-            remedy="Map the placeholders of frames to VIDEO and the words to TEXT",
-        )
-
-    def test_shows_attention_that_sums_to_one(self) -> None:
-        """Captured attention is a softmax over the keys."""
-        for layer in range(self.fusing.fusion.layers):
-            for weights in self.fusing.attention(self.questions(), layer):
-                worst = float(np.abs(weights.sum(-1) - 1).max())
-                expect(
-                    # sums of many weights round more than one answer does
-                    worst <= 10 * TOLERANCE[self.dtype] and float(weights.min()) >= 0,
-                    "rows of weights that sum to 1",
-                    got=f"{worst:.2g} off",
-                    remedy="Give the weights after the softmax, without padding",
-                )
+        known = {VIDEO, TEXT} <= occurring <= {OTHER, VIDEO, TEXT}
+        expect(known, "VIDEO, TEXT, and OTHER for neither", got=sorted(occurring))
 
     def test_averages_the_quadrants_it_is_told(self) -> None:
-        """A row's weights in an averaged quadrant are equal and keep their mass in the first layer.
-
-        Keys that a query may not see have no weight before and after.
-        """
+        """After the softmax, over the visible keys of the quadrant; a layer beyond is refused."""
         for quadrants in SHORT_CIRCUITS:
             edit = AverageAttention(quadrants=frozenset(quadrants))
             # layer 0: later ones see what the first has changed
-            plain = self.fusing.attention(self.questions(), 0)
+            plain = self.fusing.attention(self._any(None), 0)
             edited = self.fusing.attention(self.questions(edit), 0)
             modalities = self.fusing.modalities(self.questions(), 0)
             for kinds, before, after in zip(modalities, plain, edited, strict=True):
                 worst = _off(before, after, kinds, edit.quadrants)
-                expect(
-                    worst <= 10 * TOLERANCE[self.dtype],
-                    f"the row-wise average of {' and '.join(quadrants)}, the rest as it was",
-                    got=f"{worst:.2g} off",
-                    remedy="Average after the softmax over the visible keys of the quadrant",
-                )
-
-    def test_averages_trial_by_trial(self) -> None:
-        """Edited and plain trials of all lengths go together as they go alone."""
-        crossmodal = AverageAttention(quadrants=frozenset(("VT", "TV")))
-        pairs = zip(self._any(None), self._any(crossmodal), strict=True)
-        self.expect_as_alone(
-            list(chain.from_iterable(pairs)),
-            "each trial answered as by itself",
-            "Group a batch by edit, and leave padding out of averages",
-        )
-
-    def test_refuses_fusion_layers_it_has_not(self) -> None:
-        """A layer outside the model would be an edit without effect."""
-        # layers count from 0, so this is the first that is not there
+                near = worst <= 10 * TOLERANCE[self.dtype]
+                expect(near, f"{quadrants} averaged by row", got=f"{worst:.2g} off")
         beyond = self.fusing.fusion.layers
-        # NotApplicable where the model has no such edit
-        self._any(None)
         edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(beyond,))
         self.refuses(self.questions(edit)[0], f"layer {beyond}")
 
+    def test_averages_trial_by_trial(self) -> None:
+        """Edited and plain trials of all lengths go together: leave padding out of averages."""
+        crossmodal = AverageAttention(quadrants=frozenset(("VT", "TV")))
+        pairs = zip(self._any(None), self._any(crossmodal), strict=True)
+        trials = list(chain.from_iterable(pairs))
+        self.expect_as_alone(trials, "each trial answered as by itself")
+
     def test_answers_without_a_video(self) -> None:
-        """A model that says `min_frames` 0 answers the question alone, and the video alone."""
+        """A model answers the question alone, and the video alone, or declares min_frames=1."""
         if self.capabilities.min_frames > 0:
-            raise NotApplicable(
-                "asks about questions without a video, and the model needs frames"
-            )
+            raise NotApplicable("asks about no frames, and the model needs some")
         for trial in self.questions():
-            for half in (
-                replace(trial.sample, frames=()),
-                replace(trial.sample, question=None),
-            ):
-                with expect_no_error(
-                    "an answer to a question without frames, and to frames without a question",
-                    remedy="Answer them, or declare min_frames=1",
-                ):
-                    self.model.respond([replace(trial, sample=half)])
+            for half in ({"frames": ()}, {"question": None}):
+                self.model.respond([with_sample(trial, **half)])
 
     def _any(self, edit: Edit | None) -> list[Trial]:
         if "average-attention" not in self.capabilities.edits:
-            raise NotApplicable(
-                "asks about average-attention, which this model does not declare"
-            )
+            raise NotApplicable("asks about average-attention, which is not declared")
         return self.questions(edit)
 
 

@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
-from math import floor
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -29,7 +27,6 @@ from cuescope_sdk.data._look_alikes import (
     difference_hash,
     distances,
     draw_runs,
-    too_near,
     typical,
 )
 from cuescope_sdk.data._media.files import count_in_words, kind_of
@@ -41,22 +38,13 @@ ALIKE = 0.05  # share of samples that look alike from which on it matters
 SEVERAL = 3  # and how many
 COMPARED = 300  # samples
 CLIPS_COMPARED = 100  # fewer: a frame of a film takes longer than a photo
-NEAR_COPIES = 0.15  # share of embeddings that are too near another one
-MOST_EMBEDDED = 5000  # samples whose embeddings are compared
 IN_STEP = 0.01  # p-value from which on neighbours are right and wrong together
-# degree of a drift of errors along the data, and p-value from which on it explains that
-SMOOTH = 2
-DRIFTS = 0.1
-HELD_ALIKE = 3  # findings: more would leave nothing to compare
+SMOOTH = 2  # degree of a drift of errors along the data
 JUDGED = 20  # samples whose answers can be right or wrong, at least
 # where the check is refuted the engine takes the star of every finding (docs/adr/0023)
 DOUBT = (
     "But the samples do not look independent, so this may be chance: see the check "
     f"'{CHECK}'."
-)
-SIDE_BY_SIDE = (
-    "Samples side by side in the data are answered alike, right or wrong, more often than chance "
-    "lets them"
 )
 REMEDY = (
     "declare it (-O data.group='(.*)_frame' for such file names, a column 'group' in a "
@@ -146,93 +134,32 @@ def without_groups(
     place_is_held: bool = False,
 ) -> Evidence:
     """Check samples of which no groups are known: for copies, and answers in step."""
-    # three signs, none of which asks the model anything more (docs/adr/0023)
+    # two signs, neither of which asks the model anything more (docs/adr/0023)
     alike = look_alikes_as_one(audit, inferred) if inferred else look_alikes(audit)
     if alike.verdict == "refuted":
         return alike
-    near = Alike(0) if inferred else near_copies(audit)
-    if near.share >= NEAR_COPIES and len(near.samples) >= SEVERAL:
-        return _refutation(
-            f"To the model, {len(near.samples):,} of {near.compared:,} samples are nearly the same "
-            f"as another one (such as {near.samples[0]}): they have about the same embedding.",
-            value=near.share,
-            threshold=NEAR_COPIES,
-            n=near.compared,
-        )
-    by_name = names_in_step(audit, inferred)
-    if by_name is not None and by_name <= IN_STEP:
-        return _refutation(
-            "Samples whose names differ in their last number alone are answered alike, right or "
-            f"wrong, more often than chance lets them (p = {by_name:.4f}).",
-            value=by_name,
-            threshold=IN_STEP,
-            n=len(audit.samples),
-        )
-    look = partial(answers_in_step, audit, inferred, place_is_held=place_is_held)
-    beside = look(strongest_findings(audit))
-    if beside.are_sources:
-        return _refutation(
-            f"{SIDE_BY_SIDE} (p = {beside.p_value:.4f}).",
-            value=beside.p_value,
-            threshold=IN_STEP,
-            n=len(audit.samples),
-        )
-    # what was found is held alike above: a few bad sources are found, and leave nothing behind
-    of_all = look([])
-    if of_all.are_sources:
-        return Evidence(
-            check=CHECK,
-            verdict="inconclusive",
-            detail=f"{SIDE_BY_SIDE} (p = {of_all.p_value:.4f}), and this goes with what was found: "
-            "the data are sorted by it, or it is in a few videos, places or times. If they are "
-            f"sorted, declare a group of its own for each sample; if not, {REMEDY}.",
-            value=of_all.p_value,
-            threshold=IN_STEP,
-            n=len(audit.samples),
-            doubt=DOUBT,
-        )
-    return _drift(audit, of_all) if of_all.is_seen else alike
-
-
-@dataclass(frozen=True, slots=True)
-class InStep:
-    """p-values that samples side by side are answered alike: as they are, and beside a drift.
-
-    None where too few answers are known, or a drift is no excuse.
-    """
-
-    p_value: float | None
-    beside_drift: float | None = None
-
-    @property
-    def is_seen(self) -> bool:
-        return self.p_value is not None and self.p_value <= IN_STEP
-
-    @property
-    def are_sources(self) -> bool:
-        """True if it is seen, and a smooth drift of errors along the data does not explain it."""
-        rest = self.beside_drift
-        return self.is_seen and (rest is None or rest < DRIFTS)
-
-
-def answers_in_step(
-    audit: Audit,
-    inferred: Mapping[str, str] | None,
-    cues: Sequence[set[str]],
-    *,
-    place_is_held: bool,
-) -> InStep:
-    """Compare the answers of samples side by side, among those with the same cues.
-
-    Errors that drift along the data, as with time, are in step, and so are clips of one source.
-    Only these are left beside a smooth curve. Where a method holds the place in the data alike,
-    only these matter to it.
-    """
-    seen = InStep(neighbours_in_step(audit, inferred, cues))
-    if not (seen.is_seen and place_is_held):
-        return seen
-    beside = neighbours_in_step(audit, inferred, cues, trend=SMOOTH)
-    return InStep(seen.p_value, beside)
+    # errors that drift along the data are in step, and so are clips of one source: only these are
+    # left beside a smooth curve
+    trend = SMOOTH if place_is_held else 0
+    looks = {
+        "whose names differ in their last number alone": names_in_step(audit, inferred),
+        "side by side in the data": neighbours_in_step(audit, inferred, trend=trend),
+    }
+    seen = {where: p for where, p in looks.items() if p is not None and p <= IN_STEP}
+    if not seen:
+        return alike
+    where, p_value = next(iter(seen.items()))
+    return Evidence(
+        check=CHECK,
+        verdict="refuted",
+        detail=f"Samples {where} are answered alike, right or wrong, more often "
+        f"than chance lets them (p = {p_value:.4f}). Do they come from one video, place or time? "
+        f"Then {REMEDY}. If the data are sorted, declare a group of its own for each sample.",
+        value=p_value,
+        threshold=IN_STEP,
+        n=len(audit.samples),
+        doubt=DOUBT,
+    )
 
 
 def names_in_step(audit: Audit, inferred: Mapping[str, str] | None) -> float | None:
@@ -245,9 +172,9 @@ def names_in_step(audit: Audit, inferred: Mapping[str, str] | None) -> float | N
     stems = [stem_of(key) for key in keys]
     if not 1 < len(set(stems)) < len(stems):
         return None
-    order = np.lexsort((np.arange(len(keys)), np.unique(stems, return_inverse=True)[1]))
+    order = np.argsort(stems, kind="stable")
     places = {keys[index]: place for place, index in enumerate(order.tolist())}
-    return neighbours_in_step(audit, inferred, strongest_findings(audit), places=places)
+    return neighbours_in_step(audit, inferred, places=places)
 
 
 def stem_of(key: str) -> str:
@@ -255,21 +182,6 @@ def stem_of(key: str) -> str:
     name = PurePosixPath(key)
     stem = re.sub(r"[\s_.#-]*\d+\W*$", "", name.name.removesuffix(name.suffix))
     return str(name.with_name(stem)) if stem else str(name.parent)
-
-
-def _drift(audit: Audit, in_step: InStep) -> Evidence:
-    assert in_step.beside_drift is not None
-    return Evidence(
-        check=CHECK,
-        verdict="inconclusive",
-        detail=f"{SIDE_BY_SIDE} (p = {in_step.p_value:.4f}). Errors that drift along the data, as "
-        f"with time, explain it (p = {in_step.beside_drift:.2f} beside a smooth curve), and "
-        "findings are held alike in the place in the order. If samples come from one video or "
-        f"scene, {REMEDY}.",
-        value=in_step.beside_drift,
-        threshold=DRIFTS,
-        n=len(audit.samples),
-    )
 
 
 def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
@@ -285,64 +197,9 @@ def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
     )
 
 
-def _refutation(
-    what: str, *, value: float | None, threshold: float, n: int
-) -> Evidence:
-    detail = (
-        f"{what} Do they come from one video, place or time? Then {REMEDY}. If not, say that: "
-        "declare a group of its own for each sample."
-    )
-    return Evidence(
-        check=CHECK,
-        verdict="refuted",
-        detail=detail,
-        value=value,
-        threshold=threshold,
-        n=n,
-        doubt=DOUBT,
-    )
-
-
-def near_copies(audit: Audit) -> Alike:
-    """The samples to which the model gives nearly the embedding of another one.
-
-    Where a method shows samples in a form of its own ("photo-1/canvas"), those of one form are
-    compared: that of which most are known.
-    """
-    keys = {sample.key for sample in audit.samples}
-    by_form: dict[str, dict[str, np.ndarray]] = {}
-    for outcome in audit.outcomes:
-        trial = outcome.trial
-        vector = outcome.response.embedding
-        key = root(trial.sample.key, keys)
-        if vector is None or key is None or trial.edit is not None:
-            continue
-        embeddings = by_form.setdefault(trial.sample.key.removeprefix(key), {})
-        if len(embeddings) < MOST_EMBEDDED:
-            embeddings.setdefault(key, np.asarray(vector))
-    # of forms with as many samples the first that was asked
-    embeddings = max(by_form.values(), key=len, default={})
-    if not embeddings:
-        return Alike(0)
-    near = too_near(np.stack(list(embeddings.values())))
-    names = np.array(list(embeddings))
-    return Alike(len(embeddings), tuple(names[near].tolist()))
-
-
-def strongest_findings(audit: Audit) -> list[set[str]]:
-    """The samples in which each of the strongest findings occurs."""
-    found = dict.fromkeys(score.feature for score in audit.scores if score.finding)
-    occurrences = {feature.key: feature.occurrences for feature in audit.features}
-    return [
-        {occurrence.sample for occurrence in occurrences[key]}
-        for key in list(found)[:HELD_ALIKE]
-    ]
-
-
 def neighbours_in_step(
     audit: Audit,
     inferred: Mapping[str, str] | None,
-    cues: Sequence[set[str]],
     *,
     trend: int = 0,
     places: Mapping[str, int] | None = None,
@@ -350,8 +207,7 @@ def neighbours_in_step(
     """p-value that samples side by side are answered alike; None for too few answers.
 
     An answer counts by how much it is above the mean of those to the same question, label, feature
-    and condition that show the same `cues` (keys of samples): data may be sorted by these.
-    Questions that are asked of one sample alone count as the same. Samples
+    and condition. Questions that are asked of one sample alone count as the same. Samples
     of one `inferred` group count as one, in the place of the first. Answers are compared with a
     polynomial `trend` along the data, of this degree in each label. `places` are those of keys in
     another order.
@@ -379,11 +235,10 @@ def neighbours_in_step(
         if key is None or trial.edit is not None or value is None:
             continue
         label = samples[key].label
-        shown = tuple(key in samples for samples in cues)
         asked_again = (
             trial.sample.question if asked_of[trial.sample.question] > 1 else ""
         )
-        alike = (asked_again, label, trial.feature, trial.condition, shown)
+        alike = (asked_again, label, trial.feature, trial.condition)
         cell = codes.setdefault(alike, len(codes))
         rows.append((first[groups.get(key, key)], cell, value))
     if len({index for index, _, _ in rows}) < JUDGED:
@@ -434,7 +289,6 @@ def look_alikes(audit: Audit) -> Evidence:
             f"Not known: nothing says or shows what of the {total} was drawn together"
         )
         detail += f"; {some}." if alike.compared else "; too few were there to compare."
-        detail += block_that_matters(audit)
         if alike.compared and alike.plain:
             detail += (
                 " The images are so plain that only neighbours in order were compared."
@@ -447,32 +301,6 @@ def look_alikes(audit: Audit) -> Evidence:
         threshold=ALIKE,
         n=alike.compared,
         doubt=DOUBT if alike.matters else None,
-    )
-
-
-def block_that_matters(audit: Audit) -> str:
-    """From how many samples a block on the findings would not hold; "" without any.
-
-    Where all samples of a block of k are answered alike, variances are k times as large (Kish,
-    1965), so an interval reaches 0 at the square of how far 0 is, in half-widths.
-    """
-    blocks = []
-    for score in audit.scores:
-        value = score.value
-        if not score.finding or value is None:
-            continue
-        end = score.low if value > 0 else score.high
-        if end is not None and end * value > 0 and end != value:
-            blocks.append((value / (value - end)) ** 2)
-    if not blocks:
-        return ""
-    least = floor(min(blocks)) + 1
-    most = floor(max(blocks)) + 1
-    if least == most:
-        return f" Drawn in blocks of {least:,} that are answered alike, no finding would hold."
-    return (
-        f" Drawn in blocks of {least:,} that are answered alike, the weakest finding would not "
-        f"hold, in blocks of {most:,} none."
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 
-SIDE = 8  # of the hash, which has two bits a cell
+SIDE = 8  # of the hash (Krawetz, 2013), which has two bits a cell
 MARGIN = 1  # grey levels: in plain areas, less than this is noise of the file format
 RUN = 4  # samples in a row: those nearer than this are neighbours
 # Shares of the median distance. Nine in ten photos that are saved anew or cropped by 4% are within
@@ -102,52 +102,3 @@ def near_neighbours(
     reached = int((shuffled >= observed).sum())
     p_value = monte_carlo_p_value(reached, SHUFFLES)
     return np.asarray(neighbours & near & (p_value <= LEVEL))
-
-
-NEIGHBOURS = 12  # of a sample, by which its surroundings are known
-COPIES = 3  # of them may be copies of it: these say nothing of the surroundings
-BLOCK = 512  # samples whose distances to all others are in memory together
-UNUSUAL = 1e-4  # share of the volume around a sample that holds its nearest neighbour
-
-
-def too_near(
-    embeddings: Float[np.ndarray, "sample dim"],
-) -> Int[np.ndarray, " some_sample"]:
-    """The samples with another one nearer than the density around them allows.
-
-    Around a sample the number of others grows as a power of the distance, the dimension of the data
-    (as Levina and Bickel, 2004, from the 4th to the 12th neighbour). The volume up to the nearest,
-    as a share of that up to the 12th, is below `UNUSUAL` in 1 of 900 samples drawn independently.
-    Where many samples have one embedding nothing is said of them.
-    """
-    if len(embeddings) <= NEIGHBOURS:
-        return np.empty(0, dtype=np.int64)
-    distance = nearest_distances(embeddings)
-    outer = distance[:, -1]
-    inner = distance[:, COPIES]
-    known = np.flatnonzero((inner > 0) & (inner < outer))
-    if not len(known):
-        return known
-    # the logarithm of a volume grows by 1 / n from the n-th neighbour to the next
-    steps = 1 / np.arange(COPIES + 1, NEIGHBOURS)
-    dimension = np.median(steps.sum() / np.log(outer[known] / inner[known]))
-    volume = (distance[known, 0] / outer[known]) ** dimension
-    return np.asarray(known[volume < UNUSUAL])
-
-
-def nearest_distances(
-    embeddings: Float[np.ndarray, "sample dim"],
-) -> Float[np.ndarray, "sample neighbour"]:
-    """How far the nearest others of each sample are, itself left out, the nearest first."""
-    points = np.asarray(embeddings, dtype=np.float64)
-    # about their mean: the squares of what is far from 0 would swallow small distances
-    points = points - points.mean(axis=0)
-    squares = (points**2).sum(axis=1)
-    rows = []
-    for start in range(0, len(points), BLOCK):
-        block = slice(start, start + BLOCK)
-        square = squares[block, None] + squares - 2 * points[block] @ points.T
-        np.fill_diagonal(square[:, start:], np.inf)
-        nearest = np.partition(square, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-        rows.append(np.sqrt(np.sort(nearest, axis=1).clip(min=0)))
-    return np.concatenate(rows)

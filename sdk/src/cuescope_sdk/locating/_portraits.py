@@ -25,7 +25,6 @@ from cuescope_sdk.locating._location import Location, locate
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
 from cuescope_sdk.locating._words import name_for, words_for_place
-from cuescope_sdk.locating._written import Written, text_at
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import FrameId, typical_occurrences
 from cuescope_sdk.tools import NameGuess
@@ -188,19 +187,18 @@ def look_at(
     if location is None:
         return None
     change = change_of([figures for figures, _ in wholes], data)
-    written: Written | None = None
     shown: list[Mask] = []
     if location.has_place:
-        change, written, shown = _seen_at(views, location, frames, small, data)
+        change, shown = _seen_at(location, small, data)
     where = words_for_place(location, shown)
     area = float(np.mean([mask.mean() for mask in shown])) if shown else None
-    words = words_for_change(change, written)
+    words = [*filter(None, [change.colour]), *change.words]
     # a namer's word is a name already, and knows what things are
     is_named = NameGuess.name_in(feature.name or "") is not None
     portrait = Portrait(
         feature=feature.key,
         label=label,
-        name=None if is_named else name_for(where, area, change, written),
+        name=None if is_named else name_for(where, area, change),
         where=where,
         what=", ".join(words) or "nothing that has a word here",
         area=area,
@@ -210,13 +208,9 @@ def look_at(
 
 
 def _seen_at(
-    views: Views,
-    location: Location,
-    frames: Sequence[FrameId],
-    small: Sequence[Frame],
-    data: Training,
-) -> tuple[Change, Written | None, list[Mask]]:
-    """What changes at the cue's place, what is written there, and the place in frames with it."""
+    location: Location, small: Sequence[Frame], data: Training
+) -> tuple[Change, list[Mask]]:
+    """What changes at the cue's place, and the place in frames with it."""
     # where others are likest the cue they have its colours too: of these all of the frame counts
     everywhere = np.ones((1, 1), bool)
     masks = [
@@ -228,19 +222,7 @@ def _seen_at(
     pictures = [square_pixels(frame, SIDE) for frame in small]
     change = change_of(list(map(Figures.of, pictures, masks)), data)
     change = replace(change, colour=colour_at(pictures, masks, data))
-    large = [views.samples[key].frames[number] for key, number in frames]
-    placed = list(zip(large, masks, strict=True))
-    shown = list(compress(placed, data.shows))
-    written = text_at(shown, list(compress(placed, ~data.shows)))
-    return change, written, [mask for _, mask in shown]
-
-
-def words_for_change(change: Change, written: Written | None = None) -> list[str]:
-    """What is written there, its colour, and the words of a change."""
-    words = [] if written is None else [str(written)]
-    if change.colour is not None:
-        words.append(change.colour)
-    return [*words, *change.words]
+    return change, list(compress(masks, data.shows))
 
 
 def training_frames(

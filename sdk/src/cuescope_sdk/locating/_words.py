@@ -8,7 +8,6 @@ import numpy as np
 from cuescope_sdk.locating._changes import Change
 from cuescope_sdk.locating._location import Location
 from cuescope_sdk.locating._masks import EDGES, Mask, edges_of, pieces_of
-from cuescope_sdk.locating._written import Written
 
 THIRDS = (1 / 3, 2 / 3)
 MOSTLY = 0.5  # of the frames: more than half have the cue in one part
@@ -70,15 +69,8 @@ def words_for_place(location: Location, masks: Sequence[Mask]) -> str:
     return "at changing places"
 
 
-def name_for(
-    where: str,
-    area: float | None,
-    change: Change,
-    written: Written | None = None,
-) -> str:
+def name_for(where: str, area: float | None, change: Change) -> str:
     """What is seen where, in a few words: a guess."""
-    if written is not None:
-        return f"{written.noun}, {where}"
     if where == "everywhere":
         if not change.words:
             return "the whole picture looks different"

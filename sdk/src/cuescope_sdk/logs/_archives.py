@@ -19,7 +19,7 @@ ZSTD = 93  # the method of new logs; zipfile knows it from Python 3.14 on
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 1_000_000
 MOST_MEMBER = 2**26  # bytes of a member, unpacked
-HEADER = 30  # bytes of a member's own header before its name
+HEADER = 30  # bytes of a member's own header before its name (APPNOTE, section 4.3.7)
 
 
 class Archive:

@@ -160,35 +160,30 @@ def word_checks(log: Log) -> Iterator[InputCheck]:
             share_of(count, total),
             f"{reasons} (such as {', '.join(judgement.examples)})",
         )
-    misread = [record for record in records if _is_misread(record)]
-    if misread:
-        yield InputCheck(
-            "extraction",
-            share_of(len(misread), total),
-            f"{count_of(len(misread), 'answers')} parsed as another option than the words name "
-            f"({_names(misread)})",
-        )
+    misread = list(filter(_is_misread, records))
     if not against and not misread:
         yield InputCheck("extraction", "ok", "no answer is judged against its words")
-    for name, silent in (
-        ("empty answers", _empty_answers(records)),
-        ("refusals", [r for r in records if _REFUSAL.match(strip_thinking(r.said))]),
-    ):
-        if silent:
-            yield InputCheck(
-                name,
-                share_of(len(silent), total),
-                f"{len(silent):,} ({_names(silent)})",
-            )
+    refused = [r for r in records if _REFUSAL.match(strip_thinking(r.said))]
     garbled = [
         r for r in records if _GARBLED.search(f"{r.question} {r.said} {r.choices}")
     ]
-    if garbled:
-        yield InputCheck(
-            "encoding",
-            share_of(len(garbled), total),
-            f"{count_of(len(garbled), 'rows')} with broken letters ({_names(garbled)})",
-        )
+    yield from _of_rows(
+        total,
+        ("extraction", misread, "parsed as another option than the words name"),
+        ("empty answers", _empty_answers(records), "without words"),
+        ("refusals", refused, "that decline"),
+        ("encoding", garbled, "with broken letters"),
+    )
+
+
+def _of_rows(
+    total: int, *found: tuple[str, Sequence[Record], str]
+) -> Iterator[InputCheck]:
+    """Checks by name, each with the rows that it is about, where there are any."""
+    for name, rows, words in found:
+        if rows:
+            detail = f"{count_of(len(rows), 'rows')} {words} ({_names(rows)})"
+            yield InputCheck(name, share_of(len(rows), total), detail)
 
 
 def _empty_answers(records: Sequence[Record]) -> list[Record]:
@@ -239,20 +234,15 @@ def row_checks(log: Log) -> Iterator[InputCheck]:
             )
         yield InputCheck("failed rows", share_of(log.errors, len(log.records)), detail)
     unlabelled = [r for r in log.records if r.label is None and not r.labels]
-    if unlabelled and len(unlabelled) < len(log.records):
-        yield InputCheck(
-            "right answers",
-            share_of(len(unlabelled), len(log.records)),
-            f"{count_of(len(unlabelled), 'rows')} without one ({_names(unlabelled)})",
-        )
+    if len(unlabelled) == len(log.records):
+        unlabelled = []
     clashes = _contradictions(log.records)
-    if clashes:
-        yield InputCheck(
-            "right answers",
-            share_of(len(clashes), len(log.records)),
-            f"{count_of(len(clashes), 'rows')} ask what others ask, and call another answer right "
-            f"({_names(clashes)})",
-        )
+    ask_alike = "that ask what others ask, and call another answer right"
+    yield from _of_rows(
+        len(log.records),
+        ("right answers", unlabelled, "without one"),
+        ("right answers", clashes, ask_alike),
+    )
     if not twice and not missing and not log.errors:
         yield InputCheck(
             "rows", "ok", f"{count_of(len(keys), 'questions')}, each once, none failed"
@@ -310,29 +300,16 @@ def option_checks(records: Sequence[Record]) -> Iterator[InputCheck]:
         for r in with_choices
         if isinstance(r.label, str) and Choices(r.choices).index(r.label) is None
     ]
-    if strange:
-        yield InputCheck(
-            "options",
-            share_of(len(strange), total),
-            f"of {count_of(len(strange), 'questions')} the right answer is none of the options "
-            f"({_names(strange)})",
-        )
     blank = [r for r in with_choices if any(map(is_blank, r.choices))]
-    if blank:
-        unanswerable = [r for r in blank if is_blank(r.text_of(r.label) or "")]
-        detail = (
-            f"{count_of(len(blank), 'questions')} with a blank option ({_names(blank)})"
-        )
-        if unanswerable:
-            detail += f"; of {len(unanswerable):,} it is the right one"
-        yield InputCheck("options", share_of(len(blank), total), detail)
+    unanswerable = [r for r in blank if is_blank(r.text_of(r.label) or "")]
     twins = [r for r in with_choices if len(set(r.choices)) < len(r.choices)]
-    if twins:
-        yield InputCheck(
-            "options",
-            share_of(len(twins), total),
-            f"{count_of(len(twins), 'questions')} with an option twice ({_names(twins)})",
-        )
+    yield from _of_rows(
+        total,
+        ("options", strange, "whose right answer is none of the options"),
+        ("options", blank, "with a blank option"),
+        ("options", unanswerable, "whose right answer is a blank option"),
+        ("options", twins, "with an option twice"),
+    )
     yield from _places(with_choices)
 
 

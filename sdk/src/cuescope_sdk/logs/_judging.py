@@ -211,7 +211,7 @@ def _goes_against(
 ) -> bool:
     """True if answers that are right word for word have the worse figures, beyond chance."""
     # late: scipy takes a second
-    from cuescope_sdk.statistics import association_p_value
+    from cuescope_sdk.statistics import Overlap
 
     pairs = [
         (match, (score > PASS) != higher)
@@ -219,7 +219,7 @@ def _goes_against(
         if score is not None and match is not None
     ]
     matches, worse = np.array(pairs, bool).reshape(-1, 2).T
-    return association_p_value(matches, worse) <= LEVEL
+    return Overlap.p_value(matches, worse) <= LEVEL
 
 
 def _refuse_opposites(

@@ -48,7 +48,6 @@ STRIP_WORDS = 5  # frames that captions need room for
 HEAD = 0.22
 CAPTION = 0.27
 MARGIN = 0.05
-LABEL_GAP = 0.055  # of the height of a chart
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Curve = Float[np.ndarray, " step"]
@@ -228,7 +227,7 @@ def line_chart(
     xlabel: str,
     ylabel: str,
 ) -> bytes:
-    """A PNG: lines by name, each named at its end: its x and y, then low and high of its band.
+    """A PNG: lines by name, each with its x and y, then low and high of its band.
 
     A line of x and y alone has no band.
     """
@@ -238,37 +237,15 @@ def line_chart(
     axes.set_title(_words(title), loc="left", **HEADING)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
-    last = []
-    for number, (x, y, *band) in enumerate(lines.values()):
+    for number, (name, (x, y, *band)) in enumerate(lines.items()):
         colour = _colour(number)
         style = styles[number // len(COLOURS) % len(styles)]
-        axes.plot(x, y, style, color=colour, linewidth=1.4)
+        axes.plot(x, y, style, color=colour, linewidth=1.4, label=_words(name))
         if band:
             axes.fill_between(x, *band, color=colour, alpha=0.12, linewidth=0)
-        last.append(y[-1])
     axes.margins(x=0, y=0.04)
-    low, high = axes.get_ylim()
-    ends = ((np.array(last, dtype=float) - low) / (high - low)).tolist()
-    heights = space_labels(ends, LABEL_GAP)
-    for number, name in enumerate(lines):
-        colour = _colour(number)
-        arrow = {
-            "arrowstyle": "-",
-            "color": colour,
-            "linewidth": 0.6,
-            "relpos": (0, 0.5),
-            "patchA": None,
-        }
-        axes.annotate(
-            _words(name),
-            xy=(1, ends[number]),
-            xytext=(1.05, heights[number]),
-            xycoords="axes fraction",
-            color=colour,
-            size=7,
-            va="center",
-            arrowprops=arrow,
-        )
+    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+    axes.legend(fontsize=6.5, frameon=False, labelcolor=INK, **beside)
     return _png(figure)
 
 
@@ -302,28 +279,6 @@ def scatter_plot(
     if len(groups) > 1:
         axes.legend(fontsize=6.5, frameon=False)
     return _png(figure)
-
-
-def space_labels(heights: Sequence[float], gap: float) -> list[float]:
-    """Heights in [0, 1] at least `gap` apart, in the same order, a crowd about its own middle."""
-
-    def bottom(crowd: list[int]) -> float:
-        tall = gap * (len(crowd) - 1)
-        middle = sum(heights[index] for index in crowd) / len(crowd)
-        return max(0.0, min(middle - tall / 2, 1.0 - tall))
-
-    crowds: list[list[int]] = []
-    for index in sorted(range(len(heights)), key=heights.__getitem__):
-        crowd = [index]
-        while crowds and bottom(crowd) < bottom(crowds[-1]) + gap * len(crowds[-1]):
-            # pools like isotonic regression: no label jumps over another
-            crowd = crowds.pop() + crowd
-        crowds.append(crowd)
-    places = list(heights)
-    for crowd in crowds:
-        for rank, index in enumerate(crowd):
-            places[index] = bottom(crowd) + gap * rank
-    return places
 
 
 def bar_chart(

@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.statistics._tests import (
         SAME_CUE as SAME_CUE,
         Overlap as Overlap,
-        association_p_value as association_p_value,
         benjamini_hochberg as benjamini_hochberg,
         cohen_kappa as cohen_kappa,
         exceeds_rate_p_value as exceeds_rate_p_value,
@@ -117,7 +116,6 @@ __getattr__, __dir__, __all__ = attach(
         "._tests": [
             "SAME_CUE",
             "Overlap",
-            "association_p_value",
             "benjamini_hochberg",
             "cohen_kappa",
             "exceeds_rate_p_value",

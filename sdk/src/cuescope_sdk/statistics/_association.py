@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Shaped
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import step_down_max
+from cuescope_sdk.statistics._resampling import RESAMPLES, TIE
 from cuescope_sdk.statistics._shapes import (
     DrawByCell,
     FeatureByColumn,
@@ -15,11 +16,9 @@ from cuescope_sdk.statistics._shapes import (
 )
 
 StratumByColumn = Float[np.ndarray, "stratum column"]
-DRAWS = 2000
 MOST_NUMBERS = 20_000_000  # of all draws together, in memory
 STRAIGHT = 1e-3  # skewness from which on it is taken into account
 STEEPEST = 5.0  # and up to which
-TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +117,7 @@ class GroupedFeatures:
         values: Float[np.ndarray, "sample column"],
         rng: np.random.Generator,
         *,
-        draws: int = DRAWS,
+        draws: int = RESAMPLES,
         level: float = 0.05,
         fewest: int = 3,
     ) -> AssociationTests:

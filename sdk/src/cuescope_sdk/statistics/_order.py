@@ -4,6 +4,7 @@ import numpy as np
 
 from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import (
+    TIE,
     monte_carlo_p_value,
     portions,
     stratified_orders,
@@ -14,7 +15,6 @@ SHUFFLES = 1999
 ENOUGH = 100  # orders as good as the data, to stop at
 LEAST_WIDTH = 40_000  # orders of fewer samples are made in portions as if of so many
 VALUES_A_DEGREE = 10  # of a trend, at least
-TIE = 1e-9  # the same terms add up otherwise in another order
 
 
 def neighbour_p_value(

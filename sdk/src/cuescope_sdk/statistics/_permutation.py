@@ -9,6 +9,8 @@ from numpy.random import Generator
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._resampling import (
+    RESAMPLES,
+    TIE,
     monte_carlo_p_value,
     portions,
     stratified_orders,
@@ -27,11 +29,9 @@ from cuescope_sdk.statistics._tests import Overlap, accuracy_gap_p_value
 
 ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
-DEALS = 2000  # of answers among labels
 # a cell is done once so many draws reached it: its p-value is then known to 14%
 REACHED = 50
 PORTION = 2_000_000  # numbers of a draw that are in memory together
-TIE = 1e-9
 
 
 def gap_p_values(
@@ -172,7 +172,7 @@ class Permutation:
         stratum: IntPerSample,
         rng: Generator,
         *,
-        resamples: int = 2000,
+        resamples: int = RESAMPLES,
     ) -> tuple[float, float]:
         """p-values that answers know nothing of the labels, one-sided: theirs and the best.
 
@@ -221,12 +221,14 @@ class Permutation:
         # groups of unlike size change places, so each brings its shares of the labels
         true /= true.sum(axis=1, keepdims=True)
         observed = float((given * true).sum())
-        dealt = np.empty(DEALS)
-        for draw in range(DEALS):
+        dealt = np.empty(RESAMPLES)
+        for draw in range(RESAMPLES):
             shuffled = true[rng.permutation(groups.count)]
             dealt[draw] = (given * shuffled).sum()
         reached = int((dealt >= observed - TIE).sum())
-        return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, DEALS)
+        return float(dealt.mean()) / len(answers), monte_carlo_p_value(
+            reached, RESAMPLES
+        )
 
 
 def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:

@@ -7,13 +7,12 @@ from jaxtyping import Float, Int
 from scipy.special import ndtri
 
 from cuescope_sdk.statistics._groups import level_indices
-from cuescope_sdk.statistics._resampling import monte_carlo_p_value
+from cuescope_sdk.statistics._resampling import TIE, monte_carlo_p_value
 from cuescope_sdk.statistics._shapes import IntPerUnit
 
 DRAWS = 9999
 AT_ONCE = 500  # draws that are made together
 ENOUGH = 100  # draws as good as the data, to stop at
-TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

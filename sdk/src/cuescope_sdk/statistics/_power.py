@@ -14,7 +14,7 @@ from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._permutation import GroupOrders
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
-POWER = 0.8  # what is called found: in so many of such audits
+POWER = 0.8  # what is called found: in so many of such audits (Cohen, 1988)
 CELLS = 20_000  # of a table of two binomials; larger ones are taken as normal
 RARE = 1e-7  # what is less likely is left out
 PLANTED = 200  # draws of where a cue could be

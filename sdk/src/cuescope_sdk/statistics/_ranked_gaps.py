@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk.statistics._permutation import step_down_max
-from cuescope_sdk.statistics._resampling import portions, stratified_orders
+from cuescope_sdk.statistics._resampling import TIE, portions, stratified_orders
 from cuescope_sdk.statistics._shapes import (
     CueByUnit,
     IntPerUnit,
@@ -22,7 +22,6 @@ from cuescope_sdk.statistics._shapes import (
 )
 
 IntPerSide = Int[np.ndarray, "cue k"]
-TIE = 1e-9  # rates are shares of few questions: real differences are far larger
 DIGITS = 9
 
 

@@ -29,14 +29,11 @@ def accuracy_gap_p_value(
     among those with it is hypergeometric, and the gap falls as that number grows. Small where
     accuracy with the feature is lower than chance assignment explains (Fisher's exact test).
     """
-    counts = np.stack([correct_without, n_without, correct_with, n_with], axis=1)
-    # Many cells have the same counts, and the tail of each distinct one is computed once.
-    cells, position = np.unique(counts.astype(np.int64), axis=0, return_inverse=True)
-    right_without, without, right_with, with_feature = cells.T
-    right = right_without + right_with
-    tail = stats.hypergeom.cdf(right_with, without + with_feature, right, with_feature)
+    right = correct_without + correct_with
+    total = n_without + n_with
+    tail = stats.hypergeom.cdf(correct_with, total, right, n_with)
     # a sum of probabilities may pass 1 by rounding
-    return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
+    return np.asarray(np.minimum(tail, 1.0))
 
 
 class Overlap:
@@ -48,8 +45,6 @@ class Overlap:
 
         With both margins fixed all is decided by how many samples have both.
         """
-        # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the
-        # last digits, so neither is written by the other.
         both = (first & second).sum()
         n_first = first.sum()
         return float(stats.hypergeom.sf(both - 1, len(first), n_first, second.sum()))
@@ -170,16 +165,6 @@ def exceeds_rate_p_value(successes: int, n: int, rate: float) -> float:
     # scipy refuses a rate above 1
     test = stats.binomtest(successes, n, min(rate, 1.0), alternative="greater")
     return float(test.pvalue)
-
-
-def association_p_value(first: BoolPerSample, second: BoolPerSample) -> float:
-    """Exact one-sided p-value that two things go together more often than chance (Fisher, 1922)."""
-    both = int((first & second).sum())
-    only_first = int(first.sum()) - both
-    only_second = int(second.sum()) - both
-    neither = len(first) - both - only_first - only_second
-    table = [[both, only_first], [only_second, neither]]
-    return float(stats.fisher_exact(table, alternative="greater").pvalue)
 
 
 def uneven_p_value(counts: Sequence[int], expected: Sequence[float]) -> float:

@@ -65,7 +65,7 @@ def printable_name(text: str) -> str:
 # ------------------------------------------------------------------------------------------ faults
 
 
-# Pillow's own limit, above which it speaks of a decompression bomb.
+# default of Pillow, above which it speaks of a decompression bomb
 MAX_PIXELS = 89_478_485
 MOST_PIXELS = 2 * MAX_PIXELS  # where Pillow refuses
 

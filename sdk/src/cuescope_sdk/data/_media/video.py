@@ -10,7 +10,6 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_core.amounts import count_of
-from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
     MOST_PIXELS,
@@ -20,7 +19,6 @@ from cuescope_sdk.data._media.files import (
     require_pixels,
 )
 from cuescope_sdk.data._media.memory import DECODING
-from cuescope_sdk.data._media.mp4_tables import require_samples
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -30,7 +28,9 @@ if TYPE_CHECKING:
 
 # A playlist in disguise could make ffmpeg open other files or addresses: containers only.
 _CONTAINERS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,asf,flv,ogg"
-DEFAULT_RATE = 25  # frames a second, of raw streams that name no rate
+DEFAULT_RATE = (
+    25  # frames a second, default of ffmpeg for raw streams that name no rate
+)
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
 _PIXEL_BYTES = 30  # some twenty frames are decoded at a time, or kept to predict others
 _LARGEST = MAX_PIXELS * PIXEL_BYTES // _PIXEL_BYTES  # pixels: 8K passes
@@ -187,7 +187,6 @@ def _open(
     # here: it comes with an extra (cuescope-sdk[media])
     import av
 
-    require_samples(content_of(file))
     # Not `options`: before PyAV 18 they crash the process on formats without a header (FLV, MPEG).
     with av.open(file, "r", container_options=_OPEN) as container:
         if not container.streams.video:

@@ -12,7 +12,7 @@ from cuescope_core.errors import UserError, nearest
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._zero_shot.texts import Templates, TextTower
 
-TABLE_LOGIT_SCALE = 100.0  # where CLIP's training ends: it is clipped there
+TABLE_LOGIT_SCALE = 100.0  # where CLIP's training is clipped (2021, section 2.5)
 
 
 class Head:
