@@ -441,10 +441,6 @@ BAD = {
     "controls": ("1. \x1b[2J\x07A cup.\nAnswer: left", ""),
     "another language": ("1. 左边有一个红色的杯子。\n答案: left", "no answer 6"),
     "no such frame": ("1. At frame 99, there is a red cup.\nAnswer: left", ""),
-    "two times": (
-        "1. At frame 1, there is a red cup.\n2. At first and last.\nAnswer: left",
-        "",
-    ),
     "cut": ("1. At frame 1, there is a red", "cut 6"),
 }
 
@@ -458,8 +454,6 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
     if case == "no such frame":
         assert "6 about a moment outside the video" in report.notes["claims"]
         assert report.notes["why unverifiable"] == "unclear reference 100%"
-    if case == "two times":
-        assert "6 steps are contradictory about the time" in report.notes["claims"]
     if case == "html":
         # Kept as words; the core's page and terminal show words as words.
         assert any(

@@ -9,7 +9,6 @@ that holds the threshold, it is inconclusive.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress
-from operator import attrgetter
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from cuescope_step_grounding.scores import (
 )
 from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import agreement
-from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy
@@ -154,19 +152,10 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
     parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
-    steps = map(attrgetter("reasoning.trace.steps"), judged.baselines)
-    examples = []
-    for step in chain.from_iterable(steps):
-        turned = opposite_words(step)
-        # a step that has none of these words tells nothing of the change
-        if turned != step:
-            examples.append(turned)
     detail = (
         f"{percent(lost, *ends)} of support is lost when relations, things and times are "
         f"reversed (each alone: {parts})"
     )
-    if examples:
-        detail += f'; for example "{examples[0]}"'
     yield _check("counterfactual traces", lost, LOST, len(losses), verdict, detail)
 
 

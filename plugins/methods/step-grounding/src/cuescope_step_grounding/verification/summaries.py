@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from cuescope_sdk import Audit
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.report import count_of, percent
+from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.trials import is_recorded
@@ -71,11 +71,6 @@ def describe_claims(judged: JudgedTraces) -> str | None:
     frames = [claim.frames for _, claim, _ in judged.claims()]
     if outside := frames.count(()):
         words += f"; {outside} about a moment outside the video"
-    contradictory = sum(map(attrgetter("reasoning.contradictory"), judged.baselines))
-    if contradictory:
-        words += (
-            f"; {count_of(contradictory, 'steps', 'are')} contradictory about the time"
-        )
     return words
 
 
