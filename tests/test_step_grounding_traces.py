@@ -25,7 +25,7 @@ BY_BOXES = (
     "-T",
     "claim-verifier.detector=shape-detector",
 )
-BRIEF = ("-O", "resamples=200", "--no-cache")
+BRIEF = ("--no-cache",)
 Ran = Callable[..., tuple[int, str, str]]
 Judged = Callable[..., tuple[Report, str]]
 

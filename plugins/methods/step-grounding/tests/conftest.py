@@ -242,7 +242,7 @@ def audited() -> Audited:
         teller: type[Any] = Teller,
         **options: Any,
     ) -> Report:
-        given = {"resamples": 200, "shown": 1} | options
+        given = {"shown": 1} | options
         return Setup(
             StepGrounding,
             teller,

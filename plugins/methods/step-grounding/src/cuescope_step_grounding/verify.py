@@ -44,6 +44,7 @@ ABLE = 0.5
 # of SGR that other pictures should cost more than other words (section 3.5: 0.151)
 PICTURES = 0.1
 STYLES = 0.1  # SGR by which styles may differ
+NOISE = 0.1  # share of judgements that are reversed (section 6: perception noise)
 NOISY = 20  # audits with noise
 KEPT = 0.95  # share of them that should keep the verdict
 
@@ -180,7 +181,7 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     # lost against nothing is the rate itself
     samples, values = _losses(
         judged.samples,
-        list(map(mean, judged.random_rates)),
+        judged.random_rates,
         [0.0] * len(judged.samples),
     )
     if not len(values):
@@ -207,18 +208,17 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     It catches a verdict that hangs on a few judgements: with so many of them reversed, here and in
     the other videos alike, the test is made again.
     """
-    options: StepGroundingOptions = audit.options
     videos = judged.swaps.get("videos")
     verdict = audit.once(judging.verdict_of, audit, judged)
-    if not options.noise or videos is None or verdict.word != BETTER:
+    if videos is None or verdict.word != BETTER:
         return
     kept = 0
     for copy in map(str, range(NOISY)):
-        reversed_ = noisy(videos, options.noise, audit.rng("noise", copy))
+        reversed_ = noisy(videos, NOISE, audit.rng("noise", copy))
         kept += reversed_.fits(reversed_.table(), SURE)
     share = kept / NOISY
     detail = (
-        f"with {percent(options.noise)} of the judgements reversed at random, {kept} of {NOISY} "
+        f"with {percent(NOISE)} of the judgements reversed at random, {kept} of {NOISY} "
         "audits still find the reasoning better than random"
     )
     decided: Verdict = "refuted" if share < 0.5 else "inconclusive"
@@ -377,8 +377,6 @@ def _compare(
     agreed = agreement(
         pairs,
         audit.rng("agreement", judge),
-        confidence=audit.options.confidence,
-        resamples=audit.options.resamples,
     )
     detail += f"both decide {agreed.decided} of {agreed.claims} claims"
     if agreed.decided:
