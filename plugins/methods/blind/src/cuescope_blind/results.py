@@ -5,24 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.optimize import brentq
+from scipy.stats import norm
 
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.scores import Gain
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import (
-    DetectionLimit,
-    Groups,
-    benjamini_hochberg,
-    change_p_value,
-)
+from cuescope_sdk.statistics import DetectionLimit, Groups, benjamini_hochberg
 
 LEARNER = "blind-learner"
 # videos: with fewer an interval says nothing
 FEW_GROUPS = 10
-# the limit sets the scatter, which sets the limit: a fourth round moves it by 0.01 points
-ROUNDS = 3
-CLOSE = 1e-4
 
 PerSample = Float[np.ndarray, " sample"]
 
@@ -137,44 +129,16 @@ def smallest_findable(
     # a lone finding needs so small a p-value; what is tested on one side alone has twice as much
     level = options.fdr / len(results) * (1 if widest.two_sided else 2)
     counted = groups.take(widest.part)
-    limit = foretold_gain(widest.excess, counted, widest.gain.chance, level)
+    limit = foretold_gain(widest.excess, counted, level)
     return widest, limit
 
 
-def foretold_gain(
-    gains: PerSample,
-    groups: Groups,
-    chance: float,
-    level: float,
-) -> float | None:
-    """The gain that 8 of 10 audits find at a two-sided level; None where none is found.
+def foretold_gain(gains: PerSample, groups: Groups, level: float) -> float | None:
+    """The gain that 8 of 10 audits find at a two-sided level; None where it is larger than 1.
 
-    Normal theory: the smallest gain whose p-value is at the level, and so many standard errors more
-    that a gain measured with this scatter lies above it in 8 of 10 audits.
+    Normal theory, with the scatter that was measured.
     """
-    limit = 0.0
-    for _ in range(ROUNDS):
-        # right answers scatter more where they are more often right, as those to be found are
-        spread = np.sqrt(_variance(chance + limit) / _variance(chance))
-        scatter = spread * (gains - gains.mean())
-        by_group = np.bincount(groups.codes, weights=scatter)
-        error = np.sqrt((by_group**2).sum()) / len(gains)
-        room = 1 - chance
-
-        def excess(gain: float, scatter: PerSample = scatter) -> float:
-            shifted = np.clip(scatter + gain, -1, 1)
-            p_value = change_p_value(shifted, groups)
-            return 1.0 if p_value is None else p_value - level
-
-        if excess(room) > 0:
-            return None
-        critical = float(brentq(excess, 0.0, room, xtol=CLOSE))
-        limit = DetectionLimit.beyond(critical, error)
-        if limit >= room:
-            return None
-    return limit
-
-
-def _variance(share: float) -> float:
-    """The variance of a question that is right in such a share of draws."""
-    return share * (1 - share)
+    by_group = np.bincount(groups.codes, weights=gains - gains.mean())
+    error = float(np.sqrt((by_group**2).sum())) / len(gains)
+    limit = DetectionLimit.beyond(float(norm.isf(level / 2)) * error, error)
+    return limit if limit < 1 else None
