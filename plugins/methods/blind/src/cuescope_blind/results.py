@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.stats import norm
 
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.scores import Gain
@@ -13,6 +12,7 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import DetectionLimit, Groups, benjamini_hochberg
 
 LEARNER = "blind-learner"
+POWER = 0.8  # Cohen (1988)
 # videos: with fewer an interval says nothing
 FEW_GROUPS = 10
 
@@ -115,7 +115,6 @@ def missed(results: Sequence[Result], options: BlindOptions) -> list[Result]:
 
 def smallest_findable(
     results: Sequence[Result],
-    groups: Groups,
     options: BlindOptions,
 ) -> tuple[Result, float | None] | None:
     """The tell without a finding that counts on most samples, and the gain it would need.
@@ -128,17 +127,7 @@ def smallest_findable(
     widest = max(others, key=lambda result: (result.gain.n, np.var(result.excess)))
     # a lone finding needs so small a p-value; what is tested on one side alone has twice as much
     level = options.fdr / len(results) * (1 if widest.two_sided else 2)
-    counted = groups.take(widest.part)
-    limit = foretold_gain(widest.excess, counted, level)
-    return widest, limit
-
-
-def foretold_gain(gains: PerSample, groups: Groups, level: float) -> float | None:
-    """The gain that 8 of 10 audits find at a two-sided level; None where it is larger than 1.
-
-    Normal theory, with the scatter that was measured.
-    """
-    by_group = np.bincount(groups.codes, weights=gains - gains.mean())
-    error = float(np.sqrt((by_group**2).sum())) / len(gains)
-    limit = DetectionLimit.beyond(float(norm.isf(level / 2)) * error, error)
-    return limit if limit < 1 else None
+    low = widest.gain.low or 0.0
+    high = widest.gain.high or 0.0
+    limit = DetectionLimit.of_intervals([(high - low) / 2], level / 2, POWER)
+    return widest, limit if limit is not None and limit < 1 else None

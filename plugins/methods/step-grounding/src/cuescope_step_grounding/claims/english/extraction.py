@@ -402,9 +402,8 @@ def _places_of_noun(story: Story, noun: Token) -> Iterator[UntimedClaim]:
         clothes = [word for word in about(prep) if word.lower_ in WORDS.clothes]
         people = [thing for thing in things if is_person(thing.name)]
         name = _relation(prep, False)
-        if (
-            prep.lower_ == "in" and clothes and people
-        ):  # "a man in a blue shirt" wears it
+        # "a man in a blue shirt" wears it
+        if prep.lower_ == "in" and clothes and people:
             for person, word in product(people, clothes):
                 yield UntimedClaim(prep, "action", person.name, "wear", name_of(word))
         elif name:
