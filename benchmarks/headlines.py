@@ -154,7 +154,7 @@ STUDIES = {
         },
         (40, 150),
         400,
-        {"perturbations": (), "draws": 1, "things": 0, "noise": 0, "shown": 0},
+        {"perturbations": (), "things": 0, "shown": 0},
     ),
 }
 

@@ -229,7 +229,6 @@ CASES = {
         supported_claims,
         Telling,
         options={
-            "resamples": 100,
             "shown": 1,
             "things": 0,
             "perturbations": ("irrelevant",),
@@ -241,7 +240,7 @@ CASES = {
         "accuracy",
         right_traces,
         Telling,
-        options={"resamples": 100, "shown": 1},
+        options={"shown": 1},
         data_options={"samples": 70},
     ),
 }

@@ -40,8 +40,6 @@ BRIEF = (
     "-O",
     "pairs=0",
     "-O",
-    "resamples=50",
-    "-O",
     "quag_attention=[]",
 )
 WORDS = (

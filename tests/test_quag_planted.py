@@ -336,7 +336,6 @@ def consistent(
         method_options={
             "short_circuits": ["crossmodal"],
             "quag_attention": [],
-            "resamples": 400,
             "captures": 0,
             "pairs": 0,
         },

@@ -185,7 +185,7 @@ def test_maps_of_stored_runs_are_baselines(
         "perturbations=",
         "--data",
     )
-    brief = ("-O", "shown=0", "-O", "resamples=50")
+    brief = ("-O", "shown=0")
     for name, grounding in {"a": "0.3", "b": "0.9"}.items():
         for split in ("test", "ood"):
             data = (

@@ -21,10 +21,7 @@ from cuescope_step_grounding.verification.controls import Maker, vocabulary
 
 # What these tests do not ask for: it costs time, and changes no figure that they read.
 SPARE = {
-    "draws": 1,
     "things": 0,
-    "noise": 0,
-    "resamples": 50,
     "shown": 0,
     "partners": 1,
 }
@@ -213,7 +210,7 @@ def test_who_goes_by_the_question_is_not(audited: Audited, seeds: int) -> None:
 
 @pytest.mark.long
 def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) -> None:
-    report = audited({"grounding": 0.9}, draws=5)
+    report = audited({"grounding": 0.9})
     checks = {check.check: check for check in report.evidence}
     wrong, random = checks["counterfactual traces"], checks["random claims"]
     print(wrong.detail, random.detail, sep="\n")

@@ -25,7 +25,7 @@ BY_BOXES = (
     "-O",
     "tool.claim-verifier.detector=shape-detector",
 )
-BRIEF = ("-O", "resamples=200", "--no-cache")
+BRIEF = ("--no-cache",)
 Ran = Callable[..., tuple[int, str, str]]
 Judged = Callable[..., tuple[Report, str]]
 
@@ -191,7 +191,7 @@ ODD = {
     "empty": "",
     "a thousand steps": "\n".join(f"{number}. {HILL}" for number in range(1, 1001)),
     "no such frame": f"1. At frame 99, there is a red circle.\n2. {HILL}",
-    "contradictory": "1. At the start, there is a hill at the end.",
+    "two times": "1. At the start, there is a hill at the end.",
     "another language": "1. 左边有一个红色的圆形。\n2. 然后它消失了。",
     "html": "1. At frame 2, there is a <script>alert(1)</script><img src=x onerror=alert(2)> hill.",
     "controls": f"1. \x1b[2J\x1b]0;gone\x07{HILL}\u202e\x00\x9b31m",
@@ -218,11 +218,7 @@ def test_odd_traces_are_counted(judged: Judged, tmp_path: Path) -> None:
     report, _ = judged(*CLIPS, *BY_BOXES, file=file)
     for problem in ("6 of 7 ", "empty 1", "too many steps 1"):
         assert problem in report.notes["traces"]
-    for problem in (
-        "1 about a moment outside",
-        "1 step is contradictory about the time",
-    ):
-        assert problem in report.notes["claims"]
+    assert "1 about a moment outside" in report.notes["claims"]
     assert supported(report) == 1.0  # of what can be read: the hill
 
 

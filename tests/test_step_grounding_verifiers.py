@@ -91,8 +91,6 @@ def reports(
                 method_options={
                     "other_verifiers": VERIFIERS,
                     "perturbations": (),
-                    "resamples": 100,
-                    "draws": 1,
                     "partners": 1,
                     "shown": 0,
                 },

@@ -22,7 +22,7 @@ from cuescope_quag.verdict import State, state
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import Groups
 
-CHANCE, RULE, TOGETHER = 25.0, Rule(resamples=200), 0.7
+CHANCE, RULE, TOGETHER = 25.0, Rule(), 0.7
 
 
 @dataclass(frozen=True)

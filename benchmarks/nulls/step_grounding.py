@@ -86,7 +86,7 @@ def audit_verdict(traces: Sequence[TraceClaims], seed: int) -> Verdict:
         j.verdict for t in traces for j in SCENES.judge([(t.sample, flat(t.claims))])[0]
     ]
     decided = sum(word != "unverifiable" for word in own) / max(len(own), 1)
-    return verdict(swaps, decided, rng, margin=MARGIN, confidence=0.95)
+    return verdict(swaps, decided, rng, margin=MARGIN, level=0.05)
 
 
 def flat(claims: Claims) -> list[Claim]:

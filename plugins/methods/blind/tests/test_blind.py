@@ -110,8 +110,6 @@ def test_a_planted_tell_is_told_in_plain_words(report: Report) -> None:
     assert said is not None
     assert 35 < float(said[1]) < 60
     assert "a learner that sees no pixel is right in" in sentences["blind-learner"]
-    # what is right too often makes its opposite right too seldom
-    assert "is right in only" in sentences["shortest"]
 
 
 def test_no_model_is_asked(report: Report) -> None:
@@ -182,8 +180,6 @@ def test_a_finding_has_the_questions_that_it_answers(report: Report) -> None:
 def test_a_kind_of_question_is_a_feature_of_its_own(report: Report) -> None:
     keys = {feature.key for feature in report.features}
     assert {"longest", "longest: what", "longest: why"} <= keys
-    single = audit({"redraws": 0, "by_kind": False})
-    assert not [feature for feature in single.features if ":" in feature.key]
 
 
 def test_every_question_has_a_score_of_its_own() -> None:

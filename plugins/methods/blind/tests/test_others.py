@@ -44,7 +44,7 @@ class Leaky(MostWords):
 
 
 def audit(**options: Any) -> Report:
-    setup = Setup(Blind, NoModel, Drawn, {"redraws": 0, "by_kind": False, **options})
+    setup = Setup(Blind, NoModel, Drawn, {"redraws": 0, **options})
     with temporary_cache() as cache:
         session = setup.session(cache)
         plugins = {

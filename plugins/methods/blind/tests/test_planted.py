@@ -103,7 +103,7 @@ def test_the_gain_that_is_foretold_is_found_in_eight_of_ten() -> None:
         probability = out_of_fold(questions, all_columns(questions), fold)
         results = measure_all(questions, questions.right, fold, probability, OPTIONS)
         longest = [result for result in results if result.row == "longest"]
-        foretold = smallest_findable(longest * 30, questions.groups, OPTIONS)
+        foretold = smallest_findable(longest * 30, OPTIONS)
         assert foretold is not None
         limits.append(foretold[1] or 1.0)
     found = 0

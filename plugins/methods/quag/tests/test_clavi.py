@@ -538,12 +538,12 @@ def test_the_interval_is_of_whole_videos() -> None:
                 first, second = f"{video}-{index}", f"{video}-{index}-other"
                 pairs.append(ConsistentPair("video", first, second, None, str(video)))
                 correct |= {first: True, second: right}
-        accuracy = consistent_accuracy(correct, pairs, confidence=0.9)
+        accuracy = consistent_accuracy(correct, pairs)
         assert accuracy is not None
         assert (accuracy.value, accuracy.videos) == (0.6, 30)
         widths.append(accuracy.high - accuracy.low)
         if copies == 1:
-            exact = binomtest(18, 30).proportion_ci(0.9, method="exact")
+            exact = binomtest(18, 30).proportion_ci(0.95, method="exact")
             assert (accuracy.low, accuracy.high) == pytest.approx(
                 (exact.low, exact.high)
             )

@@ -253,18 +253,9 @@ class Wordy:
         return replace(response, text=f"The arrow points{response.text}")
 
 
-def test_open_answers_are_shown(audited: Audited, reader: type[Any]) -> None:
-    [table] = [
-        table
-        for table in audited("both", "both", data_options={"open_ended": True}).tables
-        if table.title == "What was answered"
-    ]
-    assert len(table.rows) == 6
-    assert [row["right"] for row in table.rows].count("no") == 3
-    for row in table.rows:
-        given = str(row["given"]).strip(". ").lower()
-        assert (given == row["accepted"]) == (row["right"] == "yes")
-        assert str(row["question"]).startswith("turn ")
+def test_open_answers_that_are_never_right_are_told(
+    audited: Audited, reader: type[Any]
+) -> None:
     model = type("Wordy", (Wordy, reader), {})
     report = audited("both", "both", model=model, data_options={"open_ended": True})
     sentence = undecided(report, "no right answer")
@@ -273,9 +264,6 @@ def test_open_answers_are_shown(audited: Audited, reader: type[Any]) -> None:
         "the model answered \N{LEFT DOUBLE QUOTATION MARK}The arrow points" in sentence
     )
     assert "prompt='{question} Answer in one word.'" in sentence
-    assert "What was answered" not in [
-        table.title for table in audited("both", "both").tables
-    ]
 
 
 def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
@@ -305,10 +293,6 @@ def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
     starred = {row["condition"]: str(row["even"]).endswith("*") for row in losses.rows}
     assert starred["SC: crossmodal"]
     assert not starred["SC: unimodal"]
-    assert [picture.title for picture in report.pictures] == [
-        "Right answers under each condition",
-        "Answers that are lost: SC: crossmodal",
-    ]
     assert not accuracies.paper
 
 

@@ -27,7 +27,6 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.statistics import Groups, change_p_value
 
 FRAME = Frame.from_array(np.zeros((1, 1, 3), np.uint8))
-FEW_DRAWS = Rule(resamples=200)
 RULE = Rule()
 
 
@@ -147,7 +146,7 @@ def test_at_the_margin_neither_word_is_said_more_often_than_promised(
     for _ in range(audits):
         before, after, groups = margin_draw(questions, per_video, won, source)
         _, (loss,) = compare(
-            before, after[:, None], accuracy(questions), groups, source, FEW_DRAWS
+            before, after[:, None], accuracy(questions), groups, source, RULE
         )
         spared += loss.p_spared <= RULE.level
         costs += loss.p_costs <= RULE.level
@@ -215,7 +214,7 @@ def test_a_model_that_ignores_the_video_is_not_accused() -> None:
             accuracy(120),
             Groups.single(120),
             draw,
-            Rule(resamples=200),
+            Rule(),
         )
         alarms += is_found(losses[0])
     assert alarms <= 10
@@ -245,7 +244,7 @@ def measures(label: np.ndarray, count: int) -> list[Measure]:
 def p_chance(given: np.ndarray, measure: Measure, draws: np.random.Generator) -> float:
     before = given == measure.label
     single = Groups.single(len(before))
-    return compare(before, before[:, None], measure, single, draws, FEW_DRAWS, given)[
+    return compare(before, before[:, None], measure, single, draws, RULE, given)[
         0
     ].p_chance
 
@@ -291,7 +290,7 @@ def test_several_answers_are_compared_with_all_orders_of_the_right_ones() -> Non
     values = (weight[orders] * (given == label[orders])).sum(axis=1)
     exact = float((values >= (weight * (given == label)).sum() - 1e-9).mean())
     measure = measures(label, 3)[0]
-    ours, best = guessing_p_values(given == label, given, measure, rng(), 4000)
+    ours, best = guessing_p_values(given == label, given, measure, rng())
     assert ours == pytest.approx(exact, abs=0.02)
     # one in 210 orders is all right
     assert best == pytest.approx(2 * 2 * 6 / 5040, abs=0.003)
@@ -299,9 +298,7 @@ def test_several_answers_are_compared_with_all_orders_of_the_right_ones() -> Non
 
 def test_own_choices_are_a_binomial() -> None:
     measure = Measure("accuracy", np.zeros(4, int), 25.0)
-    ours, best = guessing_p_values(
-        np.array([1, 1, 1, 0], bool), None, measure, rng(), 9
-    )
+    ours, best = guessing_p_values(np.array([1, 1, 1, 0], bool), None, measure, rng())
     assert ours == pytest.approx(4 * 0.25**3 * 0.75 + 0.25**4)
     assert best == 0.25**4
 

@@ -23,7 +23,6 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.grounding import SCENE, Claim, SceneFrame, Thing
 from cuescope_step_grounding import StepGrounding
-from cuescope_step_grounding.claims import StepClaims
 from cuescope_testing import Setup
 
 WIDTH, HEIGHT, CUP = 32, 24, 6
@@ -87,11 +86,10 @@ def plain_claims(
     from cuescope_step_grounding import trials
     from cuescope_step_grounding.claims import readers
 
-    def of_steps(parser: Any, steps: Sequence[str], clock: Any) -> list[StepClaims]:
-        return [
-            StepClaims(tuple(claims_of(step, clock.frames)), "first and last" in step)
-            for step in steps
-        ]
+    def of_steps(
+        parser: Any, steps: Sequence[str], clock: Any
+    ) -> list[tuple[Claim, ...]]:
+        return [tuple(claims_of(step, clock.frames)) for step in steps]
 
     monkeypatch.setattr(trials, "parser", lambda name: PlainParser())
     monkeypatch.setattr(readers, "read_steps", of_steps)
@@ -244,7 +242,7 @@ def audited() -> Audited:
         teller: type[Any] = Teller,
         **options: Any,
     ) -> Report:
-        given = {"resamples": 200, "shown": 1} | options
+        given = {"shown": 1} | options
         return Setup(
             StepGrounding,
             teller,

@@ -38,15 +38,12 @@ def test_agreement_counts_what_both_decide_and_draws_whole_groups() -> None:
             own = int(rng.integers(2))
             pairs.append((sample, words[own], words[own if group % 3 else 1 - own]))
     alone = [(Sample(key=s.key, frames=()), own, other) for s, own, other in pairs]
-    grouped, single = (
-        agreement(rows, generator(2), confidence=0.95, resamples=300)
-        for rows in (pairs, alone)
-    )
+    grouped, single = (agreement(rows, generator(2)) for rows in (pairs, alone))
     assert grouped.kappa == single.kappa
     widths = [(each.high or 0) - (each.low or 0) for each in (grouped, single)]
     assert widths[0] > 1.5 * widths[1]
     half = [(s, own, "unverifiable") for s, own, _ in pairs[:30]] + pairs[30:]
-    counted = agreement(half, generator(2), confidence=0.95, resamples=50)
+    counted = agreement(half, generator(2))
     assert (counted.claims, counted.decided) == (60, 30)
 
 
@@ -135,16 +132,13 @@ def test_a_check_is_decided_by_its_interval() -> None:
 
 
 def test_a_verdict_that_hangs_on_few_claims_does_not_stand_noise(
-    audited: Audited,
+    audited: Audited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 16 videos one frame each: with 3 of 10 judgements reversed little is left."""
-    data = {"samples": 16, "frames": 1}
-    report = audited({}, data, perturbations=(), noise=0.3)
+    monkeypatch.setattr("cuescope_step_grounding.verify.NOISE", 0.3)
+    report = audited({}, {"samples": 16, "frames": 1}, perturbations=())
     assert report.notes["verdict"] == "better than random"
     assert checks(report)["verifier noise"] == "refuted"
-    assert "verifier noise" not in checks(
-        audited({}, data, perturbations=(), noise=0.0)
-    )
 
 
 def test_another_verifier_that_disagrees_is_seen_claim_by_claim(

@@ -111,15 +111,10 @@ def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> No
     )
     assert checks(report)["pictures against words"] == "refuted"
     [shown] = [c for c in report.contrasts if c.feature == "video"]
-    before, after = shown.sides
-    assert [e.occurrence.sample for e in before.exhibits] == [
-        e.occurrence.sample for e in after.exhibits
-    ]
-    for plain, changed in zip(before.exhibits, after.exhibits, strict=True):
-        step = str(plain.words).partition("\u201c")[2].partition("\u201d")[0]
-        assert str(changed.words).startswith("changed (")
-        assert step in str(changed.words)  # who does not look says the same again
-        assert changed.drawing is not None
+    held, other = shown.sides
+    assert held.title.startswith("claims that the video supports: ")
+    assert held.exhibits
+    assert other.exhibits
 
 
 def test_a_side_without_an_exhibit_is_shown_as_none(audited: Audited) -> None:
@@ -229,14 +224,13 @@ def test_an_invented_thing_is_named(audited: Audited) -> None:
     )
     assert not headline(report, "named: red cup").finding
     shown = next(c for c in report.contrasts if c.feature == "named: green dog")
-    instead, never = shown.sides
-    assert instead.title.startswith("the video shows it: 0 of 24")
-    assert never.title == f"the video never shows it: 24 of {thing.n}"
+    seen, never = shown.sides
+    assert seen.title == "claims that the video supports: 0 of 24"
+    assert not seen.exhibits
+    assert never.title == f"claims that the video does not support: 24 of {thing.n}"
     assert all(
         "Claim: green dog - the video does not" in str(e.words) for e in never.exhibits
     )
-    assert all(str(e.words).endswith("- supported") for e in instead.exhibits)
-    assert instead.exhibits[0].occurrence.region  # where the verifier saw it
     place = next(f for f in report.features if f.key == "named: green dog").occurrences[
         0
     ]
@@ -251,12 +245,10 @@ def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
     assert "from 100% of" in said
     assert "to 50% in the last" in said
     [shown] = [c for c in report.contrasts if c.feature == "steps: late"]
-    first, last = shown.sides
-    assert first.title == "first quarter of the steps: 100% of the claims hold"
-    assert last.title == "last quarter of the steps: 50% of the claims hold"
-    assert {str(e.words)[:7] for e in first.exhibits} == {"step 1:"}
-    assert {str(e.words)[:7] for e in last.exhibits} == {"step 4:"}
-    assert all("does not support" in str(e.words) for e in last.exhibits)
+    held, failed = shown.sides
+    assert held.exhibits[0].occurrence.region  # where the verifier saw it
+    assert {str(e.words)[:7] for e in failed.exhibits} == {"step 4:"}
+    assert all("does not support" in str(e.words) for e in failed.exhibits)
     assert figures(report, "steps: early")["step_grounding_rate"] == 1
 
 
@@ -409,7 +401,7 @@ def test_the_papers_models_stand_beside_on_their_own_benchmarks(
     teller: type[Any], rooms: type[Any], benchmark: str | None, models: int
 ) -> None:
     data = type("Benchmark", (rooms,), {"benchmark": benchmark})
-    options = {"resamples": 50, "shown": 0, "perturbations": ()}
+    options = {"shown": 0, "perturbations": ()}
     report = Setup(
         StepGrounding, teller, data, options, data_options={"samples": 4}
     ).report()
@@ -441,10 +433,6 @@ BAD = {
     "controls": ("1. \x1b[2J\x07A cup.\nAnswer: left", ""),
     "another language": ("1. 左边有一个红色的杯子。\n答案: left", "no answer 6"),
     "no such frame": ("1. At frame 99, there is a red cup.\nAnswer: left", ""),
-    "two times": (
-        "1. At frame 1, there is a red cup.\n2. At first and last.\nAnswer: left",
-        "",
-    ),
     "cut": ("1. At frame 1, there is a red", "cut 6"),
 }
 
@@ -458,8 +446,6 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
     if case == "no such frame":
         assert "6 about a moment outside the video" in report.notes["claims"]
         assert report.notes["why unverifiable"] == "unclear reference 100%"
-    if case == "two times":
-        assert "6 steps are contradictory about the time" in report.notes["claims"]
     if case == "html":
         # Kept as words; the core's page and terminal show words as words.
         assert any(
@@ -575,14 +561,8 @@ def test_what_a_more_general_word_supports_is_counted_and_told(
         "100% are supported (11% by a more general word), 0% refuted"
         in report.statements[0]
     )
-    note = report.notes["by a more general word"]
-    assert note.startswith(
-        "24 of 216 supported claims, as 'woman': a person was seen, and not"
-    )
-    assert note.endswith("SGR without them 100%")
     table = next(t for t in report.tables if t.title.startswith("One trace"))
     assert table.rows[-1]["claims"] == "✓ woman (by a more general word)"
-    assert "by a more general word" not in audited(perturbations=()).notes
 
 
 class Blinking(Plugin):
@@ -625,7 +605,7 @@ def test_clips_of_one_group_make_intervals_wider(
         def __getitem__(self, index: int) -> Any:
             return replace(super().__getitem__(index), group=f"source {index // 4}")
 
-    options = {"resamples": 50, "shown": 0, "perturbations": ()}
+    options = {"shown": 0, "perturbations": ()}
     setup = Setup(StepGrounding, teller, Sources, options, model_options={"right": 0.5})
     grouped, single = setup.report(), audited({"right": 0.5}, perturbations=())
     assert "These are few samples: 6 groups." in grouped.statements[0]

@@ -333,7 +333,7 @@ def audit_word(writer: Writer, videos: int, seed: int, *, asked: bool) -> str:
         held = plan.swaps(judgements.of)
         if held is not None:
             swaps[deal] = held
-    return verdict(swaps, 1.0, make, margin=0.05, confidence=0.95).word
+    return verdict(swaps, 1.0, make, margin=0.05, level=0.05).word
 
 
 def words(writer: Writer, videos: int, audits: int, *, asked: bool) -> Counter[str]:

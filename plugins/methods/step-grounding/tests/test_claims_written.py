@@ -74,7 +74,7 @@ def test_a_generator_that_writes_the_labels_is_read_without_loss() -> None:
     assert written.steps == len(rows)
     for row, answer, [step] in zip(rows, answers, read, strict=True):
         wanted = [] if answer == "none" else answer.splitlines()
-        assert len({key_of(claim) for claim in step.claims}) == len(wanted), row["step"]
+        assert len({key_of(claim) for claim in step}) == len(wanted), row["step"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_generator_that_writes_the_labels_is_read_without_loss() -> None:
 def test_where_an_answer_cannot_be_read_the_parser_reads_the_step(answer: str) -> None:
     written = reader(answer)
     [[step]] = written.read([(["A man opens the box."], CLOCK)])
-    assert {claim_words(claim) for claim in step.claims} == {
+    assert {claim_words(claim) for claim in step} == {
         "man",
         "box",
         "man: open box",
@@ -110,7 +110,7 @@ def test_where_an_answer_cannot_be_read_the_parser_reads_the_step(answer: str) -
 def test_without_a_parser_such_a_step_claims_nothing_and_is_counted() -> None:
     written = WrittenReader(Scripted("The man opens the door.", "none"), "scripted")
     [[first, second]] = written.read([(["A man opens the box.", "He smiles."], CLOCK)])
-    assert first.claims == second.claims == ()
+    assert first == second == ()
     assert written.title.endswith("1 of 2 steps unreadable: they claim nothing")
 
 
@@ -135,7 +135,7 @@ def test_times_are_read_by_rule_and_counts_know_what_is_said_of_them() -> None:
     [[step]] = reader(answer).read(
         [(["In frames 2 and 3, three cups are on the table."], CLOCK)]
     )
-    count, relation = step.claims
+    count, relation = step
     assert count.frames == relation.frames == (1, 2)
     assert count.parts == (relation,)
 

@@ -28,5 +28,5 @@ class TestContract(MethodContract):
     plugin = StepGrounding
     model = Telling
     data_options: ClassVar[Mapping[str, Any]] = {"samples": 70}
-    options: ClassVar[Mapping[str, Any]] = {"resamples": 100, "shown": 1}
+    options: ClassVar[Mapping[str, Any]] = {"shown": 1}
     finds_planted_cue = False

@@ -124,7 +124,7 @@ def test_a_part_of_a_kind_is_read_and_judged_as_that_kind(
     monkeypatch.setitem(ClaimKind.declared, COLOUR.name, COLOUR)
     step = "The car is red, the van is blue and the door is open."
     [read] = read_steps(parser(), [step], Clock(1))
-    said = [claim for claim in read.claims if claim.kind != "entity"]
+    said = [claim for claim in read if claim.kind != "entity"]
     assert [claim.kind for claim in said] == ["colour", "colour", "attribute"]
     [written] = (
         claims_in(

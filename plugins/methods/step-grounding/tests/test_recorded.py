@@ -23,7 +23,7 @@ def audited(rooms: Any, file: Path, samples: int = 4) -> Report:
         StepGrounding,
         Traces,
         rooms,
-        {"resamples": 100, "also": ("lite",)},
+        {"also": ("lite",)},
         model_options={"file": file},
         data_options={"samples": samples},
     ).report()

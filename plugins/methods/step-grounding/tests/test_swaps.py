@@ -217,7 +217,7 @@ def word(traces: Sequence[TraceClaims], decided: float = 1.0) -> str:
         if (held := plan.swaps(judgements.of))
     }
     rng = lambda *names: generator(1, *names)  # noqa: E731
-    return verdict(swaps, decided, rng, margin=0.05, confidence=0.95).word
+    return verdict(swaps, decided, rng, margin=0.05, level=0.05).word
 
 
 def told(scene: Sequence[Sequence[str]]) -> tuple[tuple[Claim, ...], ...]:

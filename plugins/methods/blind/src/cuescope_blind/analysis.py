@@ -139,7 +139,6 @@ def measure_all(
                 # a rule that is right too seldom is a finding too: the longest option of EgoSchema
                 two_sided=tell.two_sided,
                 tries=places if tell.of_places else 1,
-                confidence=options.confidence,
             )
             name = tell.name if kind is None else f"{tell.name} ({kind})"
             excess = (correct - questions.chance)[part]
@@ -167,7 +166,7 @@ def _parts_of(
     yield None, np.ones(len(questions), dtype=bool)
     sizes = np.bincount(questions.kind_codes)
     # a single kind is all questions once more
-    if not options.by_kind or len(sizes) == 1:
+    if len(sizes) == 1:
         return
     for number, kind in enumerate(sorted(set(questions.kind))):
         if sizes[number] >= options.min_kind:

@@ -22,14 +22,10 @@ class BlindOptions(Options):
         le=1,
         description="false discovery rate over all tells and kinds tested",
     )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     folds: int = Field(
         5,
         ge=2,
         description="parts of the videos; one is answered from the others",
-    )
-    by_kind: bool = Field(
-        True, description="test each tell also within each kind of question"
     )
     min_kind: PositiveInt = Field(
         50, description="questions that a kind needs to be tested by itself"

@@ -186,7 +186,7 @@ def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
     if any(is_finding(result, options) for result in study.results):
         next_step = study.wording.next_step.format(half=max(1, len(study.keys) // 2))
     yield "next step", next_step
-    foretold = smallest_findable(study.results, study.groups, options)
+    foretold = smallest_findable(study.results, options)
     if foretold is not None:
         widest, limit = foretold
         names = [result.key for result in missed(study.results, options)]

@@ -5,24 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.optimize import brentq
 
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.scores import Gain
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import (
-    DetectionLimit,
-    Groups,
-    benjamini_hochberg,
-    change_p_value,
-)
+from cuescope_sdk.statistics import DetectionLimit, Groups, benjamini_hochberg
 
 LEARNER = "blind-learner"
+POWER = 0.8  # Cohen (1988)
 # videos: with fewer an interval says nothing
 FEW_GROUPS = 10
-# the limit sets the scatter, which sets the limit: a fourth round moves it by 0.01 points
-ROUNDS = 3
-CLOSE = 1e-4
 
 PerSample = Float[np.ndarray, " sample"]
 
@@ -123,7 +115,6 @@ def missed(results: Sequence[Result], options: BlindOptions) -> list[Result]:
 
 def smallest_findable(
     results: Sequence[Result],
-    groups: Groups,
     options: BlindOptions,
 ) -> tuple[Result, float | None] | None:
     """The tell without a finding that counts on most samples, and the gain it would need.
@@ -136,45 +127,7 @@ def smallest_findable(
     widest = max(others, key=lambda result: (result.gain.n, np.var(result.excess)))
     # a lone finding needs so small a p-value; what is tested on one side alone has twice as much
     level = options.fdr / len(results) * (1 if widest.two_sided else 2)
-    counted = groups.take(widest.part)
-    limit = foretold_gain(widest.excess, counted, widest.gain.chance, level)
-    return widest, limit
-
-
-def foretold_gain(
-    gains: PerSample,
-    groups: Groups,
-    chance: float,
-    level: float,
-) -> float | None:
-    """The gain that 8 of 10 audits find at a two-sided level; None where none is found.
-
-    Normal theory: the smallest gain whose p-value is at the level, and so many standard errors more
-    that a gain measured with this scatter lies above it in 8 of 10 audits.
-    """
-    limit = 0.0
-    for _ in range(ROUNDS):
-        # right answers scatter more where they are more often right, as those to be found are
-        spread = np.sqrt(_variance(chance + limit) / _variance(chance))
-        scatter = spread * (gains - gains.mean())
-        by_group = np.bincount(groups.codes, weights=scatter)
-        error = np.sqrt((by_group**2).sum()) / len(gains)
-        room = 1 - chance
-
-        def excess(gain: float, scatter: PerSample = scatter) -> float:
-            shifted = np.clip(scatter + gain, -1, 1)
-            p_value = change_p_value(shifted, groups)
-            return 1.0 if p_value is None else p_value - level
-
-        if excess(room) > 0:
-            return None
-        critical = float(brentq(excess, 0.0, room, xtol=CLOSE))
-        limit = DetectionLimit.beyond(critical, error)
-        if limit >= room:
-            return None
-    return limit
-
-
-def _variance(share: float) -> float:
-    """The variance of a question that is right in such a share of draws."""
-    return share * (1 - share)
+    low = widest.gain.low or 0.0
+    high = widest.gain.high or 0.0
+    limit = DetectionLimit.of_intervals([(high - low) / 2], level / 2, POWER)
+    return widest, limit if limit is not None and limit < 1 else None

@@ -79,7 +79,6 @@ def measure_gain(
     *,
     two_sided: bool,
     tries: int = 1,
-    confidence: float = 0.95,
 ) -> Gain | None:
     """The gain on a part of the questions; None where the part is empty.
 
@@ -94,7 +93,7 @@ def measure_gain(
     chance = questions.chance[part]
     gain = correct[part] - chance
     groups = questions.groups.take(part)
-    low, high = gain_interval(gain, chance, groups, confidence)
+    low, high = gain_interval(gain, chance, groups)
     p_value = MeanAboveZero(gain, groups).p_value()
     if two_sided and p_value is not None:
         # either side would have been reported
@@ -118,10 +117,9 @@ def gain_interval(
     gain: PerQuestion,
     chance: PerQuestion,
     groups: Groups,
-    confidence: float,
 ) -> tuple[float | None, float | None]:
     """The interval of a mean gain, within what none and all right answers would give."""
-    low, high = change_interval(gain, groups, confidence=confidence)
+    low, high = change_interval(gain, groups)
     if low is None or high is None:
         return None, None
     # no interval may promise more than all right, or less than none right

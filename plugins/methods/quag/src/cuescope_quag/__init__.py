@@ -63,6 +63,7 @@ class QUAG(Plugin):
         """The verdict, then all that may be averaged or left out."""
         from cuescope_quag.attention_maps import require_map
         from cuescope_quag.measures import choose_measure, warn_of_few
+        from cuescope_quag.scores import Rule
         from cuescope_quag.trials import features, questions
         from cuescope_sdk.data import require_data
 
@@ -71,8 +72,7 @@ class QUAG(Plugin):
         samples = audit.once(questions, audit)
         require_map(audit, self.options)
         measure = choose_measure(samples, self.options.measure)
-        # the level of the verdict's one-sided tests (`Rule.level`)
-        warn_of_few(audit, samples, measure, (1 - self.options.confidence) / 2)
+        warn_of_few(audit, samples, measure, Rule().level)
         yield from features(audit, self.options)
 
     @hookimpl
@@ -91,13 +91,11 @@ class QUAG(Plugin):
     ) -> Iterable[Score]:
         """The verdict, then what each condition costs."""
         from cuescope_quag.attention_maps import attach_maps
-        from cuescope_quag.figures import attach_figures
         from cuescope_quag.report import report_scores
         from cuescope_quag.trials import collect_answers
 
         answers = collect_answers(audit, self.options, outcomes)
         yield from report_scores(audit, self.options, answers)
-        attach_figures(audit, answers)
         attach_maps(audit, self.options, answers)
 
     @hookimpl

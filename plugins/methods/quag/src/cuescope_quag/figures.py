@@ -1,33 +1,20 @@
-"""What is lost: answers as they are beside those under a condition, and how many of each."""
+"""What is lost: the same questions as they are, and under a condition."""
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO
-from textwrap import shorten
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
-from cuescope_quag.trials import (
-    CROSSMODAL,
-    VERDICT,
-    Answers,
-    Condition,
-    Outcomes,
-    is_correct,
-)
-from cuescope_sdk import Audit, Contrast, Frame, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import bar_chart, contrast, count_of, frame_strips
+from cuescope_quag.trials import VERDICT, Condition, Outcomes, is_correct
+from cuescope_sdk import Contrast, Frame, Occurrence, Outcome, Score
+from cuescope_sdk.report import contrast, count_of
 
-EXAMPLES = 4
-LONGEST = 90  # characters of a question
 SHOWN = 3  # samples of a side
 SHEET = "#fcfcfa"  # the ground that frames lie on
 QUALITY = 85  # of a JPEG
-
-
-# --------------------------------------------------------------------- the same questions, twice
 
 
 def contrasts(figures: Figures, scores: Sequence[Score]) -> Iterator[Contrast]:
@@ -163,91 +150,3 @@ def empty_sheet() -> bytes:
     out = BytesIO()
     sheet.save(out, "JPEG", quality=90)
     return out.getvalue()
-
-
-# ---------------------------------------------------------------------------- what stays right
-
-
-def attach_figures(audit: Audit, answers: Answers) -> None:
-    """Bars of all conditions; lost answers under the condition that tells most."""
-    audit.attach(_right_answers(answers))
-    column = telling_condition(answers)
-    if column is not None:
-        audit.attach(_lost_answers(answers, column))
-
-
-def _right_answers(answers: Answers) -> Picture:
-    """Bars: what stays right under each condition, what is lost, and what is won."""
-    shares = {}
-    for key, right in answers.columns.items():
-        shares[key] = {
-            "right as before": float((answers.before & right).mean()),
-            "lost": float((answers.before & ~right).mean()),
-            "right only now": float((~answers.before & right).mean()),
-        }
-    title = "Right answers under each condition"
-    return Picture(
-        title=title,
-        caption="Of all questions: those that stay right, those that are lost, and those that "
-        "become right. The first two together are what was right before.",
-        image=bar_chart(shares, title, "share of the questions", limit=1.0),
-    )
-
-
-def _lost_answers(answers: Answers, column: int) -> Picture:
-    """A few questions that are no longer answered rightly, with their frames."""
-    condition = answers.conditions[column]
-    changed = answers.changed[column]
-    rows = []
-    for index in choose_examples(answers, column):
-        words = caption(answers.plain[index], changed[index], condition)
-        rows.append((words, answers.samples[index].frames))
-    return Picture(
-        title=f"Answers that are lost: {condition.key}",
-        caption="Questions that the model answers rightly, but no longer where this is averaged "
-        "or left out.",
-        image=frame_strips(rows),
-    )
-
-
-def telling_condition(answers: Answers) -> int | None:
-    """The crossmodal short-circuit where it loses an answer, else the condition that loses most."""
-    # what is lost alone: answers that are won must not hide it
-    lost = (answers.before[:, None] & ~answers.after).sum(axis=0)
-    # whether the two are fused is what the audit asks first
-    if CROSSMODAL in answers.keys:
-        column = answers.keys.index(CROSSMODAL)
-        if lost[column]:
-            return column
-    return int(lost.argmax()) if lost.any() else None
-
-
-def choose_examples(answers: Answers, column: int) -> list[int]:
-    """The first lost questions, of as many types and videos as there are."""
-    lost = np.flatnonzero(answers.before & ~answers.after[:, column]).tolist()
-    chosen: list[int] = []
-    # Three rounds, less and less strict: new in type and video, new in video, any that is left.
-    for new in (("type", "video"), ("video",), ()):
-        taken: set[tuple[str, object]] = set()
-        for index in chosen:
-            taken |= _facts(answers, index)
-        for index in lost:
-            facts = {fact for fact in _facts(answers, index) if fact[0] in new}
-            if len(chosen) < EXAMPLES and index not in chosen and not facts & taken:
-                chosen.append(index)
-                taken |= facts
-    return sorted(chosen)
-
-
-def caption(plain: Outcome, changed: Outcome, condition: Condition) -> str:
-    """The question, and what is answered."""
-    sample = plain.trial.sample
-    question = shorten(sample.question or "(no question)", LONGEST, placeholder=" ...")
-    return (
-        f"{question}\nanswer: {plain.prediction}; {condition.key}: {changed.prediction}"
-    )
-
-
-def _facts(answers: Answers, index: int) -> set[tuple[str, object]]:
-    kind = answers.samples[index].annotations.get("question_type")
-    return {("video", int(answers.groups.codes[index])), ("type", kind)}

@@ -119,11 +119,6 @@ class QUAGOptions(Options):
         le=1,
         description="false discovery rate over all conditions that are tried",
     )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-    resamples: PositiveInt = Field(
-        2000,
-        description="random draws of the test against guessing, for three answers or more",
-    )
     # section 5.1 counts all three; table 3 cannot have: E and E-NC are too low for it in table 15
     control: Control = Field(
         "section-5.1",

@@ -14,7 +14,6 @@ from cuescope_quag.scores import Loss, Rate
 from cuescope_quag.tables import (
     attach_accuracies,
     attach_losses,
-    attach_open_answers,
     describe_wrong_answers,
 )
 from cuescope_quag.trials import (
@@ -99,7 +98,6 @@ def report_scores(
     attach_losses(audit, figures)
     attach_consistency(audit, options, answers)
     attach_by_question(audit, options, answers)
-    attach_open_answers(audit, answers.plain, answers.before.tolist())
     # a list, for contrasts are made of the same rows
     rows = list(_rows(figures))
     audit.attach(_finding(figures))

@@ -107,8 +107,8 @@ class Rule:
     share: float = 0.1
     # below 2 points the paper itself sees no drop
     drop: float = 2.0
+    # default of the sdk's intervals
     confidence: float = 0.95
-    resamples: int = 2000
 
     @property
     def level(self) -> float:
@@ -196,7 +196,7 @@ def _rate(
     value: float,
 ) -> Rate:
     """The plain rate, its interval, and the tests against chance."""
-    guessing, best = guessing_p_values(before, given, measure, rng, rule.resamples)
+    guessing, best = guessing_p_values(before, given, measure, rng)
     # Above chance in the measure itself, too: questions about a video stand or fall together, and
     # answers may know something of what is right and still be right less often than a guess.
     right = before.astype(float)
@@ -215,7 +215,6 @@ def guessing_p_values(
     given: Codes | None,
     measure: Measure,
     rng: Generator,
-    resamples: int,
 ) -> tuple[float, float]:
     """One-sided p-values of "the answers know nothing of what is right": ours, and the best.
 
@@ -229,9 +228,7 @@ def guessing_p_values(
         chance = measure.chance / 100
         return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
     # right answers are shuffled: a model that always says yes stays at chance
-    return Permutation.agreement_p_values(
-        given, measure.label, measure.stratum, rng, resamples=resamples
-    )
+    return Permutation.agreement_p_values(given, measure.label, measure.stratum, rng)
 
 
 def multiplications(shape: FusionShape, queries: int, keys: int) -> int:

@@ -8,20 +8,13 @@ from textwrap import shorten
 from cuescope_quag.analysis import Figures
 from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
-from cuescope_quag.trials import (
-    Answers,
-    Outcomes,
-    Samples,
-    accepted_answers,
-    benchmark_of,
-)
+from cuescope_quag.trials import Answers, Samples, accepted_answers, benchmark_of
 from cuescope_sdk import Audit, Outcome, Table
 from cuescope_sdk.report import interval, with_sign
 from cuescope_sdk.statistics import Groups, benjamini_hochberg
 
 DROP = "\N{DOWNWARDS ARROW}"
-OPEN_ROWS = 6  # open answers that are shown
-LONGEST = 60  # their characters
+LONGEST = 60  # characters of an answer that is shown
 # Question types of CLAVI (section 5.1), where a data set brings no words for its own.
 CLAVI_TYPES = {
     "E": "existence of an action",
@@ -106,8 +99,8 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
     # one iterator: each row takes the next cells, in the order of `losses`
     rows = [(key, *islice(cells, len(comparisons))) for key in figures.answers.keys]
     note = (
-        f"In brackets: {options.confidence:.0%} intervals, paired by question, of whole videos. *: "
-        "the loss is significant (a permutation test of whole videos, q at most "
+        f"In brackets: {figures.rule.confidence:.0%} intervals, paired by question, of whole "
+        "videos. *: the loss is significant (a permutation test of whole videos, q at most "
         f"{options.fdr:g} over the table) and the interval does not contain 0."
     )
     audit.attach(
@@ -139,9 +132,6 @@ def few_videos(videos: Groups) -> list[str]:
     ]
 
 
-# ------------------------------------------------------------------------------- open answers
-
-
 def describe_wrong_answers(answers: Answers) -> str:
     """What is said where all questions are open and no answer is right."""
     # an example tells why: whole sentences, for one, are never right
@@ -151,42 +141,6 @@ def describe_wrong_answers(answers: Answers) -> str:
         f"No answer equals an accepted one. To {quote(question)}, the model answered "
         f"{quote(given)}, and accepted is {quote(accepted)}. Ask for short answers, for example "
         "with -O model.prompt='{question} Answer in one word.' of transformers-vlm (docs/quag.md)."
-    )
-
-
-def attach_open_answers(
-    audit: Audit,
-    outcomes: Outcomes,
-    right: Sequence[bool],
-) -> None:
-    """A table of a few open questions, wrong and right ones, with what was answered."""
-    wrong: list[int] = []
-    good: list[int] = []
-    for index, outcome in enumerate(outcomes):
-        if not outcome.trial.sample.choices:
-            (good if right[index] else wrong).append(index)
-    if not wrong and not good:
-        return
-    # wrong answers tell what to mend: half of the rows, more if few are right
-    half = max(OPEN_ROWS // 2, OPEN_ROWS - len(good))
-    chosen = [*wrong[:half], *good][:OPEN_ROWS]
-    rows = []
-    for index in sorted(chosen):
-        key = outcomes[index].trial.sample.key
-        rows.append(
-            (key, *_open_answer(outcomes[index]), "yes" if right[index] else "no")
-        )
-    note = (
-        f"{len(chosen)} of {len(wrong) + len(good)} open questions, of which {len(good)} are "
-        "answered rightly. Case, punctuation and articles do not count (docs/quag.md)."
-    )
-    audit.attach(
-        Table.of(
-            "What was answered",
-            ("sample", "question", "accepted", "given", "right"),
-            rows,
-            note,
-        )
     )
 
 

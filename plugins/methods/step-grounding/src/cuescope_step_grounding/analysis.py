@@ -103,7 +103,6 @@ class _Analysis:
         ends = interval(
             numbers[measured],
             Groups.of(list(compress(samples, measured))),
-            confidence=self.audit.options.confidence,
         )
         return Figure(float(numbers[measured].mean()), *ends)
 
@@ -246,7 +245,7 @@ class _Analysis:
         if not len(losses) or score is None:
             return
         groups = reliance.groups
-        ends = change_interval(losses, groups, confidence=self.audit.options.confidence)
+        ends = change_interval(losses, groups)
         variants = self.judged.variants
         changed = [t for t in variants if t.reasoning.request.change in RELEVANT]
         yield Result(

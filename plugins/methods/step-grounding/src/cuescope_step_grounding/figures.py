@@ -1,7 +1,6 @@
 """Tables and pictures: the metrics beside the paper's, what changes cost, and marked traces."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from operator import attrgetter
 from textwrap import shorten, wrap
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import count_of, frame_strips
+from cuescope_sdk.report import frame_strips
 from cuescope_step_grounding import paper
 from cuescope_step_grounding.analysis import Result
 from cuescope_step_grounding.beliefs import frames_of_step
@@ -36,8 +35,6 @@ CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
 TRACE_COLUMNS = ("step", "claims", "when", "g")
 CAPTION_WIDTH = 78  # characters
 CAPTION_LINES = 3  # of a step
-TABLE_STEPS = 40
-PICTURE_STEPS = 12
 LONGEST_STEP = 300  # characters
 
 
@@ -177,9 +174,7 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     rows = []
     reasoning = trace.reasoning
     steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
-    for number, (step, claims, counts) in enumerate(
-        islice(steps, TABLE_STEPS), start=1
-    ):
+    for number, (step, claims, counts) in enumerate(steps, start=1):
         marked = [
             _claim_line(claim, judged.judgements.of(trace.sample, claim))
             for claim in claims
@@ -195,7 +190,6 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
         f"{MARKS['supported']} supported, {MARKS['unsupported']} unsupported, ? cannot be "
         "verified. g: share of the step's claims that are supported."
     )
-    legend += _left_out(trace, TABLE_STEPS)
     return Table.of(
         f"One trace: {trace.sample.key}",
         TRACE_COLUMNS,
@@ -210,7 +204,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
     sample = trace.sample
     steps = zip(trace.reasoning.trace.steps, trace.reasoning.claims, strict=True)
     rows = []
-    for number, (step, claims) in enumerate(islice(steps, PICTURE_STEPS), start=1):
+    for number, (step, claims) in enumerate(steps, start=1):
         marks = [MARKS[judged.judgements.of(sample, claim).verdict] for claim in claims]
         lines = wrap(
             f"{number}. {step}  {''.join(marks)}",
@@ -220,7 +214,6 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
         )
         rows.append(("\n".join(lines), _frames_meant(claims, sample.frames)))
     caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
-    caption += _left_out(trace, PICTURE_STEPS)
     return Picture(
         title=f"The trace of {sample.key}",
         caption=caption,
@@ -241,11 +234,6 @@ def _claim_line(claim: Claim, judgement: Judgement) -> str:
     )
     why = f" ({reason})" if reason else ""
     return f"{MARKS[judgement.verdict]} {claim_words(claim)}{why}"
-
-
-def _left_out(trace: JudgedTrace, shown: int) -> str:
-    left = len(trace.reasoning.trace.steps) - shown
-    return f" {count_of(left, 'more steps', 'are')} not shown." if left > 0 else ""
 
 
 def _question_and_answer(trace: JudgedTrace) -> str:

@@ -85,9 +85,6 @@ class StepGroundingOptions(Options):
         True,
         description="ask each question about another video too: what the model says blindly",
     )
-    draws: PositiveInt = Field(
-        5, description="random traces for each sample, to test the verifier"
-    )
     things: NonNegativeInt = Field(
         20, description="objects, of those named most, to rank"
     )
@@ -99,12 +96,6 @@ class StepGroundingOptions(Options):
         description="what people say of claims, to compare the verifier with: a CSV file with the "
         "columns sample,step,claim,verdict",
     )
-    noise: float = Field(
-        0.1,
-        ge=0,
-        le=0.5,
-        description="share of judgements that a check reverses",
-    )
     shown: NonNegativeInt = Field(
         3, description="traces that are shown with their frames"
     )
@@ -115,8 +106,6 @@ class StepGroundingOptions(Options):
         description="smallest difference that is a finding",
     )
     level: float = Field(0.05, gt=0, lt=1, description="largest q-value of a finding")
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-    resamples: PositiveInt = Field(2000, description="bootstrap draws of samples")
 
     @field_validator("steps", mode="before")
     @classmethod

@@ -184,8 +184,6 @@ def write_notes(
     )
     if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
-    if general := summaries.describe_general(judged):
-        audit.note("by a more general word", general)
     if reasons := summaries.unverifiable_reasons(judged):
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])

@@ -294,13 +294,7 @@ def reliance(
     ends = None
     if rows:
         overall = score(np.arange(len(rows)))
-        ends = Bootstrap.bca_interval(
-            score,
-            groups,
-            rng,
-            confidence=options.confidence,
-            resamples=options.resamples,
-        )
+        ends = Bootstrap.bca_interval(score, groups, rng)
     # the clip hides how large it is, so an interval would say more than is known
     if overall == options.clip and complete[:, 1].mean() <= 0:
         ends = None

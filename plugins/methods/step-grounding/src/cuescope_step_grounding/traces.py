@@ -7,10 +7,12 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, permutations
+from itertools import permutations
 from typing import Any, Literal
+
+from pydantic_core import from_json
 
 from cuescope_sdk import Sample
 from cuescope_sdk.language import parse_yes_no, strip_thinking
@@ -121,13 +123,7 @@ WORDS = (
 )
 ANSWERS = ("answer", "final_answer", "final answer")
 _FENCE = re.compile(r"```[a-z]*\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-# Nothing is tried twice: neither a letter (++) nor, as the start of a string, an escaped quote.
-_STRING = re.compile(r'(?<!\\)"((?:[^"\\]|\\.)++)"\s*+(?=[,\]])')
 MOST_DEPTH = 64  # lists and objects in each other
-MOST_FAILURES = 200  # places in broken JSON at which no item begins after all
-MOST_ITEMS = 100_000  # objects of broken JSON that are looked at
-# accents on one letter, as the stream-safe format of Unicode has it (UAX 15)
-MOST_MARKS = 30
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ class JsonSteps:
 def read_json_steps(text: str) -> JsonSteps | None:
     """None for a text that holds no JSON with steps.
 
-    Of JSON that breaks off, or is wrong in places, the whole items are taken.
+    Of JSON that breaks off the whole items are taken.
     """
     fence = _FENCE.search(text)
     inner = fence[1] if fence else text
@@ -152,16 +148,23 @@ def read_json_steps(text: str) -> JsonSteps | None:
     start = re.search(r"\[\s*[\[{\"]|\{\s*\"", inner)
     if start is None:
         return None
+    broken = False
     try:
         value, end = json.JSONDecoder().raw_decode(inner, start.start())
     except (ValueError, RecursionError):
-        return _salvage(inner[start.start() :], after)
+        broken = True
+        end = len(inner)
+        try:
+            value = from_json(inner[start.start() :], allow_partial=True)
+        except ValueError:
+            return None
     if not _is_shallow(value):
         return None
     steps = list(filter(None, map(_item_words, _step_items(value))))
     if not steps:
         return None
-    return JsonSteps(steps, _json_answer(value), f"{inner[end:]}\n{after}")
+    rest = f"{inner[end:]}\n{after}"
+    return JsonSteps(steps, _json_answer(value), rest, broken)
 
 
 def _step_items(value: Any) -> list[Any]:
@@ -210,37 +213,6 @@ def _json_answer(value: Any) -> str | None:
             if value.get(key) not in (None, ""):
                 return str(value[key])
     return None
-
-
-def _salvage(text: str, after: str) -> JsonSteps | None:
-    """The whole items of broken JSON."""
-    items = filter(_is_shallow, islice(_objects(text), MOST_ITEMS))
-    steps = list(filter(None, map(_item_words, items)))
-    # no object is whole: it may be a list of plain sentences
-    if not steps:
-        # strict=False: models break lines within strings, which JSON forbids
-        strings = _STRING.findall(text)
-        steps = [json.loads(f'"{string}"', strict=False) for string in strings]
-    rest = after or text.rpartition("]")[2]
-    return JsonSteps(steps, None, rest, broken=True) if steps else None
-
-
-def _objects(text: str) -> Iterator[Any]:
-    """The objects that can be read, from left to right; none within another."""
-    # A failure costs up to the whole text: the parser gives up at its end, and an error counts
-    # its lines. Real answers break off once, in a few brackets.
-    decoder = json.JSONDecoder()
-    position = text.find("{")
-    failures = 0
-    while position >= 0 and failures < MOST_FAILURES:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            failures += 1
-            position = text.find("{", position + 1)
-            continue
-        yield value
-        position = text.find("{", end)
 
 
 def _is_shallow(value: Any) -> bool:
@@ -336,24 +308,11 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
 def without_controls(text: str) -> str:
     """Without terminal escapes and control characters, but for line ends; NFC."""
     # an accent may be a character of its own, or one with its letter
-    text = _ESCAPES.sub("", unicodedata.normalize("NFC", _with_few_marks(text)))
+    text = _ESCAPES.sub("", unicodedata.normalize("NFC", text))
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c]", "\n", text)
     hidden = {c for c in set(text) if unicodedata.category(c) in ("Cc", "Cf", "Cs")}
     table = dict.fromkeys(map(ord, hidden - {"\n", "\t"}))
     return text.translate(table).strip()
-
-
-def _with_few_marks(text: str) -> str:
-    """The text with at most `MOST_MARKS` accents on a letter: sorting them is not linear."""
-    if text.isascii():
-        return text
-    kept = []
-    marks = 0
-    for letter in text:
-        marks = marks + 1 if unicodedata.combining(letter) else 0
-        if marks <= MOST_MARKS:
-            kept.append(letter)
-    return "".join(kept)
 
 
 def _split_answer(text: str) -> tuple[str, str | None]:

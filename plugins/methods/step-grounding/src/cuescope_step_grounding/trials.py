@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from operator import attrgetter
 from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
@@ -38,16 +37,12 @@ class TraceRequest:
 
 @dataclass(frozen=True)
 class Reasoning:
-    """A trace that came, with what it claims step by step, and whether its answer is right.
-
-    `contradictory` counts the steps that tell two times of one thing.
-    """
+    """A trace that came, with what it claims step by step, and whether its answer is right."""
 
     request: TraceRequest
     trace: Trace
     claims: Claims
     right: bool | None
-    contradictory: int = 0
 
     @property
     def sample(self) -> Sample:
@@ -163,9 +158,8 @@ def read_traces(
             Reasoning(
                 request,
                 trace,
-                tuple(map(attrgetter("claims"), steps)),
+                tuple(steps),
                 right,
-                sum(map(attrgetter("contradictory"), steps)),
             )
         )
     return traces

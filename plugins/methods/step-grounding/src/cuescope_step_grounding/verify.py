@@ -9,7 +9,6 @@ that holds the threshold, it is inconclusive.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress
-from operator import attrgetter
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from cuescope_step_grounding.scores import (
 )
 from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import agreement
-from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy
@@ -46,6 +44,7 @@ ABLE = 0.5
 # of SGR that other pictures should cost more than other words (section 3.5: 0.151)
 PICTURES = 0.1
 STYLES = 0.1  # SGR by which styles may differ
+NOISE = 0.1  # share of judgements that are reversed (section 6: perception noise)
 NOISY = 20  # audits with noise
 KEPT = 0.95  # share of them that should keep the verdict
 
@@ -154,19 +153,10 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
     parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
-    steps = map(attrgetter("reasoning.trace.steps"), judged.baselines)
-    examples = []
-    for step in chain.from_iterable(steps):
-        turned = opposite_words(step)
-        # a step that has none of these words tells nothing of the change
-        if turned != step:
-            examples.append(turned)
     detail = (
         f"{percent(lost, *ends)} of support is lost when relations, things and times are "
         f"reversed (each alone: {parts})"
     )
-    if examples:
-        detail += f'; for example "{examples[0]}"'
     yield _check("counterfactual traces", lost, LOST, len(losses), verdict, detail)
 
 
@@ -191,7 +181,7 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     # lost against nothing is the rate itself
     samples, values = _losses(
         judged.samples,
-        list(map(mean, judged.random_rates)),
+        judged.random_rates,
         [0.0] * len(judged.samples),
     )
     if not len(values):
@@ -218,18 +208,17 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     It catches a verdict that hangs on a few judgements: with so many of them reversed, here and in
     the other videos alike, the test is made again.
     """
-    options: StepGroundingOptions = audit.options
     videos = judged.swaps.get("videos")
     verdict = audit.once(judging.verdict_of, audit, judged)
-    if not options.noise or videos is None or verdict.word != BETTER:
+    if videos is None or verdict.word != BETTER:
         return
     kept = 0
     for copy in map(str, range(NOISY)):
-        reversed_ = noisy(videos, options.noise, audit.rng("noise", copy))
+        reversed_ = noisy(videos, NOISE, audit.rng("noise", copy))
         kept += reversed_.fits(reversed_.table(), SURE)
     share = kept / NOISY
     detail = (
-        f"with {percent(options.noise)} of the judgements reversed at random, {kept} of {NOISY} "
+        f"with {percent(NOISE)} of the judgements reversed at random, {kept} of {NOISY} "
         "audits still find the reasoning better than random"
     )
     decided: Verdict = "refuted" if share < 0.5 else "inconclusive"
@@ -388,8 +377,6 @@ def _compare(
     agreed = agreement(
         pairs,
         audit.rng("agreement", judge),
-        confidence=audit.options.confidence,
-        resamples=audit.options.resamples,
     )
     detail += f"both decide {agreed.decided} of {agreed.claims} claims"
     if agreed.decided:

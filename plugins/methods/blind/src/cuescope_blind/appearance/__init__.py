@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_blind.options import BlindOptions
 from cuescope_blind.questions import deal_folds, joined_groups
 from cuescope_blind.results import FEW_GROUPS, Result, Study, Wording, corrected
 from cuescope_blind.scores import Gain
@@ -132,7 +131,7 @@ def label_study(audit: Audit) -> Study:
         if tell is METADATA:
             own = probability[np.arange(len(data.codes)), data.codes]
             scores = own - 1 / len(data.names)
-        results += label_results(data, tell, probability.argmax(axis=1), audit.options)
+        results += label_results(data, tell, probability.argmax(axis=1))
     return Study(
         tuple(sample.key for sample in data.samples),
         data.groups,
@@ -209,7 +208,6 @@ def label_results(
     data: Labelled,
     tell: FileTell,
     said: Codes,
-    options: BlindOptions,
 ) -> Iterator[Result]:
     """The gain on all labels, and on each that has groups enough."""
     labels = np.arange(len(data.names))
@@ -223,11 +221,11 @@ def label_results(
     everyone = np.ones(len(said), dtype=bool)
     together = excess.sum(axis=1)
     means = (float(right.mean()), float(shares @ said_shares))
-    gain = _gain(together, data.groups, 1.0, len(said), means, options)
+    gain = _gain(together, data.groups, 1.0, len(said), means)
     correct = right.astype(float)
     yield Result(tell.key, tell.name, None, everyone, correct, together, gain)
     # of two labels one is as well told as the other
-    if len(labels) == 2 or not options.by_kind:
+    if len(labels) == 2:
         return
     for label, name in enumerate(data.names):
         own = is_label[:, label]
@@ -237,7 +235,7 @@ def label_results(
         scale = 1 / (share * (1 - share))
         means = (float(is_said[own, label].mean()), float(is_said[~own, label].mean()))
         told = excess[:, label]
-        gain = _gain(told, data.groups, scale, int(own.sum()), means, options)
+        gain = _gain(told, data.groups, scale, int(own.sum()), means)
         yield Result(tell.key, tell.name, name, everyone, correct * own, told, gain)
 
 
@@ -247,11 +245,10 @@ def _gain(
     scale: float,
     n: int,
     means: tuple[float, float],
-    options: BlindOptions,
 ) -> Gain:
     accuracy, chance = means
     bounded = np.clip(excess, -1, 1)
-    low, high = change_interval(bounded, groups, confidence=options.confidence)
+    low, high = change_interval(bounded, groups)
     return Gain(
         n,
         accuracy,

@@ -129,14 +129,14 @@ def sight(audit: Audit) -> Sight:
     results = []
     for way in audit.once(ways_of, audit):
         right = right_in[way.key]
-        gain = beyond_guessing(right, chance, groups, options.confidence)
-        less = lost(as_it_is, right, groups, options.confidence)
+        gain = beyond_guessing(right, chance, groups)
+        less = lost(as_it_is, right, groups)
         results.append(WayResult(way.key, way.name, right, gain, less))
     # a model that scores options one by one cannot know their order: turning tells nothing
     knows_order = _knows_order(plain, turns)
     turned = None
     if knows_order:
-        turned = _turns(plain, turns, groups, options.confidence)
+        turned = _turns(plain, turns, groups)
     tested = [result for result in results if result.key in BLIND_WAYS]
     p_values = [result.gain.p_value for result in tested]
     if turned is not None:
@@ -208,7 +208,6 @@ def _turns(
     plain: Mapping[int, Outcome],
     turns: Mapping[int, Sequence[Outcome]],
     groups: Groups,
-    confidence: float,
 ) -> tuple[Right, Right, Estimated]:
     """Which questions were turned, whose answer changed, and the share of these."""
     was_turned = np.zeros(len(plain), dtype=bool)
@@ -220,7 +219,7 @@ def _turns(
         change[number] = any(named_option(other) != before for other in others)
     share = change[was_turned].astype(float)
     part = groups.take(was_turned)
-    low, high = change_interval(share, part, confidence=confidence)
+    low, high = change_interval(share, part)
     p_value = MeanAboveZero(share, part).p_value()
     estimated = Estimated(float(share.mean()), low, high, p_value)
     return was_turned, change, estimated

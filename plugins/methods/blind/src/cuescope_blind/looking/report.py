@@ -6,14 +6,7 @@ import numpy as np
 
 from cuescope_blind.looking.analysis import BLIND_WAYS, Sight, WayResult, sight
 from cuescope_blind.looking.scores import kinds_of_sight
-from cuescope_blind.looking.trials import (
-    ONE_FRAME,
-    QUESTION_ALONE,
-    REVERSED,
-    SHUFFLED,
-    TURNED,
-    WRONG_VIDEO,
-)
+from cuescope_blind.looking.trials import QUESTION_ALONE, TURNED, WRONG_VIDEO
 from cuescope_sdk import (
     Audit,
     Cell,
@@ -189,16 +182,6 @@ def _note(audit: Audit, seen: Sight) -> None:
     audit.note(
         "as it is", f"{seen.as_it_is.mean():.1%} of {total:,} questions are right"
     )
-    for key, name in (
-        (QUESTION_ALONE, "visual gain"),
-        (WRONG_VIDEO, "gain over a wrong video"),
-        (ONE_FRAME, "gain over one frame"),
-        (SHUFFLED, "gain by order, over shuffled frames"),
-        (REVERSED, "gain by order, over frames from last to first"),
-    ):
-        for result in seen.results:
-            if result.key == key:
-                audit.note(name, result.lost.points)
     # not asked without the video: nothing says what it is worth
     without = seen.right_in(QUESTION_ALONE)
     if without is not None:

@@ -31,11 +31,10 @@ def beyond_guessing(
     right: Right,
     chance: PerQuestion,
     groups: Groups,
-    confidence: float,
 ) -> Estimated:
     """Accuracy minus 1 / options, with the p-value that it is above 0."""
     gain = right - chance
-    low, high = gain_interval(gain, chance, groups, confidence)
+    low, high = gain_interval(gain, chance, groups)
     # over guessing only: worse than guessing is no sign of knowing without a look
     p_value = MeanAboveZero(gain, groups).p_value()
     return Estimated(float(gain.mean()), low, high, p_value)
@@ -45,14 +44,11 @@ def lost(
     before: Right,
     after: Right,
     groups: Groups,
-    confidence: float,
 ) -> Estimated:
     """Accuracy lost from before to after, of the same questions."""
     # the same questions twice: their flips are tested, not two independent shares
-    flips = paired_flips(after, before, groups, confidence=confidence)
-    low, high = change_interval(
-        before.astype(float) - after.astype(float), groups, confidence=confidence
-    )
+    flips = paired_flips(after, before, groups)
+    low, high = change_interval(before.astype(float) - after.astype(float), groups)
     return Estimated(float(before.mean() - after.mean()), low, high, flips.p_value)
 
 

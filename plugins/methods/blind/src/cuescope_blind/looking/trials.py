@@ -17,6 +17,7 @@ ONE_FRAME = "one frame"
 SHUFFLED = "shuffled"
 REVERSED = "reversed"
 TURNED = "options turned"
+NEUTRAL = "Which option is right?"
 GREY = 128  # as far from black as from white
 
 
@@ -54,7 +55,6 @@ def ways_of(audit: Audit) -> list[Way]:
     """The ways to ask that these data and this model have; for `audit.once`."""
     asked = audit.once(questions_asked, audit)
     without = partial(_without_frames, grey=audit.capabilities.min_frames > 0)
-    neutral = audit.options.neutral
     ways = [Way(QUESTION_ALONE, "the question alone", without)]
     partners = _partners(asked, audit.rng("wrong video"))
     if partners:
@@ -62,7 +62,7 @@ def ways_of(audit: Audit) -> list[Way]:
         ways.append(Way(WRONG_VIDEO, "the video of another question", wrong))
     # a label without a question has nothing that could be left out
     if any(sample.question for sample in asked):
-        alone = partial(_options_alone, without, neutral)
+        alone = partial(_options_alone, without)
         ways.append(Way(OPTIONS_ALONE, "the options alone", alone))
     most = max(len(sample.frames) for sample in asked)
     if most > 1:
@@ -119,11 +119,10 @@ def _without_frames(sample: Sample, *, grey: bool) -> Sample:
 
 def _options_alone(
     without: Callable[[Sample], Sample],
-    neutral: str,
     sample: Sample,
 ) -> Sample:
     key = f"{sample.key}/{OPTIONS_ALONE}"
-    return replace(without(sample), question=neutral, key=key)
+    return replace(without(sample), question=NEUTRAL, key=key)
 
 
 def _partners(

@@ -365,7 +365,6 @@ def _kinds(questions: Questions) -> Iterator[str]:
 
 TELLS = (
     Tell("longest", "the longest option", length),
-    Tell("shortest", "the shortest option", lambda q: -length(q), in_learner=False),
     Tell("consensus", "the option that shares most words with the others", consensus),
     # LongVideoBench: right in 27.7% of 1,003, guessing 21.3%
     Tell("overlap", "the option that shares most words with the question", overlap),

@@ -29,7 +29,7 @@ def attach_by_question(audit: Audit, options: QUAGOptions, answers: Answers) -> 
     rows = []
     for name, members in cells.items():
         groups = answers.groups.take(members)
-        share = Estimate.of_mean(right[members], groups, confidence=options.confidence)
+        share = Estimate.of_mean(right[members], groups)
         ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
         rows.append((name, f"{100 * share.value:.1f} {ends}", len(members)))
     paper = cells_by_question(options.beside) if benchmark_of(audit) == "CLAVI" else ()

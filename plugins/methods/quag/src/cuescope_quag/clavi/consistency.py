@@ -92,8 +92,6 @@ def consistent_pairs(samples: Samples) -> tuple[ConsistentPair, ...]:
 def consistent_accuracy(
     correct: Mapping[str, bool],
     pairs: Pairs,
-    *,
-    confidence: float = 0.95,
 ) -> ConsistentAccuracy | None:
     """Accuracy over the pairs of which both samples are in `correct`; None where there is none.
 
@@ -111,7 +109,7 @@ def consistent_accuracy(
     right = np.array(both, dtype=float)
     videos, codes = np.unique(video_of_pair, return_inverse=True)
     groups = Groups(codes, len(videos), declared=True)
-    share = Estimate.of_mean(right, groups, confidence=confidence)
+    share = Estimate.of_mean(right, groups)
     return ConsistentAccuracy(
         share.value,
         share.low,
@@ -150,11 +148,7 @@ def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> 
         correct = dict(zip(keys, right.tolist(), strict=True))
         accuracies = {}
         for column, pairs in groups.items():
-            accuracies[column] = consistent_accuracy(
-                correct,
-                pairs,
-                confidence=options.confidence,
-            )
+            accuracies[column] = consistent_accuracy(correct, pairs)
         cells = [
             None if figure is None else str(figure) for figure in accuracies.values()
         ]

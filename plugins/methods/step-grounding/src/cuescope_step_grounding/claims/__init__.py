@@ -7,14 +7,13 @@ from cuescope_step_grounding.claims.english.spacy_parser import (
     require_model,
 )
 from cuescope_step_grounding.claims.readers import ParserReader, WrittenReader
-from cuescope_step_grounding.claims.steps import StepClaims, read_steps
+from cuescope_step_grounding.claims.steps import read_steps
 from cuescope_step_grounding.claims.times import Clock
 
 __all__ = [
     "Clock",
     "Parser",
     "ParserReader",
-    "StepClaims",
     "WrittenReader",
     "find_model",
     "parser",

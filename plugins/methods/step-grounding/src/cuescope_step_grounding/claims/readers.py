@@ -8,21 +8,17 @@ steps.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, filterfalse, islice
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_sdk import TextGenerator
 from cuescope_sdk.grounding import Claim, ClaimKind, KindName
-from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
+from cuescope_step_grounding.claims.english.words import WORDS
 from cuescope_step_grounding.claims.resources import read_toml
-from cuescope_step_grounding.claims.steps import (
-    StepClaims,
-    add_what_is_counted,
-    read_steps,
-)
+from cuescope_step_grounding.claims.steps import Claims, add_what_is_counted, read_steps
 from cuescope_step_grounding.claims.times import Clock, Frames, frames_meant
 
 _PROMPTS = read_toml("claims/prompt.toml")
@@ -58,7 +54,7 @@ class ParserReader:
     def title(self) -> str:
         return self.parser.title
 
-    def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
+    def read(self, traces: Sequence[Trace]) -> list[list[Claims]]:
         """The claims of each step of each trace."""
         return [read_steps(self.parser, steps, clock) for steps, clock in traces]
 
@@ -90,7 +86,7 @@ class WrittenReader:
         )
         return f"{told}; {self.unreadable:,} of {self.steps:,} steps {instead}"
 
-    def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
+    def read(self, traces: Sequence[Trace]) -> list[list[Claims]]:
         """The claims of each step of each trace, asked for in one call."""
         prompts = list(chain.from_iterable(_prompts(steps) for steps, _ in traces))
         answers = iter(self.generator.generate(prompts) if prompts else ())
@@ -110,8 +106,8 @@ class WrittenReader:
         steps: Sequence[str],
         clock: Clock,
         answers: list[str],
-    ) -> list[StepClaims]:
-        parsed = [StepClaims()] * len(steps)
+    ) -> list[Claims]:
+        parsed: list[Claims] = [()] * len(steps)
         if self.parser is not None:
             parsed = read_steps(self.parser, steps, clock)
         read = []
@@ -119,10 +115,7 @@ class WrittenReader:
             claims = claims_in(answer, step, frames_meant(step, clock))
             self.steps += 1
             self.unreadable += claims is None
-            # The parser's rules tell the times in either case.
-            if claims is not None:
-                by_parser = replace(by_parser, claims=claims)
-            read.append(by_parser)
+            read.append(by_parser if claims is None else claims)
         return read
 
 

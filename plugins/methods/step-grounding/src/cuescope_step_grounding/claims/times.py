@@ -6,7 +6,6 @@ People and prompts count frames from 1 ("frame 1" is the first); claims hold ind
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -136,12 +135,6 @@ def union(moments: Iterable[Frames | None]) -> Frames | None:
     if not placed:
         return None
     return tuple(sorted(set().union(*placed)))
-
-
-def are_contradictory(moments: list[Frames | None]) -> bool:
-    """Whether two moments told of the same happening share no frame."""
-    placed = [set(frames) for frames in moments if frames is not None]
-    return any(frames.isdisjoint(other) for frames, other in pairwise(placed))
 
 
 def _number(word: str) -> float:

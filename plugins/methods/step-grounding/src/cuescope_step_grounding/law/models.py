@@ -139,7 +139,7 @@ def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
             model_options=asdict(dials) | {"seed": seed},
             data_options={split: videos},
             # what the law does not read is not paid for
-            method_options={"perturbations": [], "shown": 0, "resamples": 200},
+            method_options={"perturbations": [], "shown": 0},
         )
         for split in ("test", "ood")
     )

@@ -39,9 +39,6 @@ class Agreement:
 def agreement(
     pairs: Sequence[tuple[Sample, str, str]],
     rng: Generator,
-    *,
-    confidence: float,
-    resamples: int,
 ) -> Agreement:
     """Of the two verdicts on each claim; the interval draws whole groups."""
     decided = [pair for pair in pairs if "unverifiable" not in pair[1:]]
@@ -55,8 +52,6 @@ def agreement(
             lambda drawn: cohen_kappa(first[drawn], second[drawn]),
             Groups.of([sample for sample, _, _ in decided]),
             rng,
-            confidence=confidence,
-            resamples=resamples,
         )
     alike = float((first == second).mean()) if decided else 0.0
     return Agreement(len(pairs), len(decided), alike, value, *(ends or (None, None)))

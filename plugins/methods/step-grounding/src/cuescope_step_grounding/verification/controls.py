@@ -16,7 +16,7 @@ from cuescope_sdk import Sample
 from cuescope_sdk.grounding import RELATIONS, SCENE, Claim, ClaimKind, SceneFrame
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.contents import flatten
-from cuescope_step_grounding.claims.english.lexicon import LISTS
+from cuescope_step_grounding.claims.english.words import LISTS
 
 # ------------------------------------------------------------------------------- a data set's words
 

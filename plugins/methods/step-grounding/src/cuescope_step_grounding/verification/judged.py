@@ -26,17 +26,6 @@ class Judgements:
     def of(self, sample: Sample, claim: Claim) -> Judgement:
         return self.by_claim[sample.key, claim]
 
-    def without_general(self) -> "Judgements":
-        """The same, where a more general word than was claimed decides nothing."""
-        general = {key for key, judgement in self.by_claim.items() if judgement.general}
-        return Judgements(
-            self.by_claim
-            | dict.fromkeys(
-                general,
-                Judgement.open("out of vocabulary"),
-            )
-        )
-
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
         judgements = map(partial(self.of, sample), claims)
@@ -128,7 +117,7 @@ class JudgedTraces:
 
     baselines: tuple[JudgedTrace, ...]
     variants: tuple[JudgedTrace, ...]
-    random_rates: tuple[tuple[float | None, ...], ...]
+    random_rates: tuple[float | None, ...]
     counterfactual_rates: Mapping[str, tuple[float | None, ...]]
     judgements: Judgements
     swaps: Mapping[Deal, Swaps]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from operator import attrgetter
 
 from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
@@ -74,7 +74,7 @@ class _Claimed:
     traces: Sequence[Reasoning]
     variants: Sequence[Reasoning]
     blind: Mapping[str, BlindTrace]  # by sample
-    random: Sequence[tuple[Claims, ...]]  # draws of each trace
+    random: Sequence[Claims]  # one of each trace
     counterfactual: Mapping[str, Sequence[Claims]]  # by change, one of each trace
     deals: Mapping[Deal, Plan]
 
@@ -86,12 +86,10 @@ class _Claimed:
     def cases(self) -> Iterator[Case]:
         """Each claim with the sample that it is held against."""
         changed = self.counterfactual.values()
-        for trace, draws, *spoiled in zip(
-            self.traces, self.random, *changed, strict=True
-        ):
+        for trace, *made in zip(self.traces, self.random, *changed, strict=True):
             blind_trace = self.blind.get(trace.sample.key)
             blind_claims = blind_trace.claims if blind_trace else ()
-            yield _case(trace, chain(*draws, *spoiled, blind_claims))
+            yield _case(trace, chain(*made, blind_claims))
         # changed videos are held against the original (Table 3 of the paper)
         for trace in self.variants:
             yield trace.sample, chain.from_iterable(trace.claims)
@@ -125,9 +123,6 @@ def judge_traces(audit: Audit) -> JudgedTraces:
 
     samples = [trace.sample for trace in claimed.traces]
     consistencies = _consistencies(audit, claimed.traces, judgements)
-    random_rates = []
-    for sample, draws in zip(samples, claimed.random, strict=True):
-        random_rates.append(tuple(map(partial(rate, sample), draws)))
     blind_rates = []
     for sample in samples:
         other = claimed.blind.get(sample.key)
@@ -143,13 +138,13 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     return JudgedTraces(
         baselines=tuple(map(count, claimed.traces, samples, consistencies)),
         variants=tuple(count(trace, trace.sample) for trace in claimed.variants),
-        random_rates=tuple(random_rates),
+        random_rates=tuple(map(rate, samples, claimed.random)),
         counterfactual_rates=wrong_rates,
         judgements=judgements,
         swaps=swaps,
         blind_rates=tuple(blind_rates),
         swapped=len(claimed.swapped),
-        random_wordings=len(_wordings(chain.from_iterable(claimed.random))),
+        random_wordings=len(_wordings(claimed.random)),
     )
 
 
@@ -200,7 +195,7 @@ def verdict_of(audit: Audit, judged: JudgedTraces) -> Verdict:
         counts.decided / counts.claims if counts.claims else 0.0,
         audit.rng,
         margin=audit.options.margin,
-        confidence=audit.options.confidence,
+        level=audit.options.level,
     )
 
 
@@ -250,15 +245,11 @@ def _consistencies(
         )
 
 
-def _random_traces(
-    audit: Audit, traces: Sequence[Reasoning]
-) -> list[tuple[Claims, ...]]:
-    random = []
-    for trace in traces:
-        maker = _maker(audit, trace.sample, "random reasoning")
-        draws = repeat(trace.claims, audit.options.draws)
-        random.append(tuple(map(maker.random_trace, draws)))
-    return random
+def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[Claims]:
+    return [
+        _maker(audit, trace.sample, "random reasoning").random_trace(trace.claims)
+        for trace in traces
+    ]
 
 
 def _counterfactual_traces(

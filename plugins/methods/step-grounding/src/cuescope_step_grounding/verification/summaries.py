@@ -6,10 +6,8 @@ from itertools import chain
 from operator import attrgetter
 
 from cuescope_sdk import Audit
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.report import count_of, percent
+from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups
-from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -71,11 +69,6 @@ def describe_claims(judged: JudgedTraces) -> str | None:
     frames = [claim.frames for _, claim, _ in judged.claims()]
     if outside := frames.count(()):
         words += f"; {outside} about a moment outside the video"
-    contradictory = sum(map(attrgetter("reasoning.contradictory"), judged.baselines))
-    if contradictory:
-        words += (
-            f"; {count_of(contradictory, 'steps', 'are')} contradictory about the time"
-        )
     return words
 
 
@@ -83,34 +76,15 @@ def claim_shares(judged: JudgedTraces) -> str:
     """As "Of 88 claims 19% are supported, 10% refuted, and 70% could not be checked"."""
     counts = judged.counts
     words = f"Of {counts.claims} claims {percent(counts.supported / counts.claims)} are supported"
-    general = len(general_supports(judged))
+    general = sum(
+        judgement.general and judgement.verdict == "supported"
+        for _, _, judgement in judged.claims()
+    )
     if general:
         words += f" ({percent(general / counts.claims)} by a more general word)"
     return (
         f"{words}, {percent(counts.unsupported / counts.claims)} refuted, and "
         f"{percent(counts.unverifiable / counts.claims)} could not be checked"
-    )
-
-
-def general_supports(judged: JudgedTraces) -> list[Claim]:
-    """The supported claims of which only something more general was seen: "person" for "woman"."""
-    general = []
-    for _, claim, judgement in judged.claims():
-        if judgement.general and judgement.verdict == "supported":
-            general.append(claim)
-    return general
-
-
-def describe_general(judged: JudgedTraces) -> str | None:
-    """How many claims are supported by a more general word, and what SGR is without them."""
-    general = general_supports(judged)
-    if not general:
-        return None
-    rate = judged.mean_rate(judged.judgements.without_general())
-    return (
-        f"{len(general)} of {judged.counts.supported} supported claims, as "
-        f"'{claim_words(general[0])}': a person was seen, and not which"
-        + (f"; SGR without them {percent(rate)}" if rate is not None else "")
     )
 
 

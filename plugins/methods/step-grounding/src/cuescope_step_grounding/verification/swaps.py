@@ -220,7 +220,7 @@ def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
     return swaps.p_value(swaps.table(), rng, draws=draws)
 
 
-def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float] | None:
+def grounded_share(swaps: Swaps) -> Estimate[float] | None:
     """The share of claims that hold beyond chance: (own - elsewhere) / (1 - elsewhere).
 
     The correction of kappa (Cohen, 1960), with the interval of whole groups. None where nothing is
@@ -238,7 +238,7 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float]
     # numbered anew: groups without a decided claim would leave gaps
     names, group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)
     groups = Groups(group, len(names), True)
-    low, high = change_interval(more, groups, bound=None, confidence=confidence)
+    low, high = change_interval(more, groups, bound=None)
     shares = np.array([more.mean(), low, high], float) / (1 - chance)
     return Estimate(*np.clip(shares, 0.0, 1.0).tolist())
 

@@ -51,7 +51,7 @@ def verdict(
     rng: Callable[..., Generator],
     *,
     margin: float,
-    confidence: float,
+    level: float,
 ) -> Verdict:
     """Better where traces fit their video more than the model's own blind ones, and than others.
 
@@ -69,14 +69,14 @@ def verdict(
     if decided < DECIDED:
         return Verdict(OPEN, decided, missing="most claims could not be checked")
     p_value = swap_p_value(videos, rng("swap test videos"))
-    share = grounded_share(videos, confidence=confidence)
+    share = grounded_share(videos)
     blind = swaps.get("blind")
     blind_p = None if blind is None else swap_p_value(blind, rng("blind test"))
     known = (p_value, share, videos.rate_elsewhere, blind_p)
     if share is None:
         return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
     # both nulls have to go: intersection-union test (Berger, 1982)
-    alike = p_value > 1 - confidence
+    alike = p_value > level
     if not alike and (p_value if blind_p is None else blind_p) <= SURE:
         return Verdict(FITS if blind_p is None else BETTER, decided, *known)
     # of few groups an interval may be short by luck

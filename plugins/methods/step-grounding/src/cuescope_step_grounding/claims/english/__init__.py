@@ -1,1 +1,1 @@
-"""English sentences: parsed by spaCy, put right, and read for what they claim."""
+"""English: from the words of a sentence to its claims."""

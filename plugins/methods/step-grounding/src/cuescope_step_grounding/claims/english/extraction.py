@@ -1,437 +1,489 @@
 """The claims of one parsed sentence: by kind, where things are, and what comes before what."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise, product
+from dataclasses import dataclass
+from itertools import chain, product
 
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_sdk.language import head_noun
-from cuescope_step_grounding.claims.english import clauses
-from cuescope_step_grounding.claims.english.clauses import Clause, about
-from cuescope_step_grounding.claims.english.counts import counts, is_counted
-from cuescope_step_grounding.claims.english.denial import (
-    is_any,
-    is_denied,
-    is_known,
-    is_left_out,
-    polarity,
+from cuescope_step_grounding.claims.english.clauses import (
+    Clause,
+    Phrase,
+    about,
+    camera_motion,
+    phrases,
+    predicate,
+    read_clause,
 )
-from cuescope_step_grounding.claims.english.hedging import unreported_words
-from cuescope_step_grounding.claims.english.lexicon import AGENT, ORDERS, VERBS, WORDS
-from cuescope_step_grounding.claims.english.names import (
+from cuescope_step_grounding.claims.english.nouns import (
+    Story,
     heads,
     is_actor,
     is_agent,
     is_nameable,
+    is_person,
     name_of,
 )
-from cuescope_step_grounding.claims.english.phrases import (
-    View,
-    all_referents,
-    referents_of,
+from cuescope_step_grounding.claims.english.tokens import (
+    Doc,
+    Token,
+    grandkids,
+    has,
+    is_any,
+    is_definite,
+    is_denied,
+    is_left_out,
+    is_negated,
+    is_noun,
+    is_verb,
+    kids,
+    nouns_of,
+    polarity,
+    texts,
 )
-from cuescope_step_grounding.claims.english.places import (
-    places_of_clause,
-    places_of_nouns,
-    relations_between,
+from cuescope_step_grounding.claims.english.words import (
+    AGENT,
+    NUMBERS,
+    ORDERS,
+    RELATIONS,
+    WORDS,
 )
-from cuescope_step_grounding.claims.english.tree import (
-    UntimedClaim,
-    Word,
-    Words,
-    text_of,
-)
+from cuescope_step_grounding.claims.times import Frames
+
+_PASSED = {"between", "under", "above", "around", "behind", "across from"}
 
 
-def untimed_claims(view: View) -> list[UntimedClaim]:
-    """All that a sentence claims, the things first; nothing of one about the question or answer."""
+@dataclass(frozen=True)
+class UntimedClaim:
+    """A claim as it is said; `word` is the word that says it."""
+
+    word: Token
+    kind: str
+    subject: str = ""
+    predicate: str | None = None
+    object: str | None = None
+    negated: bool = False
+
+    @property
+    def happens(self) -> bool:
+        """True if it can come before or after something else."""
+        return ClaimKind.declared[self.kind].happens
+
+    def claim(self, text: str, frames: Frames | None) -> Claim:
+        return Claim(
+            kind=ClaimKind.of(self.kind, self.predicate or ""),
+            text=text,
+            subject=self.subject,
+            predicate=self.predicate,
+            object=self.object,
+            negated=self.negated,
+            frames=frames,
+        )
+
+
+def untimed_claims(
+    sentence: Doc, story: Story, unreported: set[int]
+) -> list[UntimedClaim]:
+    """All that a sentence claims, the things first."""
     # a question reports nothing; a quotation mark may follow its own
-    if "?" in map(text_of, view.words[-2:]):
+    if "?" in {word.text for word in sentence[-2:]}:
         return []
-    plans = unreported_words(view.words)
     claims: list[UntimedClaim] = []
-    absent: set[str] = set()
-    skipped = set(plans)
-    for verb in view.words:
-        if not verb.is_verb or verb.index in plans:
+    shown: set[int] = set()  # nouns whose place their clause has told
+    for verb in filter(is_verb, sentence):
+        if verb.i in unreported:
             continue
-        clause = clauses.read_clause(view, verb)
-        if is_sight(clause):
-            seen = claims_of_sight(view, clause)
-            claims += seen
-            absent.update(claim.subject for claim in seen if claim.negated)
-            # "There is a cup on the table": the clause has told where; its noun must not again.
-            skipped.update(kid.index for kid in verb.kids("attr"))
+        clause = read_clause(story, verb)
+        if _is_sight(clause):
+            claims += _claims_of_sight(story, clause)
+            shown.update(kid.i for kid in kids(verb, "attr"))
         else:
-            claims += claims_of_clause(view, clause)
-            claims += places_of_clause(view, clause)
-    claims += places_of_nouns(view, skipped)
-    claims += _states_of_fragment(view.words)
-    claims += counts(view, plans)
-    # What is denied at a place may well be elsewhere.
+            claims += _claims_of_clause(story, clause)
+            claims += _places_of_clause(story, clause)
+    for noun in filter(is_nameable, sentence):
+        if noun.i not in unreported | shown:
+            claims += _places_of_noun(story, noun)
+    claims += _counts(sentence, unreported)
+    # what is denied at a place may well be elsewhere
     denied = [claim for claim in claims if claim.negated]
     placed = {claim.subject for claim in denied if claim.kind == "relation"}
-    for claim in denied:
-        if claim.kind == "entity" and claim.subject in placed:
-            claims.remove(claim)
-    # What a sentence denies is not also claimed as being there.
-    named = [item for item in entities(view, plans) if item.subject not in absent]
-    return named + claims
+    absent = {claim.subject for claim in denied if claim.kind == "entity"}
+    claims = [c for c in claims if c.kind != "entity" or c.subject not in placed]
+    things = _entities(sentence, unreported)
+    return [*(thing for thing in things if thing.subject not in absent), *claims]
 
 
-def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
+def _entities(sentence: Doc, unreported: set[int]) -> Iterator[UntimedClaim]:
     """The things that are named, each as it is called."""
-    for word in view.words:
+    for word in sentence:
         # the "kitchen" of "kitchen counter" is part of that name
-        part = word.dep in {"compound", "amod", "nmod"}
-        if part or word.index in plans or not is_nameable(word) or is_agent(word):
+        part = word.dep_ in {"compound", "amod", "nmod"}
+        if part or word.i in unreported or not is_nameable(word) or is_agent(word):
             continue
-        denied = is_denied(word) and not is_known(word)
-        absent = denied or is_any(word) or is_left_out(word)
+        known = has(word, {"neither"}, "det") or is_definite(word)
+        absent = (is_denied(word) and not known) or is_any(word) or is_left_out(word)
         # "a row of chairs" names the chairs
-        if heads(word)[0] is word and not absent:
+        if heads(word)[0] == word and not absent:
             yield UntimedClaim(word, "entity", name_of(word))
 
 
-def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
+# ------------------------------------------------------------------------- what a clause says
+
+
+def _claims_of_clause(story: Story, clause: Clause) -> list[UntimedClaim]:
     """What a clause says of its subject: its state, its action, or the camera's motion."""
     verb = clause.verb
-    lemma = verb.lemma
-    agent = AGENT in clause.subjects
-    direction = clauses.camera_motion(verb) if agent else None
-    if direction:
-        denied = clause.negated
+    lemma = verb.lemma_.lower()
+    agent = AGENT in {phrase.name for phrase in clause.subjects}
+    motion = camera_motion(verb) if agent else None
+    if motion:
         # "does not move"
-        if denied and (lemma, direction) == ("move", "move forward"):
-            direction = "stop"
-            denied = False
-        return [UntimedClaim(verb, "ego-motion", "", direction, None, denied)]
-    results = list(_results(view, clause))
+        stops = clause.negated and (lemma, motion) == ("move", "move forward")
+        denied = clause.negated and not stops
+        return [
+            UntimedClaim(
+                verb, "ego-motion", "", "stop" if stops else motion, None, denied
+            )
+        ]
     # "stops walking" ends it, "stops to look" does not
-    ended = [kid for kid in verb.kids("xcomp") if lemma != "stop" or kid.tag == "VBG"]
+    ended = [kid for kid in kids(verb, "xcomp") if lemma != "stop" or kid.tag_ == "VBG"]
     if ended and lemma in WORDS.beginning | WORDS.failing:
-        return results
-    # "is left open"
-    if results and clause.passive and lemma in {"leave", "keep"}:
-        return results
+        return []
     # "feels soft" is a state, "feels the wall" is none
-    if lemma == "be" or (lemma in WORDS.linking and verb.kids("acomp", "oprd")):
-        return list(_attributes(view, clause))
-    if is_state(clause):
-        return list(_states(clause))
-    if lemma == "make" and clause.passive:
-        for material in all_referents(view, verb.nouns_of({"of", "from"}))[:1]:
-            made_of = f"made of {material}"
-            return [_attribute(clause, verb, p, made_of) for p in clause.objects]
-    if lemma == "surround" and clause.passive:
-        return list(
-            relations_between(
-                verb,
-                clause.subjects,
-                "around",
-                clause.objects,
-                clause.negated,
-            )
-        )
-    if is_holding(clause):
-        claims: list[UntimedClaim] = []
-        for phrase in clause.objects:
-            claims += relations_between(
-                verb,
-                [phrase],
-                "inside",
-                clause.subjects,
-                clause.denies(phrase),
-            )
-        return claims
-    if _is_no_event(clause):
-        return []
-    if lemma == "have":
+    results = list(_results(story, clause))
+    # "is left open"
+    if lemma == "have" or (results and clause.passive and lemma in {"leave", "keep"}):
         return results
-    places = {noun.lemma for noun in verb.grandkids("prep", "pobj")}
+    if lemma == "be" or (lemma in WORDS.linking and kids(verb, "acomp", "oprd")):
+        return list(_attributes(clause))
+    if _is_state(clause):
+        # "painted green": green is what it is
+        adjectives = [
+            kid for kid in kids(verb, "oprd", "acomp") if kid.tag_[:2] == "JJ"
+        ]
+        states = [] if lemma in WORDS.nowhere else (adjectives or [verb])
+        of = [phrase for phrase in clause.objects if phrase.name != AGENT]
+        return [
+            UntimedClaim(
+                verb, "attribute", thing.name, state.lower_, None, clause.denies(thing)
+            )
+            for thing, state in product(of, states)
+        ]
+    if _is_holding(clause):
+        return list(_related(clause, verb, clause.objects, "inside", clause.subjects))
+    seems = texts_of_marks(verb) & {"if", "though", "like"}
+    says = lemma in {"say", "read"} and not any(
+        is_actor(p.name) for p in clause.subjects
+    )
+    causes = lemma in WORDS.causing and bool(kids(verb, "ccomp"))
+    films = agent and lemma in WORDS.filming | WORDS.planning
     # "comes into view"
-    if places & WORDS.out_of_nowhere or (agent and lemma in WORDS.planning):
+    places = {noun.lemma_ for noun in grandkids(verb, "prep", "pobj")}
+    nothing = bool(places & WORDS.out_of_nowhere)
+    if (seems and lemma in {"look", "act"}) or says or causes or films or nothing:
         return []
-    return _actions(view, clause) + results
+    return _actions(story, clause) + results
 
 
-def _attribute(clause: Clause, word: Word, phrase: str, state: str) -> UntimedClaim:
-    return UntimedClaim(word, "attribute", phrase, state, None, clause.denies(phrase))
+def texts_of_marks(verb: Token) -> set[str]:
+    """The words that open its subordinate clauses: "as if"."""
+    marks = grandkids(verb, "advcl", "mark") + grandkids(verb, "ccomp", "mark")
+    return {mark.lower_ for mark in marks}
 
 
-def _states(clause: Clause) -> Iterator[UntimedClaim]:
-    """How things are, of a passive ("is closed")."""
+def _is_state(clause: Clause) -> bool:
+    """True if a passive says how a thing is ("is closed"), not what is done to it."""
     verb = clause.verb
-    if verb.lemma in WORDS.nowhere:
-        return
-    # "painted green": green is what it is
-    states = [kid.text for kid in verb.kids("oprd", "acomp") if kid.tag[:2] == "JJ"]
-    for phrase in clause.objects:
-        if phrase != AGENT:
-            for state in states or [verb.text]:
-                yield _attribute(clause, verb, phrase, state)
-
-
-def _is_no_event(clause: Clause) -> bool:
-    """Whether a clause says too little to be seen ("has"), or what the camera's holder plans."""
-    verb = clause.verb
-    causing = WORDS.causing - {"see", "watch", "hear", "help"}
-    if verb.lemma in causing and verb.kids("ccomp"):
-        return True
-    # "I zoom in" tells of the filming alone
-    if AGENT in clause.subjects and verb.lemma in WORDS.filming:
-        return True
-    # "looks as if he were asleep" says how it seems
-    marks = verb.grandkids("advcl", "mark") + verb.grandkids("ccomp", "mark")
-    seems = any(mark.text in {"if", "though", "like"} for mark in marks)
-    if verb.lemma in {"look", "act"} and seems:
-        return True
-    # "the sign says"
-    if verb.lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
-        return True
-    # "have their books open" says how the books are
-    left = verb.head.lemma in {"have", "leave", "keep"}
-    return left and verb.text in WORDS.results
-
-
-def is_state(clause: Clause) -> bool:
-    """Whether a passive says how a thing is ("is closed"), not what is done to it."""
-    verb = clause.verb
-    lasting = {verb.lemma, verb.text} & WORDS.states or verb.lemma in WORDS.nowhere
-    if not clause.passive or clause.subjects or not lasting:
-        return False
+    lasting = {verb.lemma_, verb.lower_} & (WORDS.states | WORDS.nowhere)
     # "is being closed" and "is then closed" tell of an event
-    done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
-    return not done and not verb.has(WORDS.order, "advmod")
+    event = has(verb, {"been", "being", "get", "gets", "got"}, "aux", "auxpass")
+    event = event or has(verb, WORDS.order, "advmod")
+    return clause.passive and not clause.subjects and bool(lasting) and not event
 
 
-def is_holding(clause: Clause) -> bool:
-    """Whether a clause says what a thing has in it: "the shelf contains books"."""
+def _is_holding(clause: Clause) -> bool:
+    """True if a clause says what a thing has in it: "the shelf contains books"."""
+    acts = any(is_actor(phrase.name) for phrase in clause.subjects)
+    grips = any(head_noun(phrase.name) in WORDS.grippers for phrase in clause.subjects)
+    holds = clause.verb.lemma_ in WORDS.holding and not clause.passive
+    return holds and bool(clause.subjects) and not acts and not grips
+
+
+def _is_sight(clause: Clause) -> bool:
+    """True if a clause only says that something is there to be seen."""
     verb = clause.verb
-    if verb.lemma not in WORDS.holding or clause.passive or not clause.subjects:
-        return False
-    # "a man holds a cup": who acts does not have it inside
-    if any(map(is_actor, clause.subjects)):
-        return False
-    if verb.lemma != "hold":
-        return True
-    grips = any(head_noun(phrase) in WORDS.grippers for phrase in clause.subjects)
-    return verb.tag != "VBG" and not grips  # "the hand is holding a brush"
+    watched = any(p.name != AGENT and is_actor(p.name) for p in clause.subjects)
+    sees = verb.lemma_ in WORDS.seeing and not watched and not _is_holding(clause)
+    return sees or _is_shown(verb) or bool(kids(verb, "expl"))
 
 
-def is_sight(clause: Clause) -> bool:
-    """Whether a clause only says that something is there to be seen."""
-    verb = clause.verb
-    if is_holding(clause):
-        return False
-    watched = any(phrase != AGENT and is_actor(phrase) for phrase in clause.subjects)
-    sees = verb.lemma in WORDS.seeing and not watched
-    return sees or _is_shown(verb) or bool(verb.kids("expl"))
+def _is_shown(verb: Token) -> bool:
+    return verb.lemma_ == "be" and has(verb, WORDS.shown, "acomp", "advmod")
 
 
-def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
+def _claims_of_sight(story: Story, clause: Clause) -> list[UntimedClaim]:
     """Where what is seen is; what is denied without a place is not there at all."""
     verb = clause.verb
     # "there is a cup": the thing stands behind the verb
-    shown = verb.kids("attr", "nsubj", "dobj") if verb.kids("expl") else []
-    phrases = tuple(all_referents(view, shown))
-    phrases = phrases or (clause.subjects if _is_shown(verb) else clause.objects)
-    nouns = list(chain.from_iterable(map(heads, shown)))
-    negated = clause.negated or (bool(nouns) and all(map(is_denied, nouns)))
-    opposed = set()
-    for noun in nouns:
-        if (clause.negated or is_denied(noun)) != negated:
-            opposed.update(referents_of(view, noun))
-    if negated == clause.negated:
-        opposed |= clause.opposed
-    seen = Clause(verb, phrases, (), False, negated, frozenset(opposed))
-    claims = places_of_clause(view, seen)
+    nouns = kids(verb, "attr", "nsubj", "dobj") if kids(verb, "expl") else []
+    things = phrases(story, nouns, clause.negated)
+    things = things or (clause.subjects if _is_shown(verb) else clause.objects)
+    seen = Clause(verb, things, (), False, clause.negated)
+    claims = _places_of_clause(story, seen)
     told = {claim.subject for claim in claims}
     # "there are not three cups" denies the number: some may be there
-    told |= {name_of(noun) for noun in nouns or view.words if is_counted(noun)}
-    for phrase in phrases:
-        if seen.denies(phrase) and phrase not in told:
-            claims.append(UntimedClaim(verb, "entity", phrase, negated=True))
+    counted = {name_of(noun) for noun in verb.subtree if _number_of(noun) is not None}
+    for thing in things:
+        if seen.denies(thing) and thing.name not in told | counted:
+            claims.append(UntimedClaim(verb, "entity", thing.name, negated=True))
     return claims
 
 
-def _is_shown(verb: Word) -> bool:
-    shown = verb.has(WORDS.shown, "acomp", "advmod")
-    return shown and verb.lemma in {"be", "become"}
-
-
-def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
-    verb = clause.verb
-    complements = verb.kids("acomp", "oprd", "advmod", "prt", "prep", "attr")
-    if verb.dep == "conj" and clause.negated and verb.index >= len(view.words) - 3:
-        # "the left one is open, but the right one is not"
-        complements = verb.head.kids("acomp", "advmod", "prt", "prep")
-    for kid in complements:
-        for word in _joined_words(kid):
-            inverted = kid.head is verb and word.index < verb.index
-            others = _compared_with(view, word)
-            if others:
-                yield from _comparisons(clause, word, others)
-            elif _is_happening(word):
-                for subject in clause.subjects:
-                    yield UntimedClaim(
-                        word,
-                        "action",
-                        subject,
-                        word.lemma,
-                        None,
-                        clause.denies(subject),
-                    )
-            elif _is_said_of_subject(word) and not inverted:
-                yield from _qualities(clause, word)
-
-
-def _compared_with(view: View, word: Word) -> list[str]:
-    """What follows "than"."""
-    for prep in word.kids("prep"):
-        if prep.text == "than":
-            return all_referents(view, about(prep))
-    return []
-
-
-def _comparisons(
-    clause: Clause,
-    word: Word,
-    others: Sequence[str],
-) -> Iterator[UntimedClaim]:
-    """ "taller than", "more colourful than"."""
-    degree = sorted(word.texts("advmod") & {"more", "less"})
-    name = " ".join([*degree, word.text, "than"])
-    for subject, other in product(clause.subjects, others):
-        yield UntimedClaim(word, "relation", subject, name, other, clause.negated)
-
-
-def _is_happening(word: Word) -> bool:
-    """Whether a complement tells of an event: "water is dripping", but not "is missing"."""
-    verb = word.text in VERBS and word.text not in WORDS.adjectives
-    return verb and word.tag == "VBG" and word.dep == "acomp"
-
-
-def _is_said_of_subject(word: Word) -> bool:
-    adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
-    return adjective or (word.text in WORDS.switches and not about(word))
-
-
-def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
+def _attributes(clause: Clause) -> Iterator[UntimedClaim]:
     """What a complement says of a clause's things: "is open", "turned off"."""
-    turns = clause.verb.lemma == "turn"
-    kind = "action" if turns else "attribute"
-    state = f"turn {word.text}" if turns else word.text
-    for phrase in clause.objects if clause.passive else clause.subjects:
-        if phrase != AGENT:
-            yield UntimedClaim(
-                clause.verb,
-                kind,
-                phrase,
-                state,
-                None,
-                polarity(word, clause.denies(phrase)),
-            )
-
-
-def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
-    """ "Lights off, drawer empty": a sentence without a verb."""
-    if any(word.tag[:2] in {"VB", "MD"} for word in words):
-        return
-    for noun, state in pairwise(words):
-        following = words[state.index + 1 : state.index + 2]
-        last = not following or not following[0].text.isalpha()
-        says = state.tag in {"JJ", "VBN"} or state.text in WORDS.switches
-        if last and says and noun.is_noun and is_nameable(noun):
-            yield UntimedClaim(state, "attribute", name_of(noun), state.text)
-
-
-def _results(view: View, clause: Clause) -> Iterator[UntimedClaim]:
-    """How something is after it was handled: "pushes it open", "has her eyes closed"."""
     verb = clause.verb
-    if verb.lemma in WORDS.linking - {"keep"}:
-        return
-    for kid in verb.kids("acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
-        before = kid.index < verb.index
-        if before or kid.text not in WORDS.results or kid.kids("aux"):
+    complements = kids(verb, "acomp", "oprd", "advmod", "prt", "prep")
+    for word in chain.from_iterable(map(_joined, complements)):
+        adjective = word.tag_ in {"JJ", "JJR", "VBN", "VBG"} and word.dep_ != "advmod"
+        switch = word.lower_ in WORDS.switches and not about(word)
+        if word.i < verb.i or not (adjective or switch) or has(word, {"than"}, "prep"):
             continue
-        for phrase in all_referents(view, kid.kids("nsubj")) or clause.objects:
-            yield _attribute(clause, kid, phrase, kid.text)
+        turns = verb.lemma_ == "turn"
+        state = f"turn {word.lower_}" if turns else word.lower_
+        for phrase in clause.objects if clause.passive else clause.subjects:
+            if phrase.name != AGENT:
+                yield UntimedClaim(
+                    verb,
+                    "action" if turns else "attribute",
+                    phrase.name,
+                    state,
+                    None,
+                    polarity(word, clause.denies(phrase)),
+                )
 
 
-def _joined_words(word: Word) -> Iterator[Word]:
+def _results(story: Story, clause: Clause) -> Iterator[UntimedClaim]:
+    """How something is after it was handled: "pushes it open", "has her eyes closed"."""
+    for kid in clause.verb.rights:
+        if kid.lower_ in WORDS.results and not kids(kid, "aux"):
+            for thing in phrases(story, kids(kid, "nsubj"), False) or clause.objects:
+                yield UntimedClaim(
+                    kid, "attribute", thing.name, kid.lower_, None, clause.denies(thing)
+                )
+
+
+def _joined(word: Token) -> Iterator[Token]:
     yield word
-    for other in word.kids("conj"):
-        yield from _joined_words(other)
+    yield from chain.from_iterable(map(_joined, kids(word, "conj")))
 
 
-def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
+def _actions(story: Story, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
-    action, preposition = clauses.predicate(clause)
+    action, preposition = predicate(clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    acts = any(map(is_actor, clause.subjects))
-    posture = verb.lemma in WORDS.postures and verb.kids("prep") and not acts
+    acts = any(is_actor(phrase.name) for phrase in clause.subjects)
+    posture = verb.lemma_ in WORDS.postures and kids(verb, "prep") and not acts
     if posture or not (clause.subjects or clause.objects):
         return []
-    objects: Iterable[str | None] = clause.objects
+    objects = clause.objects
     if preposition is not None:
-        objects = all_referents(view, about(preposition))
-    elif not objects and verb.lemma in WORDS.light:
-        # What a verb that says little by itself is said with: "pay attention", "take a bite".
-        objects = [noun.lemma for noun in verb.kids("dobj") if noun.is_noun]
-    claims = []
-    # a passive need not say who does it
-    for subject, other in product(clause.subjects or ("",), objects or (None,)):
-        claims.append(
-            UntimedClaim(
-                verb,
-                "action",
-                subject,
-                action,
-                other,
-                clause.denies(subject, other),
-            )
+        objects = phrases(story, about(preposition), clause.negated)
+    elif not objects and verb.lemma_ in WORDS.light:
+        # what a verb that says little by itself is said with: "pay attention", "take a bite"
+        objects = tuple(
+            Phrase(noun.lemma_) for noun in filter(is_noun, kids(verb, "dobj"))
         )
+    nothing = Phrase("")
+    return [
+        UntimedClaim(
+            verb,
+            "action",
+            subject.name,
+            action,
+            other.name or None,
+            clause.denies(subject, other),
+        )
+        # a passive need not say who does it
+        for subject, other in product(
+            clause.subjects or [nothing], objects or [nothing]
+        )
+    ]
+
+
+# ---------------------------------------------------------------------------- where things are
+
+
+def _relation(prep: Token, placed: bool) -> str | None:
+    """The relation that a preposition says; "into" says one only of what was put there."""
+    wordy = prep.doc.user_data.get(prep.i)
+    towards = prep.lower_ in WORDS.towards and not placed
+    return wordy or (None if towards else RELATIONS.get(prep.lower_))
+
+
+def _related(
+    clause: Clause | None,
+    word: Token,
+    things: Iterable[Phrase],
+    name: str,
+    others: Sequence[Phrase],
+    negated: bool = False,
+) -> Iterator[UntimedClaim]:
+    """The relation of each to each; between two things is one."""
+    if name == "between":
+        others = [Phrase(" and ".join(other.name for other in others))]
+    for thing, other in product(things, others):
+        denied = clause.denies(thing, other) if clause else negated != other.opposed
+        # a pronoun may mean the very thing that it is placed by
+        if thing.name != other.name:
+            yield UntimedClaim(word, "relation", thing.name, name, other.name, denied)
+
+
+def _prepositions(word: Token) -> Iterator[Token]:
+    for prep in kids(word, "prep"):
+        yield from _joined(prep)
+        # "is on the counter next to the stove"
+        if word.lemma_ == "be" and prep.i > word.i:
+            yield from (inner for noun in about(prep) for inner in kids(noun, "prep"))
+
+
+def _places_of_clause(story: Story, clause: Clause) -> list[UntimedClaim]:
+    """Where a clause says that its subject is, or the object that it puts somewhere."""
+    verb = clause.verb
+    # "looks at the cup": the preposition is part of the action and says nothing of a place
+    _, of_action = predicate(clause)
+    told = [verb, *kids(verb, "acomp", "oprd", "prt", "advmod")]
+    told += kids(verb, "attr") if kids(verb, "expl") else []
+    claims: list[UntimedClaim] = []
+    for prep in chain.from_iterable(map(_prepositions, told)):
+        # "walks behind the car" tells a path
+        passed = verb.lemma_ in WORDS.moving and _relation(prep, False) in _PASSED
+        by_whom = clause.passive and prep.lower_ == "by"
+        if prep != of_action and not (passed or by_whom):
+            claims += _place_of(story, clause, prep)
     return claims
 
+
+def _place_of(story: Story, clause: Clause, prep: Token) -> Iterator[UntimedClaim]:
+    """The relations that a clause's preposition tells: of the object of what is put somewhere or
+    handled, but of who does it where the place is a room or a seat."""
+    verb = clause.verb
+    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there; but
+    # "cuts the apple into pieces" tells what it becomes, not where it goes
+    handled = bool(clause.objects) and verb.lemma_ not in WORDS.making
+    placed = verb.lemma_ in WORDS.placing or (handled and prep.lower_ in WORDS.towards)
+    rooms = any(noun.lemma_ in WORDS.rooms for noun in about(prep))
+    things = clause.subjects
+    negated = clause.negated
+    if clause.objects and (clause.passive or placed):
+        things = clause.objects
+    elif clause.objects and prep.lower_ in {"in", "on", "under"} and not rooms:
+        things = clause.objects
+        # "does not open the box on the table": the box is there all the same
+        negated = False
+    # "covered in dust"
+    covering = prep.lower_ == "in" and verb.lemma_ in WORDS.covering
+    name = _relation(prep, placed)
+    if name and not covering:
+        negated = polarity(prep, negated)
+        others = phrases(story, about(prep), negated)
+        of = Clause(verb, things, (), False, negated)
+        yield from _related(of, prep, things, name, others)
+
+
+def _places_of_noun(story: Story, noun: Token) -> Iterator[UntimedClaim]:
+    """Where a noun's own prepositions say that it is ("the cup on the table")."""
+    # "is on the counter next to the stove": told of the thing, not of the counter
+    of_clause = noun.dep_ == "pobj" and noun.head.head.lemma_ == "be"
+    if of_clause and noun.i > noun.head.head.i:
+        return
+    things = [Phrase(name_of(head)) for head in heads(noun) if is_nameable(head)]
+    denied = is_denied(noun) or is_any(noun)
+    for prep in _prepositions(noun):
+        clothes = [word for word in about(prep) if word.lower_ in WORDS.clothes]
+        people = [thing for thing in things if is_person(thing.name)]
+        name = _relation(prep, False)
+        # "a man in a blue shirt" wears it
+        if prep.lower_ == "in" and clothes and people:
+            for person, word in product(people, clothes):
+                yield UntimedClaim(prep, "action", person.name, "wear", name_of(word))
+        elif name:
+            others = phrases(story, about(prep), False)
+            yield from _related(
+                None, prep, things, name, others, polarity(prep, denied)
+            )
+
+
+# --------------------------------------------------------------------------------- how many
+
+
+def _counts(sentence: Doc, unreported: set[int]) -> Iterator[UntimedClaim]:
+    """The counts that a sentence gives of things: "three cups", "only one person"."""
+    for noun in filter(is_nameable, sentence):
+        number = _number_of(noun)
+        if noun.i not in unreported and number is not None:
+            head = noun.head
+            said = noun.dep_ in {"attr", "dobj", "nsubj"} and is_verb(head)
+            denied = said and is_negated(head)
+            yield UntimedClaim(noun, "count", name_of(noun), str(number), None, denied)
+
+
+def _number_of(noun: Token) -> int | None:
+    if noun.lemma_ in WORDS.parts and nouns_of(noun, {"of"}):
+        return None  # "two slices of bread"
+    for kid in kids(noun, "nummod", "amod", "det", "compound"):
+        word = kid.lower_
+        number = int(word) if word.isdecimal() else NUMBERS.get(word)
+        before = kid.nbor(-1).lower_ if kid.i else ""
+        # "player 7" is a name, and "about three" is also true of four
+        if number is None or kid.i > noun.i or before in WORDS.roughly:
+            continue
+        # "one dog" may be no more than "a dog"
+        shown = bool(kids(noun.head, "expl")) or noun.dep_ == "conj"
+        other = {"other", "another"} & {inner.lower_ for inner in noun.doc}
+        if word != "one" or before in WORDS.exactly or (shown and not other):
+            return number
+    return None
+
+
+# ------------------------------------------------------------------------- what comes before what
 
 # event, "before" | "after" | "while", event
 Order = tuple[UntimedClaim, str, UntimedClaim]
 
 
 def orders_of(
-    view: View,
+    sentence: Doc,
     claims: Sequence[UntimedClaim],
     last: UntimedClaim | None,
 ) -> Iterator[Order]:
     """The pairs whose order is told; "then" looks back to what happened last, `last` before this
     sentence."""
-    # Reversed, so that of several claims of a word the first stays.
-    events = {event.word: event for event in reversed(claims) if event.happens}
+    # reversed, so that of several claims of a word the first stays
+    events = {event.word.i: event for event in reversed(claims) if event.happens}
     before = last
-    for verb in view.words:
-        event = events.get(verb)
+    for verb in sentence:
+        event = events.get(verb.i)
         if event is None:
             continue
         order = _order_word(verb)
-        # "before sitting": the participle hangs on "before", which hangs on the other verb.
-        other = events.get(verb.head.head if verb.dep == "pcomp" else verb.head)
+        # "before sitting": the participle hangs on "before", which hangs on the other verb
+        other = events.get(verb.head.head.i if verb.dep_ == "pcomp" else verb.head.i)
         if order and other is not None:
             yield other, order, event
         # "then" or the like stands with a verb, or straight before it
-        then = verb.has(WORDS.order, "advmod", "dep", "npadvmod")
-        follows = then or verb.before == "then"
+        then = has(verb, WORDS.order, "advmod", "dep", "npadvmod")
+        follows = then or (verb.i and verb.nbor(-1).lower_ == "then")
         if follows and before is not None and before is not event:
             yield before, "before", event
-        if verb.is_verb:
+        if is_verb(verb):
             before = event
 
 
-def _order_word(verb: Word) -> str | None:
+def _order_word(verb: Token) -> str | None:
     """How a clause is bound to the one that it hangs on: "after he sits", "before sitting"."""
-    if verb.dep == "pcomp":
-        return ORDERS.get(verb.head.text)
-    if verb.dep != "advcl":
+    if verb.dep_ == "pcomp":
+        return ORDERS.get(verb.head.lower_)
+    marks = texts(verb, "mark", "advmod") if verb.dep_ == "advcl" else set()
+    if {"if", "though"} & marks:
         return None
-    marks = list(map(text_of, verb.kids("mark", "advmod")))
-    if {"if", "though"} & set(marks):
-        return None
-    return next(filter(None, map(ORDERS.get, marks)), None)
+    return next(filter(None, map(ORDERS.get, sorted(marks))), None)
