@@ -207,7 +207,6 @@ CASES = {
         CCI,
         "pull",
         answers_of_the_background,
-        options={"faithfulness": 0, "pictures": 0},
         data_options={"frames": 1},
     ),
     "quag": Case(

@@ -261,7 +261,7 @@ def all_audited(folder: Path) -> list[Audited]:
             "cci",
             FakeModel,
             Squares,
-            ("-M", "lean=0", "-O", "kinds=clusters", *quick),
+            ("-M", "lean=0"),
             flaws=OF_PICTURES,
             planted=("-M", "lean=1"),
         ),
