@@ -116,7 +116,7 @@ STUDIES = {
         {"method": "cci", **SCENES},
         (96, 150, 400),
         2_000,
-        {"faithfulness": 0, "pictures": 0, "steps": 10, "starts": 1},
+        {"starts": 1},
     ),
     "saliency": Study({"method": "saliency", **SCENES}, (96, 150), 600),
     "quag": Study(

@@ -207,7 +207,6 @@ CASES = {
         CCI,
         "pull",
         answers_of_the_background,
-        options={"faithfulness": 0, "pictures": 0},
         data_options={"frames": 1},
     ),
     "quag": Case(
@@ -220,7 +219,7 @@ CASES = {
         Saliency,
         "background_lean",
         lean_of_maps,
-        options={"faithfulness": 0, "pictures": 0},
+        options={"faithfulness": 0},
         data_options={"frames": 1, "samples": 60},
     ),
     "step-grounding/SGR": Case(

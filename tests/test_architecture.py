@@ -454,7 +454,6 @@ AUROCS = ("roc_auc_score", "roc_curve")
 QUANTILES_OF_OTHERS = {
     "background.py:_contrast": "usual brightness of the pixels of one image",
     "kept.py:colour_distance": "distance of the colours of two images",
-    "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:_match_quantiles": "the levels of a channel of one image",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",

@@ -69,7 +69,7 @@ def audit(model: Path, data: Path, out: Path) -> int:
         "--device",
         "cpu",
     )
-    options = ("-O", "k=2", "-O", "faithfulness=0", "-O", "pictures=0")
+    options = ("-O", "k=2")
     with pytest.raises(SystemExit) as ended:
         main(["audit", "cci", *words, *options, "--no-cache", "--out", str(out)])
     assert isinstance(ended.value.code, int)

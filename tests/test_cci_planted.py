@@ -22,12 +22,7 @@ def report(
         data="scenes",
         limit=100,
         device="cpu",
-        method_options={
-            "faithfulness": 4,
-            "steps": 10,
-            "pictures": 1,
-            "starts": request.param,
-        },
+        method_options={"starts": request.param},
     )
     return Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs").run(
         asked
@@ -69,26 +64,8 @@ def test_backgrounds_are_found_with_the_class_they_were_planted_for(
     assert all(check.verdict == "supported" for check in alone)
 
 
-def test_a_model_that_follows_the_background_is_no_better_than_chance(
-    report: Report,
-) -> None:
-    """Backgrounds are balanced, so that who answers by them is right by chance alone."""
-    assert "no better than chance" in report.notes["accuracy"]
-
-
-def test_errors_of_one_sort_say_nothing_of_the_calls(report: Report) -> None:
-    """Every wrong answer is the planted background's: what would CCI say of any other?"""
-    [planted] = [
-        check for check in report.evidence if check.check == "planted background"
-    ]
-    assert planted.verdict == "inconclusive"
-    assert (planted.n or 0) >= 50
-
-
 def test_the_page_shows_the_errors_beside_their_maps(report: Report) -> None:
     titles = [picture.title for picture in report.pictures]
     assert "Wrong answers that rely on the background" in titles
-    assert any(title.startswith("Deletion of") for title in titles)
     tables = {table.title: table for table in report.tables}
     assert tables["What the wrong answers rely on"].rows[0]["group"] == "all images"
-    assert any(title.startswith("Faithfulness") for title in tables)

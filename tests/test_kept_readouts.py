@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_cci.error_source.look_alikes import ChoiceSimilarity
 from cuescope_cci.trials import PatchClusters
 from cuescope_mitigators.asking import OwnQuestion
 from cuescope_mitigators.prompt_learning import LearnedPrompts
@@ -21,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = Sample(
     key="a", frames=(Frame.from_array(np.zeros((2, 2, 3), np.uint8)),), choices=("x",)
 )
-CLUSTERS = PatchClusters(k=3, layer=-1, metric="cosine", seed=0)
+CLUSTERS = PatchClusters(k=3, metric="cosine", seed=0)
 PROMPTS = LearnedPrompts(
     labels=("x", "y"),
     embeddings=np.zeros((2, 4), np.float32).tobytes(),
@@ -83,11 +82,6 @@ CASES: dict[str, tuple[Readout, Any, Any]] = {
         np.full((2, 2), -1, np.int16),
     ),
     "an empty map": (CLUSTERS, np.zeros((1, 1), np.int16), np.zeros((0, 2), np.int16)),
-    "cosines of other choices": (
-        ChoiceSimilarity(choices=("x", "y")),
-        np.zeros((2, 2)),
-        np.zeros((3, 3)),
-    ),
     "pixels of two channels": (
         Canvas(),
         np.zeros((2, 2, 3), np.uint8),

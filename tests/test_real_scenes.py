@@ -61,7 +61,6 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Report]
         data=f"folder:{folder / 'data'}",
         model_options={"checkpoint": str(WEIGHTS), "class_embeddings": str(TABLE)},
         data_options={"choices": ["classes.txt"]},
-        method_options={"faithfulness": 0, "pictures": 2},
         device="cpu",
     )
     runner = Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs")

@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cuescope_cci.analysis import is_finding, is_overall_finding, possible_mislabels
+from cuescope_cci.analysis import is_overall_pull, is_pull
 from cuescope_cci.backgrounds.measure import Backgrounds, measure_backgrounds
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, features
 from cuescope_cci.error_source.regions import Apart
@@ -237,13 +237,11 @@ PLANTED = tuple(
 
 @dataclass
 class Tally:
-    """Of some audits: with any finding, with any star, with size or suspect labels told of."""
+    """Of some audits: with any finding, with any star."""
 
     audits: int = 0
     found: int = 0
     starred: int = 0
-    size: int = 0
-    labels: int = 0
 
     def add(self, audit: Audit, known: Backgrounds) -> None:
         """Count an audit."""
@@ -251,18 +249,14 @@ class Tally:
         audit.scores = list(findings(known, audit.options))
         self.found += bool(audit.scores)
         self.starred += has_star(audit, known)
-        self.size += known.size_p is not None and known.size_p <= 0.05
-        self.labels += bool(possible_mislabels(known.sources))
 
 
 def findings(known: Backgrounds, options: CCIOptions) -> Iterator[Score]:
     """A score of each finding, as far as the check of independence looks at it."""
     found: list[tuple[str, str | None]] = [
-        (row.feature, row.label)
-        for row in known.rows
-        if is_finding(row, known, options)
+        (row.feature, row.label) for row in known.rows if is_pull(row, options)
     ]
-    if is_overall_finding(known, options):
+    if is_overall_pull(known, options):
         found.append((BACKGROUND, None))
     for feature, label in found:
         yield Score(
@@ -332,28 +326,14 @@ def main() -> None:
     parser.add_argument("--only", default="", help="settings whose name contains this")
     asked = parser.parse_args()
     console, large = Console(), asked.audits if asked.large is None else asked.large
-    table = Table(
-        "setting",
-        "audits",
-        "any finding",
-        "with a star",
-        "goes with size",
-        "suspect labels",
-        "seconds",
-    )
+    table = Table("setting", "audits", "any finding", "with a star", "seconds")
     planted = asked.audits if asked.planted is None else asked.planted
     for setting, audits in rows(asked.audits, large, planted):
         if asked.only in setting.name and audits:
             start = time.perf_counter()
             tally = simulate(replace(setting), audits)
             seconds = time.perf_counter() - start
-            cells = (
-                tally.audits,
-                tally.found,
-                tally.starred,
-                tally.size,
-                tally.labels,
-            )
+            cells = (tally.audits, tally.found, tally.starred)
             table.add_row(setting.name, *map(str, cells), f"{seconds:.0f}")
             console.print(setting.name, *cells, f"{seconds:.0f} s", highlight=False)
     console.print(table)

@@ -238,7 +238,7 @@ class Seen:
 def all_audited(folder: Path) -> list[Audited]:
     """The methods; `folder` is for a model that is written there."""
     clip = _colour_clip(folder)
-    quick = ("-O", "faithfulness=0", "-O", "pictures=0")
+    quick = ("-O", "faithfulness=0")
     # it decides nothing, and takes as long as the rest
     unchecked = ("-O", "null_shuffles=0")
     return [
@@ -271,7 +271,7 @@ def all_audited(folder: Path) -> list[Audited]:
             "cci",
             FakeModel,
             Squares,
-            ("-O", "model.lean=0", "-O", "kinds=clusters", *quick),
+            ("-M", "lean=0"),
             flaws=OF_PICTURES,
             planted=("-O", "model.lean=1"),
         ),

@@ -21,7 +21,6 @@ from functools import partial
 from pathlib import Path
 
 import cci
-import cci_things
 import saliency
 import spurlens_checked
 import trove
@@ -63,10 +62,6 @@ def rows() -> Iterator[Row]:
     for setting in (*cci.NULLS, *cci.UNDECLARED, *cci.PLANTED):
         planted = setting in cci.PLANTED
         yield Row("cci", setting.name, planted, partial(cci.audit_row, setting))
-    for pictures in (*cci_things.NULLS, *cci_things.PLANTED):
-        planted = pictures in cci_things.PLANTED
-        audit = partial(cci_things.audit_once, pictures)
-        yield Row("cci", f"things: {pictures.name}", planted, audit)
     for maps in (*saliency.NULLS, *saliency.PLANTED):
         planted = maps in saliency.PLANTED
         yield Row("saliency", maps.name, planted, partial(saliency.audit_once, maps))

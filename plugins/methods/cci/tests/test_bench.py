@@ -209,7 +209,7 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
+    short = {"tasks": ("classification",), "protocols": ("paper",)}
 
     def killed(*given: Any) -> None:
         raise KeyboardInterrupt

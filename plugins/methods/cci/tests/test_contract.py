@@ -6,5 +6,4 @@ from cuescope_testing import MethodContract
 
 class TestContract(MethodContract):
     plugin = CCI
-    options = {"faithfulness": 0, "pictures": 0}
     data_options = {"frames": 1, "samples": 90}

@@ -1,7 +1,6 @@
 """What says that two classes look alike."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from cuescope_cci import CCI
 from cuescope_cci.error_source.look_alikes import choose_judge, parse_similar
-from cuescope_sdk import Frame, Outcome, Response, Sample, UserError
+from cuescope_sdk import Frame, Sample
 from cuescope_testing import FakeTextGenerator, Setup
 
 CHOICES = ("owl", "toad", "hawk")
@@ -81,7 +80,7 @@ def test_a_yes_has_the_word_in_it(answer: str) -> None:
 
 def test_a_language_model_is_asked_about_both_names(part_audit: MakeAudit) -> None:
     tool = Scripted("similar")
-    name, judge = choose_judge(part_audit(**{"text-generator": tool}), CCI.Options())
+    name, judge = choose_judge(part_audit(**{"text-generator": tool})) or ("", dict)
     assert judge([PAIR]) == {PAIR: True}
     assert '"owl" and "hawk"' in tool.asked[0]
     assert "language model" in name
@@ -97,10 +96,8 @@ def test_a_language_model_is_asked_once_for_each_distinct_pair() -> None:
             asked.extend(prompts)
             return ["similar" for _ in prompts]
 
-    chosen = {"faithfulness": 0, "pictures": 0}
     setup = Setup(
         CCI,
-        options=chosen,
         data_options={"frames": 1},
         tools={"text-generator": Counting},
     )
@@ -119,7 +116,7 @@ def test_a_language_model_is_asked_once_for_each_distinct_pair() -> None:
 
 
 def test_annotated_families(part_audit: MakeAudit) -> None:
-    name, judge = choose_judge(part_audit(BIRDS), CCI.Options())
+    name, judge = choose_judge(part_audit(BIRDS)) or ("", dict)
     assert name == "same family of labels"
     assert judge([PAIR, ("owl", "toad"), ("owl", "newt")]) == {
         PAIR: True,
@@ -128,68 +125,5 @@ def test_annotated_families(part_audit: MakeAudit) -> None:
     }
 
 
-def test_a_taxonomy_file_comes_before_the_annotation(
-    tmp_path: Path, part_audit: MakeAudit
-) -> None:
-    file = tmp_path / "families.yaml"
-    file.write_text("owl: night\nhawk: day\n7: day\n")
-    _, judge = choose_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
-    pairs = [PAIR, ("hawk", "7"), ("owl", "toad")]
-    assert judge(pairs) == {PAIR: False, ("hawk", "7"): True, ("owl", "toad"): None}
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "cannot read"),
-        ("- owl\n- hawk\n", "expected a mapping"),
-        ("owl: [unclosed", "cannot read"),
-        ("owl: &owl [*owl]", "holds itself"),
-        (
-            "a0: &a0 [x]\n"
-            + "".join(f"a{i + 1}: &a{i + 1} [*a{i}, *a{i}]\n" for i in range(30)),
-            "aliases",
-        ),
-    ],
-)
-def test_a_taxonomy_that_cannot_be_read(
-    tmp_path: Path, content: str | None, message: str, part_audit: MakeAudit
-) -> None:
-    file = tmp_path / "families.yaml"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(UserError, match=message) as caught:
-        choose_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
-    assert "\n" not in str(caught.value)
-
-
-def test_a_taxonomy_is_asked_for_and_not_there(part_audit: MakeAudit) -> None:
-    with pytest.raises(UserError, match=r"without families.*taxonomy=FILE\.yaml"):
-        choose_judge(part_audit((photo("owl"),)), CCI.Options(judge="taxonomy"))
-
-
-# ------------------------------------------------------------------------------------- embeddings
-
-
-def test_the_models_own_embeddings_are_read_once_and_only_if_needed(
-    part_audit: MakeAudit,
-) -> None:
-    asked: list[Any] = []
-
-    def respond(trials: Any) -> list[Outcome]:
-        asked.extend(trials)
-        cosines = np.array([[1.0, 0.2, 0.9], [0.2, 1.0, 0.3], [0.9, 0.3, 1.0]])
-        return [Outcome(trial, Response(readout=cosines)) for trial in trials]
-
-    audit = part_audit((photo("owl"),))
-    audit.respond = respond
-    name, judge = choose_judge(audit, CCI.Options())
-    assert "closest 10%" in name
-    assert judge([]) == {}
-    assert not asked
-    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {
-        PAIR: True,
-        ("hawk", "toad"): False,
-    }
-    assert len(asked) == 1
-    assert asked[0].readout.choices == CHOICES
+def test_without_either_nothing_is_known(part_audit: MakeAudit) -> None:
+    assert choose_judge(part_audit((photo("owl"),))) is None

@@ -11,7 +11,6 @@ from cuescope_cci.backgrounds.pulls import (
     Answers,
     Observed,
     _Field,
-    groups_of_several_labels,
     label_weights,
     pull,
     pull_tests,
@@ -89,7 +88,6 @@ def test_a_group_of_two_labels_is_exchanged_with_its_like() -> None:
     stratum = strata_of(label, np.full(8, 0.1), groups)
     assert stratum[0] == stratum[1]
     assert len(set(stratum.tolist())) == 3
-    assert groups_of_several_labels(label, groups) == 2
 
 
 # --------------------------------------------------------------------------- nulls and planted ones

@@ -27,8 +27,7 @@ from cuescope_testing import FakeDataset, FakeSegmenter, Setup, temporary_cache
 
 def setup(data: Any = FakeDataset, **fields: Any) -> Setup:
     small = {"frames": 1, "samples": 30}
-    chosen = {"faithfulness": 0, "pictures": 0} | fields.pop("options", {})
-    return Setup(CCI, data=data, data_options=small, options=chosen, **fields)
+    return Setup(CCI, data=data, data_options=small, **fields)
 
 
 def test_the_segmenter_takes_the_place_of_the_annotation() -> None:

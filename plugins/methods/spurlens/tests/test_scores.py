@@ -20,7 +20,6 @@ from cuescope_spurlens.answers import (
 )
 from cuescope_spurlens.questions import question_trial, trial_key
 from cuescope_spurlens.scores import (
-    correct_p_values,
     draws_needed,
     gap_by_k,
     largest_k,
@@ -164,17 +163,6 @@ def test_interval_of_a_gap_holds_it_and_has_width() -> None:
     low, high = spurious_gap_interval(np.full(40, 2 / 3), np.full(40, 2 / 3), 0.95)
     assert low < 0 < high
     assert high == pytest.approx(-low)
-
-
-def test_holm_is_holm_and_bh_is_scipys() -> None:
-    assert correct_p_values([0.01, 0.04, 0.03], "holm") == pytest.approx(
-        [0.03, 0.06, 0.06]
-    )
-    assert correct_p_values([0.01, 0.04, 0.03], "bh") == pytest.approx(
-        [0.03, 0.04, 0.04]
-    )
-    assert correct_p_values([0.9, 0.8], "holm") == [1.0, 1.0]
-    assert correct_p_values([], "holm") == []
 
 
 def test_draws_suffice_for_holm_over_all_cases() -> None:

@@ -296,14 +296,6 @@ def test_a_model_of_logits_alone_is_asked_for_these(setup: Making) -> None:
     assert len(setup(model=Silent).report().findings) == 2
 
 
-def test_the_null_of_the_paper_finds_it_too(audited: Audited) -> None:
-    report = audited(null="random-rankings", correction="bh", task="recognition")
-    assert [score.feature for score in report.findings] == ["recognition/cup/table"]
-    assert report.notes["chance"].startswith(
-        "the largest gap of as many random rankings"
-    )
-
-
 def test_a_question_names_the_object(audited: Audited) -> None:
     with pytest.raises(UserError, match="object"):
         audited(questions=("Is it there?",))

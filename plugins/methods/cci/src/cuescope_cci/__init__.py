@@ -117,7 +117,7 @@ class CCI(Plugin):
 
     @hookimpl
     def verify(self, audit: Audit) -> Iterator[Evidence]:
-        """Backgrounds alone, the planted truth, deletion and insertion, and the pictures."""
+        """Backgrounds alone, images of one source, the planted truth, and the pictures."""
         from cuescope_cci.error_source import answer_sources
         from cuescope_cci.figures import attach_examples
         from cuescope_cci.verify import evidence
@@ -128,7 +128,7 @@ class CCI(Plugin):
             yield from independent_samples(audit)
         sources = audit.once(answer_sources, audit, self.options)
         yield from evidence(audit, self.options, sources)
-        attach_examples(audit, sources, self.options.pictures)
+        attach_examples(audit, sources)
 
     def maps(
         self,
@@ -142,4 +142,4 @@ class CCI(Plugin):
         asked = [with_text(*pair) for pair in zip(samples, texts, strict=True)]
         images = ask_images(audit, self.options, asked)
         for image, text in zip(images, texts, strict=True):
-            yield image.map_of(text, self.options.negative)
+            yield image.map_of(text, signed=self.options.paper)

@@ -10,7 +10,7 @@ from jaxtyping import Num
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
-from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
+from cuescope_cci.options import PluginOptions, Spec, Tools
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import (
     Audit,
@@ -72,19 +72,12 @@ class CCIBenchOptions(Options):
     pictures: NonNegativeInt = Field(
         2, description="images shown with the maps of all explainers (figure 3; --html)"
     )
-    texts: tuple[Literal["GT", "Pred"], ...] = Field(
-        ("GT", "Pred"), description="maps about the true class, about the predicted one"
-    )
     explainers: Annotated[tuple[str, ...], Words()] = Field(
         (), description="of `saliency`; default: all of them"
     )
     explainer_options: PluginOptions = Field(
         {"rise_masks": 500},
         description="options of `saliency`; RISE's paper takes 2,000",
-    )
-    curves_dtype: Dtype = Field(
-        "float32",
-        description="of the forward passes of the curves; maps are in float32",
     )
 
 
@@ -113,7 +106,7 @@ class CCIBench(Plugin):
 
         for task in self.options.tasks:
             # one session a task: retrieval has other prompt templates
-            session = self._session(task, "float32")
+            session = self._session(task)
             if task == "failures":
                 yield from self._failures(session)
                 continue
@@ -168,7 +161,7 @@ class CCIBench(Plugin):
                 image=draw_beside(drawings),
             )
 
-    def _session(self, task: Task, dtype: Dtype) -> Any:
+    def _session(self, task: Task) -> Any:
         options = self.options
         model_options = dict(options.model_options)
         if task == "retrieval":
@@ -183,7 +176,7 @@ class CCIBench(Plugin):
             tools=options.tools if task == "failures" else {},
             seed=self.context.seed,
             device=self.context.device,
-            dtype=dtype,
+            dtype="float32",  # gradients need it
             limit=options.limit,
         )
         return self._runner.session(request)
@@ -192,18 +185,15 @@ class CCIBench(Plugin):
         from cuescope_sdk.explain import Canvas
 
         samples = Canvas.samples(audit, audit.samples)
-        dtype = self.options.curves_dtype
-        # Gradients need float32; the many forward passes of the curves may be cheaper.
-        scoring = audit if dtype == "float32" else self._session(task, dtype).audit
         if task == "classification":
-            return self._classification(samples, audit, scoring)
+            return self._classification(samples, audit)
         captions = [captions_of(sample) for sample in samples]
         if not all(captions):
             return None
         first_captions = [of_sample[0] for of_sample in captions]
 
         def curves(perturbation: "Perturbation", maps: Maps) -> Curves:
-            return perturbation.retrieval_curves(scoring, samples, captions, maps)
+            return perturbation.retrieval_curves(audit, samples, captions, maps)
 
         # a map is about the first caption; the curves ask for all of them
         return Questions(samples, {"": first_captions}, curves)
@@ -212,7 +202,6 @@ class CCIBench(Plugin):
         self,
         samples: Sequence[Sample],
         audit: Audit,
-        scoring: Audit,
     ) -> Questions:
         texts: dict[str, list[str]] = {"GT": []}
         for sample in samples:
@@ -222,17 +211,14 @@ class CCIBench(Plugin):
                     expected="labelled images",
                 )
             texts["GT"].append(sample.label)
-        if "Pred" in self.options.texts:
-            outcomes = audit.respond(Trial(sample=sample) for sample in samples)
-            texts["Pred"] = [str(outcome.prediction) for outcome in outcomes]
+        outcomes = audit.respond(Trial(sample=sample) for sample in samples)
+        texts["Pred"] = [str(outcome.prediction) for outcome in outcomes]
 
         def curves(perturbation: "Perturbation", maps: Maps) -> Curves:
-            by_top = perturbation.classification_curves(scoring, samples, maps)
+            by_top = perturbation.classification_curves(audit, samples, maps)
             return {f"@{k}": curve for k, curve in by_top.items()}
 
-        return Questions(
-            samples, {who: texts[who] for who in self.options.texts}, curves
-        )
+        return Questions(samples, texts, curves)
 
     def _maps(self, session: Any, questions: Questions) -> MapsByName:
         """Explainer -> whose text -> a map each image."""

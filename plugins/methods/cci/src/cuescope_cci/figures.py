@@ -14,25 +14,8 @@ from cuescope_cci.error_source import (
     factor_words,
     groups,
 )
-from cuescope_sdk import (
-    Accuracy,
-    Audit,
-    Cell,
-    Contrast,
-    Occurrence,
-    Outcome,
-    Picture,
-    Score,
-    Table,
-)
-from cuescope_sdk.report import (
-    PanelRow,
-    contrast,
-    draw_beside,
-    image_panels,
-    interval,
-    with_sign,
-)
+from cuescope_sdk import Accuracy, Audit, Contrast, Occurrence, Outcome, Picture, Score
+from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
 
 ON_BACKGROUND = "Wrong answers that rely on the background"
 LOOK_ALIKE = "Wrong answers that rely on an object and name its look-alike"
@@ -46,7 +29,7 @@ RULE = (
 )
 
 
-def attach_examples(audit: Audit, sources: Sources, most: int) -> None:
+def attach_examples(audit: Audit, sources: Sources, most: int = 3) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
     by_kind: dict[str, list[AnswerSource]] = defaultdict(list)
     for source in sources:
@@ -110,7 +93,7 @@ def attach_evidence(
     known: Backgrounds | None,
     scores: Sequence[Score],
 ) -> None:
-    """How often the model is right, which background is taken for which class, and the contrasts.
+    """How often the model is right, and the contrasts.
 
     Images are asked as the network sees them, so the engine does not count them as the samples.
     """
@@ -130,12 +113,9 @@ def attach_evidence(
                 p_value=known and known.chance_p,
             )
         )
-    if known is None:
-        return
-    if known.rows:
-        audit.attach(backgrounds_table(known, scores))
-    for shown in contrasts(known, scores):
-        audit.attach(shown)
+    if known is not None:
+        for shown in contrasts(known, scores):
+            audit.attach(shown)
 
 
 def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]:
@@ -186,33 +166,19 @@ def pull_contrast(row: PullRow, members: Sources, sources: Sources) -> Contrast 
 
 
 def overall_contrast(sources: Sources) -> Contrast | None:
-    """Answers that the background decides, beside those that the objects decide."""
-    overruled = []
-    others = []
-    rest = []
-    for source in sources:
-        if source.overruled:
-            overruled.append(source)
-            continue
-        rest.append(source)
-        if source.prediction == source.object_answer != source.background_answer:
-            others.append(source)
-    who = "the objects decide"
-    where = " where it is the other way round"
-    if not others:  # a model that the objects never sway
-        others = rest
-        who = "it does not"
-        where = " where it is not so"
+    """Answers that the background decides, beside others."""
+    overruled = [source for source in sources if source.overruled]
+    others = [source for source in sources if not source.overruled]
     return _contrast(
         BACKGROUND,
         None,
         f"the background decides: {len(overruled)} of {len(sources)} answers",
-        f"{who}: {len(others)} of {len(sources)} answers",
+        f"it does not: {len(others)} of {len(sources)} answers",
         overruled,
         others,
         RULE.format(
             left="answers that are those to the background alone, and not to the objects alone",
-            where=where,
+            where=" where it is not so",
         ),
     )
 
@@ -258,47 +224,3 @@ def _apart_words(source: AnswerSource) -> str:
 def draw(source: AnswerSource) -> bytes:
     """The clusters of an image and their importance, over the image."""
     return draw_beside(_panel(source).overlays())
-
-
-# ------------------------------------------------------------------------------------------- table
-
-
-def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
-    """Which background is taken for which class, as the scores are ordered: findings first."""
-    rows = []
-    for score in sorted(scores, key=lambda score: not score.finding):
-        row = known.rows_by_pair.get((score.feature, score.label or ""))
-        if row is not None and score.metric == "pull":
-            rows.append(_pull_cells(row, score))
-    return Table.of(
-        "Which background is taken for which class",
-        (
-            "background",
-            "taken for",
-            "images",
-            "here %",
-            "elsewhere %",
-            "points",
-            "finding",
-        ),
-        rows,
-        (
-            "Here: share of the images with this background that are answered so. Elsewhere: the "
-            "same before other backgrounds, for the same labels. Points: the difference, with its "
-            "interval. The pairs that were found, and the strongest of each background."
-        ),
-    )
-
-
-def _pull_cells(row: PullRow, score: Score) -> tuple[Cell, ...]:
-    pull = row.pull
-    ends = interval(pull.low, pull.high, lambda end: with_sign(100 * end, 0))
-    return (
-        factor_words(row.feature),
-        row.label,
-        row.images,
-        round(100 * row.answered / row.images),
-        round(100 * pull.elsewhere),
-        with_sign(100 * pull.value, 0) + ends,
-        "finding" if score.finding else "",
-    )

@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from cuescope_cci.analysis import (
-    Row,
-    is_finding,
-    is_overall_finding,
-    is_overall_pull,
-    is_pull,
-    read_beside,
-    rows,
-    share_of,
-)
+from cuescope_cci.analysis import Row, is_overall_pull, is_pull, rows, share_of
 from cuescope_cci.backgrounds.measure import (
     Backgrounds,
     PullRow,
@@ -20,8 +11,8 @@ from cuescope_cci.backgrounds.measure import (
     smallest_findable,
 )
 from cuescope_cci.backgrounds.pulls import FEWEST, Pull
-from cuescope_cci.backgrounds.things import Told
 from cuescope_cci.error_source import Sources, counted_sources, wrong_answers
+from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.notes import (
     missed_words,
     note_accuracy,
@@ -31,7 +22,7 @@ from cuescope_cci.notes import (
 )
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import MISSING, Figure
-from cuescope_cci.tables import error_table, rules_table
+from cuescope_cci.tables import error_table
 from cuescope_sdk import Audit, Finding, Impact, Row as FindingRow, Score
 from cuescope_sdk.report import shares_row
 from cuescope_sdk.statistics import Estimate
@@ -47,21 +38,21 @@ def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Scor
         return
     # only images with a label and a region: others could not be shared out
     table = rows(counted, audit.labels)
-    audit.attach(error_table(table, counted, options.confidence))
-    by_rule = rules_table(counted, options.region, options.confidence)
-    if by_rule is not None:
-        audit.attach(by_rule)
+    is_alike_known = choose_judge(audit) is not None
+    audit.attach(error_table(table, options.confidence, is_alike_known=is_alike_known))
     everything, *others = table
     all_scores = list(_row_scores(everything, known, options))
     if known is not None:
-        note_backgrounds(audit, options, known)
-        pulls = [_pull_score(row, known, options) for row in known.rows]
+        note_backgrounds(audit, known)
+        pulls = [_pull_score(row, options) for row in known.rows]
         all_scores += sorted(pulls, key=_strongest_first)
         for cue in _findings(known, everything, options):
             audit.attach(cue)
     for row in others:
         # None: parts of the data have figures, and no tests of their own
         all_scores += _row_scores(row, None, options)
+    if not is_alike_known:  # unknown is no share of 0
+        all_scores = [score for score in all_scores if score.metric != "fine_er"]
     found = {(score.feature, score.label) for score in all_scores if score.finding}
     # without a finding a reader must know what could have been seen at all
     if known is not None and not found:
@@ -83,7 +74,7 @@ def _findings(
         total=len(wrong),
         detail="these follow the background",
     )
-    pulls = [row for row in known.rows if is_pull(row, known, options)]
+    pulls = [row for row in known.rows if is_pull(row, options)]
     rows = [(row.feature, _finding_row(row)) for row in pulls]
     if is_overall_pull(known, options):
         overruled = sum(source.overruled for source in known.sources)
@@ -177,17 +168,13 @@ def _overall_score(
     options: CCIOptions,
 ) -> Score:
     """All kinds of backgrounds and all classes together."""
-    finding = is_overall_finding(known, options)
-    is_seen = is_overall_pull(known, options)
+    finding = is_overall_pull(known, options)
     # no pair was tested: then no p-value stands behind the missing finding
     untested = not known.tests.count
     has_kinds = known.observed.present.shape[1] > 0
     statement = None
-    doubt = None
-    if is_seen:
+    if finding:
         statement = overall_statement(overruled, known.sources)
-        if not finding:
-            doubt = things_doubt(known.things.told, *read_beside(known))
     elif untested:
         statement = untested_statement(known, overruled)
     # Without kinds nothing was asked of the share, so it is no figure of a candidate.
@@ -202,7 +189,6 @@ def _overall_score(
         # that nothing could be tested must be read, or no finding would look like no cue
         always_reported=untested and has_kinds,
         statement=statement,
-        doubt=doubt,
     )
 
 
@@ -234,12 +220,8 @@ def untested_statement(known: Backgrounds, overruled: Figure) -> str:
     )
 
 
-def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
-    finding = is_finding(row, known, options)
-    is_seen = is_pull(row, known, options)
-    doubt = None
-    if is_seen and not finding:
-        doubt = things_doubt(known.things.told, row.beside, row.moved, row.label)
+def _pull_score(row: PullRow, options: CCIOptions) -> Score:
+    finding = is_pull(row, options)
     return _score(
         row,
         "pull",
@@ -248,30 +230,7 @@ def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
         p_value=row.p_value,
         q_value=row.q_value,
         finding=finding,
-        statement=pull_statement(row) if is_seen else None,
-        doubt=doubt,
-    )
-
-
-def things_doubt(
-    told: Told,
-    beside: int,
-    moved: int,
-    label: str | None = None,
-) -> str:
-    """That the class answered is on screen too, or may be: no cue of the background."""
-    name = "the class answered" if label is None else f"'{label}'"
-    of_these = f"In {beside} of the {moved} answers that only the background gives"
-    if told == "annotations":
-        return (
-            f"{of_these}, {name} is on screen too, say the annotations. The answer of another "
-            "label is read from a thing beside the object: this is no cue of the background."
-        )
-    return (
-        f"{of_these}, {name} is on screen too, or may be, say {told}: a small part of the "
-        "background carries the answer, as a thing does. This is no cue of the background until "
-        "it is known what is there: look at the pictures, or list what is in them "
-        "(annotations['objects'])."
+        statement=pull_statement(row) if finding else None,
     )
 
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Bool, Float, Int
 
-from cuescope_cci.options import Negative
-from cuescope_sdk.maths import energy_share, upsample
+from cuescope_sdk.maths import upsample
 from cuescope_sdk.statistics import Groups, mean_interval
 
 Region = Literal["foreground", "background"]
@@ -17,18 +16,15 @@ ClusterMap = Int[np.ndarray, "row col"]
 LEVEL = 0.05  # of what gets a star, corrected
 
 
-def weights(drops: PerCluster, negative: Negative = "keep") -> PerCluster:
-    """w_k = drop_k / sum of drops (section 3, "Importance Scoring"), whatever the drops' unit.
+def weights(drops: PerCluster, *, signed: bool = False) -> PerCluster:
+    """Return w_k = drop_k / sum of drops (section 3, "Importance Scoring").
 
-    The paper leaves open what a negative drop means. Deviates: the sum is of absolute values,
-    which is the paper's where no drop is negative; `signed` is the paper's. Where nothing is lost
-    by hiding anything, all weights are 0.
+    Deviates: the sum is of absolute values, which is the paper's where no drop is negative;
+    `signed` is the paper's. Where nothing is lost by hiding anything, all weights are 0.
     """
     values = np.asarray(drops, dtype=np.float64)
-    if negative == "zero":
-        values = np.maximum(values, 0)
     # Divided by a sum of mixed signs that happens to be negative, the map would be turned over.
-    total = values.sum() if negative == "signed" else np.abs(values).sum()
+    total = values.sum() if signed else np.abs(values).sum()
     # nothing was lost by hiding anything: 0 / 0 would make the map NaN
     if total == 0:
         return np.zeros(len(values))
@@ -36,21 +32,16 @@ def weights(drops: PerCluster, negative: Negative = "keep") -> PerCluster:
 
 
 def importance_map(
-    cluster: ClusterMap,
-    drops: PerCluster,
-    negative: Negative = "keep",
+    cluster: ClusterMap, drops: PerCluster, *, signed: bool = False
 ) -> Float[np.ndarray, "row col"]:
-    """The map S = sum of w_k m_k: each patch has the weight of its cluster."""
-    return np.asarray(weights(drops, negative)[cluster])
+    """Return the map S = sum of w_k m_k: each patch has the weight of its cluster."""
+    return np.asarray(weights(drops, signed=signed)[cluster])
 
 
 def region_of_map(
-    importance: Float[np.ndarray, "row col"],
-    foreground: Mask,
-    overlap: Literal["iou", "soft-iou", "mass"] = "iou",
-    strongest: float = 0.5,
+    importance: Float[np.ndarray, "row col"], foreground: Mask
 ) -> Region | None:
-    """Which of foreground and background the positive importance overlaps more.
+    """Return which of foreground and background the map's strongest half overlaps more, by IoU.
 
     `importance` (row, col) is upsampled to the mask. None where nothing can be said: a map without
     any positive importance, or a mask that leaves no foreground or no background. Of equals the
@@ -60,26 +51,17 @@ def region_of_map(
     values = np.maximum(importance, 0)
     if values.max() <= 0 or not is_mixed(foreground):
         return None
-    # top 1: soft IoU compares weights with a mask of 0 and 1
-    fine = upsample(values / values.max(), foreground.shape)
-    if overlap == "mass":
-        fore = energy_share(fine, foreground)
-        back = 1 - fore
-    else:
-        # A set of pixels for IoU; the paper does not say where it cuts its heatmaps.
-        shown = fine >= strongest * fine.max() if overlap == "iou" else fine
-        fore = iou(shown, foreground)
-        back = iou(shown, ~foreground)
-    return "background" if back > fore else "foreground"
+    fine = upsample(values, foreground.shape)
+    # a set of pixels for IoU; the paper does not say where it cuts its heatmaps
+    shown = fine >= fine.max() / 2
+    is_background = iou(shown, ~foreground) > iou(shown, foreground)
+    return "background" if is_background else "foreground"
 
 
-def iou(shown: Num[np.ndarray, "mask_row mask_col"] | Mask, mask: Mask) -> float:
-    """Intersection over union; a map in [0, 1] is a degree of membership. 1 for two empty ones."""
-    values = np.asarray(shown, dtype=np.float64)
-    union = float(np.maximum(values, mask).sum())
-    if not union:
-        return 1.0
-    return float(np.minimum(values, mask).sum()) / union
+def iou(shown: Mask, mask: Mask) -> float:
+    """Return the intersection over union; 1 for two empty masks."""
+    union = int((shown | mask).sum())
+    return float((shown & mask).sum() / union) if union else 1.0
 
 
 def is_mixed(mask: Bool[np.ndarray, "..."]) -> bool:
@@ -113,19 +95,6 @@ def relative_drop(
     if len(drops) == 1:
         return float(drops[choice])
     return float(drops[choice] - drops.mean())
-
-
-def closest_pairs(
-    similarity: Float[np.ndarray, "choice choice"], share: float
-) -> Bool[np.ndarray, "choice choice"]:
-    """Pairs whose similarity reaches the `share` quantile of all pairs; equals stand together."""
-    pairs = similarity[np.triu_indices(len(similarity), k=1)]
-    # a single class has no pair, and no quantile
-    if len(pairs) == 0:
-        return np.zeros(similarity.shape, dtype=bool)
-    # Cosines of CLIP's texts are all high, so only a pair's rank among all pairs tells anything.
-    # 1e-12: a pair at the quantile must not fail by rounding
-    return np.asarray(similarity >= np.quantile(pairs, share, method="higher") - 1e-12)
 
 
 @dataclass(frozen=True)

@@ -3,64 +3,64 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float, Int16
+from jaxtyping import Bool, Float, Int, Int16
 
-from cuescope_cci.kmeans import euclidean_kmeans
-from cuescope_cci.options import CCIOptions, Negative
+from cuescope_cci.options import CCIOptions, Metric
 from cuescope_cci.scores import ClusterMap, importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Output, Readout, Sample, Trial
-from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
 LOGITS: frozenset[Output] = frozenset({"logits"})
 
 
 def patch_clusters(
-    features: Float[np.ndarray, "row col dim"],
-    k: int,
-    metric: Literal["cosine", "euclidean"],
-    seed: int,
-    restarts: int = 1,
+    features: Float[np.ndarray, "row col dim"], k: int, metric: Metric, seed: int
 ) -> ClusterMap:
-    """The cluster of each patch, 0 the largest; at most `k`, none of them empty.
+    """Return the cluster of each patch, 0 the largest; at most `k`, none of them empty."""
+    # a tenth of a second, which not all who import us need
+    from scipy.cluster.vq import kmeans2
 
-    Of several `restarts` the tightest clusters are kept.
-    """
     rows, cols, dim = features.shape
     # patches as points: where they lie has no part in the clusters
     points = features.reshape(-1, dim)
     if metric == "cosine":
-        # A few patches of a ViT have norms far above the rest (registers); by distance each of
-        # them would be a cluster of its own.
-        _, cluster, _ = spherical_kmeans(normalise(points), k, seed, restarts=restarts)
+        _, cluster, _ = spherical_kmeans(normalise(points), k, seed)
     else:
+        # kmeans2 leaves clusters empty where there are fewer distinct points than clusters
+        count = min(k, len(np.unique(points, axis=0)))
         rng = np.random.default_rng(seed)
-        _, cluster = euclidean_kmeans(points.astype(float), k, rng, restarts=restarts)
-    return np.asarray(cluster, dtype=np.int16).reshape(rows, cols)
+        _, cluster = kmeans2(points.astype(float), count, minit="++", rng=rng)
+    return _largest_first(cluster).reshape(rows, cols)
+
+
+def _largest_first(cluster: Int[np.ndarray, " patch"]) -> Int16[np.ndarray, " patch"]:
+    """Number the clusters by size; of equal sizes the first to appear leads."""
+    _, first, number, sizes = np.unique(
+        cluster, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((first, -sizes))
+    return np.argsort(order)[number].astype(np.int16)
 
 
 class PatchClusters(Readout):
     """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
 
-    name = "cci-patch-clusters-3"
+    name = "cci-patch-clusters-4"
     gives: ClassVar[Any] = Int16[np.ndarray, "row col"]
     k: int
-    layer: int
-    metric: Literal["cosine", "euclidean"]
+    metric: Metric
     seed: int
-    restarts: int = 1
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """An int16 map (row, col) for each single-frame sample."""
         maps = []
         for trial in trials:
-            [features] = model.patch_features(trial.sample.frames, self.layer)
-            maps.append(
-                patch_clusters(features, self.k, self.metric, self.seed, self.restarts)
-            )
+            # the last block's: the paper's Z
+            [features] = model.patch_features(trial.sample.frames, -1)
+            maps.append(patch_clusters(features, self.k, self.metric, self.seed))
         return maps
 
     def accepts(self, array: np.ndarray, trial: Trial) -> bool:
@@ -133,16 +133,14 @@ class AnsweredImage(ClusteredImage):
         return self.sample.label is not None and self.sample.label != self.prediction
 
     def map_of(
-        self,
-        text: str,
-        negative: Negative,
+        self, text: str, *, signed: bool = False
     ) -> Float[np.ndarray, "row col"]:
         """The map about one of the choices: the mean over the starts of the k-means."""
         choice = self.sample.choices.index(text)
         maps = []
         for start in (Start(self.cluster, self.drops), *self.further):
             drops = start.drops[:, choice]
-            maps.append(importance_map(start.cluster, drops, negative))
+            maps.append(importance_map(start.cluster, drops, signed=signed))
         # maps of two starts correlate by 0.3 to 0.6 only: their mean is steadier
         return np.asarray(np.mean(maps, axis=0))
 
@@ -196,10 +194,8 @@ def _cluster_images(
         names.append(f"start {start}")
     readout = PatchClusters(
         k=options.k,
-        layer=options.layer,
         metric=options.metric,
         seed=audit.derive_seed(*names),
-        restarts=options.restarts,
     )
     # all maps before any hiding: a trial needs the clusters that it hides
     maps = audit.respond(readout.of(sample) for sample in samples)
@@ -238,11 +234,9 @@ def most_trials(audit: Audit, options: CCIOptions) -> int:
     start of the k-means has clusters of its own.
     """
     # a text of its own is asked apart from the choices
-    texts = 2 if options.target == "text" else 1
+    texts = 1 if options.target in ("predicted", "true") else 2
     trials = texts * (1 + options.starts * (options.k + 1)) + 3
-    check = FaithfulnessCheck(options.faithfulness, options.steps)
-    # 1: the embeddings of all classes
-    return len(audit.samples) * trials + check.most_trials(audit) + 1
+    return len(audit.samples) * trials
 
 
 def answers_about(

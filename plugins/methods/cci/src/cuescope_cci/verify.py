@@ -1,11 +1,11 @@
-"""Checks of what CCI found: planted backgrounds, backgrounds alone, and deletion and insertion."""
+"""Checks of what CCI found: planted backgrounds, backgrounds alone, and images of one source."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from cuescope_cci.analysis import is_finding, is_overall_finding
+from cuescope_cci.analysis import is_overall_pull, is_pull
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow, measure_backgrounds
 from cuescope_cci.error_source import (
     BACKGROUND,
@@ -14,56 +14,25 @@ from cuescope_cci.error_source import (
     counted_sources,
     factor_words,
     groups,
-    groups_of,
     varying_factors,
-    wrong_answers,
 )
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import is_mixed
-from cuescope_cci.trials import AnsweredImage, answers_about
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
-from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.report import signed
-from cuescope_sdk.statistics import gap_intervals
 
 SOURCES = "images of one source"
 ON_CUE = 0.8  # of the images of a kind show the planted cue: then the kind is that cue
 
 
 def evidence(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Evidence]:
-    """The planted truth where the data has an answer sheet, backgrounds alone, faithfulness."""
+    """Backgrounds alone, images of one source, the planted truth where there is an answer sheet."""
     known = audit.once(measure_backgrounds, audit, options, sources)
-    findings = []
-    if known is not None:
-        findings = [row for row in known.rows if is_finding(row, known, options)]
+    if known is None:
+        return
+    findings = [row for row in known.rows if is_pull(row, options)]
     yield from map(check_alone, findings)
-    if known is not None:
-        yield from check_sources(audit, options, known)
-    yield from check_regions(audit.samples, sources, options.confidence)
+    yield from check_sources(audit, options, known)
     yield from check_cues(audit.planted_cues, audit.samples, sources, findings)
-    explainer = AuditedMaps(options, {source.sample.key: source for source in sources})
-    check = FaithfulnessCheck(options.faithfulness, options.steps)
-    yield from check.evidence(audit, explainer, "CCI")
-
-
-@dataclass(frozen=True)
-class AuditedMaps:
-    """The maps of images that the audit has asked about: their answers are not asked again."""
-
-    options: CCIOptions
-    images: Mapping[str, AnsweredImage]
-
-    def maps(
-        self,
-        audit: Audit,
-        samples: Sequence[Sample],
-        choices: Sequence[str],
-    ) -> Iterator[np.ndarray]:
-        """The importance map (row, col) of each canvas sample for its text."""
-        images = [self.images[sample.key] for sample in samples]
-        about = answers_about(audit, self.options, images, choices)
-        for image, choice in zip(about, choices, strict=True):
-            yield image.map_of(choice, self.options.negative)
 
 
 def check_alone(row: PullRow) -> Evidence:
@@ -153,79 +122,11 @@ def _passing(
 ) -> set[tuple[str, str | None]]:
     """What is found, by feature and label."""
     passing: set[tuple[str, str | None]] = {
-        (row.feature, row.label)
-        for row in known.rows
-        if is_finding(row, known, options)
+        (row.feature, row.label) for row in known.rows if is_pull(row, options)
     }
-    if is_overall_finding(known, options):
+    if is_overall_pull(known, options):
         passing.add((BACKGROUND, None))
     return passing
-
-
-def check_regions(
-    samples: Sequence[Sample],
-    sources: Sources,
-    confidence: float,
-) -> Iterator[Evidence]:
-    """Whether errors rely on the background where the planted background misled, and only there.
-
-    The answer sheet says "background of LABEL" for the label that a background was planted for: it
-    misled where that label is the wrong answer. It would catch a rule that calls every error a
-    background error: what counts is the difference between both sorts of errors, and without
-    errors of both sorts nothing is decided. Nothing without such a sheet, or without errors.
-    """
-    sheet = answer_sheet(samples)
-    wrong = []
-    misled = []
-    leans = []
-    for source in wrong_answers(sources):
-        present = sheet[source.key].get(f"background of {source.prediction}")
-        # A wrong label that the sheet has no background of could not have been planted.
-        if source.region and present is not None:
-            wrong.append(source)
-            misled.append(any(present))
-            leans.append(source.on_background)
-    if not wrong:
-        return
-    planted = np.array(misled)
-    leaning = np.array(leans)
-    counts = f"of {len(wrong)} errors, {planted.sum()} name the label of the planted background"
-    if not is_mixed(planted):
-        yield Evidence(
-            check="planted background",
-            verdict="inconclusive",
-            detail=f"{counts}; {leaning.sum()} rely on the background. Without errors of both "
-            "sorts nothing is decided",
-            n=len(wrong),
-        )
-        return
-    # clips of one video lean alike
-    drawn = groups_of(wrong)
-    # Less without the planted cue than with it: the gap of "relies on an object".
-    on_object = (~leaning).astype(np.float64)
-    [low], [high] = gap_intervals(
-        on_object,
-        planted[:, None],
-        drawn,
-        confidence=confidence,
-    )
-    with_cue = leaning[planted].mean()
-    without = leaning[~planted].mean()
-    value = float(with_cue - without)
-    verdict: Verdict = "inconclusive"
-    if low > 0:
-        verdict = "supported"
-    elif high < 0:
-        verdict = "refuted"
-    yield Evidence(
-        check="planted background",
-        verdict=verdict,
-        detail=f"{counts}: {with_cue:.0%} of these rely on the background, and "
-        f"{without:.0%} of the others: {_points(value, low, high)}",
-        value=value,
-        threshold=0.0,
-        n=len(wrong),
-    )
 
 
 def _points(value: float, low: float, high: float) -> str:

@@ -70,19 +70,17 @@ def lean_tests(
     q_values = benjamini_hochberg(p_values)
     tests = []
     for figures, p_value, q_value in zip(texts, p_values, q_values, strict=True):
-        # A finding looks at the background more than its share of the picture, by `min_lean` at
-        # the least. What a model that guesses looks at is no finding.
+        # What a model that guesses looks at is no finding.
         rejected = better_than_chance and q_value is not None and q_value <= options.fdr
-        finding = rejected and _is_strong(figures, options)
+        finding = rejected and _is_strong(figures)
         tests.append(LeanTest(figures, p_value, q_value, finding))
     return sorted(tests, key=lambda test: (not test.finding, -test.figures.strength))
 
 
-def _is_strong(figures: TextFigures, options: SaliencyOptions) -> bool:
-    """Whether the lean exceeds `min_lean`, and more than half of it is no preference."""
+def _is_strong(figures: TextFigures) -> bool:
+    """True if maps lean on the background, and more than half of it is no preference."""
     own_lean = float(figures.own_lean.mean())
-    least = max(options.min_lean, LEAST_OWN * figures.strength)
-    return figures.strength > options.min_lean and own_lean > least
+    return figures.strength > 0 and own_lean > LEAST_OWN * figures.strength
 
 
 def _p_value(figures: TextFigures) -> float | None:

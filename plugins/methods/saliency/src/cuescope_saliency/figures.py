@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.trials import ExplainedImage, Images, feature_key
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
 from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
@@ -12,20 +11,18 @@ from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
 DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
 
 
-def attach_examples(audit: Audit, options: SaliencyOptions, images: Images) -> None:
+def attach_examples(audit: Audit, images: Images) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
     # the key breaks ties: which images are shown must not depend on the data's order
     ordered = sorted(
         images, key=lambda image: (image.foreground_share, image.sample.key)
     )
-    # The larger half of an odd number goes to the background, which findings are about.
-    half = min(options.pictures, len(ordered)) // 2
     groups = {
-        "Maps that lie most on the background": ordered[: options.pictures - half],
-        "Maps that lie most on the object": ordered[len(ordered) - half :],
+        "Maps that lie most on the background": ordered[:2],
+        "Maps that lie most on the object": ordered[2:][-2:],
     }
     for title, group in groups.items():
-        # `pictures` of 1 leaves nothing for the object's side
+        # few images leave nothing for the object's side
         if not group:
             continue
         captions = "; ".join(map(caption, group))

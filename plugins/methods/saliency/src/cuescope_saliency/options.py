@@ -43,18 +43,6 @@ class Settings(Options):
     rise_masks: PositiveInt = Field(
         2000, description="rise: random masks an image (2,000-8,000)"
     )
-    rise_grid: PositiveInt = Field(8, description="rise: cells a side of a mask")
-    rise_kept: float = Field(
-        0.5,
-        gt=0,
-        lt=1,
-        description="rise: share of the cells that is shown",
-    )
-    # a share of the depth: layer 9 is that of a ViT-B with 12 blocks
-    m2ib_layer: NonNegativeInt | None = Field(
-        None,
-        description="m2ib: the block behind which noise comes in, from 0; none: 9 of 12",
-    )
     m2ib_beta: float = Field(
         0.1,
         ge=0,
@@ -90,12 +78,6 @@ class SaliencyOptions(Settings):
     maps_only: bool = Field(
         False, description="go on where no masks are known: maps, and no finding"
     )
-    min_lean: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="a finding leans on the background by more than this",
-    )
     fdr: float = Field(
         0.05,
         gt=0,
@@ -110,7 +92,6 @@ class SaliencyOptions(Settings):
     steps: PositiveInt = Field(
         20, description="steps of that check over half of the pixels (CCI's paper: 100)"
     )
-    pictures: NonNegativeInt = Field(4, description="images shown with their maps")
 
 
 _BY_LAYERS = {"layers", "form"}
@@ -120,7 +101,7 @@ USES: dict[str, set[str]] = {
     "clip-surgery": _BY_LAYERS,
     "grad-eclip": _BY_LAYERS,
     "grad-eclip-no-lambda": _BY_LAYERS,
-    "rise": {"rise_masks", "rise_grid", "rise_kept", "seed", "form"},
+    "rise": {"rise_masks", "seed", "form"},
     "m2ib": {name for name in Settings.model_fields if name.startswith("m2ib")}
     | {"seed", "form"},
     "random": {"seed"},

@@ -23,4 +23,4 @@ def evidence(
     if audit.options is not options:
         outcomes = audit.respond(trials(audit, options))
     images = audit.once(explained_images, audit, options, outcomes)
-    attach_examples(audit, options, images)
+    attach_examples(audit, images)

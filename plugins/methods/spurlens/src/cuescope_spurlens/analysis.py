@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Accuracy, Audit
-from cuescope_sdk.statistics import GapPlan, GapTest, Groups
+from cuescope_sdk.statistics import GapPlan, GapTest, Groups, holm
 from cuescope_spurlens.answers import (
     Answers,
     Questions,
@@ -24,7 +24,6 @@ from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
     RankedSides,
-    correct_p_values,
     draws_needed,
     spurious_gap_interval,
     spurious_gaps,
@@ -248,7 +247,7 @@ class Results:
 
     @property
     def refused_cases(self) -> list[CaseResult]:
-        """Cases whose gap passes the test, but is not sure, or is of objects of unknown size."""
+        """Cases whose gap passes the test, but is not sure."""
         cases = self.cases if self.is_readable else ()
         return [r for r in cases if not r.finding and passes(r, self.level)]
 
@@ -267,8 +266,8 @@ def score_study(audit: Audit) -> Results:
     draws = draws_needed(len(study.cases), options.level, options.draws)
     # all cases before any finding: q-values are corrected over them
     scored = [score_case(audit, study, case, answers, draws) for case in study.cases]
-    q_values = _q_values([result.test for result in scored], options.correction)
-    plain_q = _q_values([result.tests[""] for result in scored], options.correction)
+    q_values = _q_values([result.test for result in scored])
+    plain_q = _q_values([result.tests[""] for result in scored])
     results = Results(study, (), answers, draws, options.level)
     cases = []
     for index, unjudged in enumerate(scored):
@@ -279,17 +278,16 @@ def score_study(audit: Audit) -> Results:
             q_value=q_values[index],
             plain_q=plain_q[index] if positive else 1.0,
         )
-        refused = result.size_unknown and options.unknown_size == "refuse"
-        finding = results.is_readable and passes(result, options.level) and not refused
+        finding = results.is_readable and passes(result, options.level)
         cases.append(replace(result, finding=finding))
     # last, for only findings cost the questions about images apart
     return measure_apart(audit, replace(results, cases=cases))
 
 
-def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
+def _q_values(tests: Sequence[GapTest]) -> list[float]:
     """Of the strongest cue of each case, corrected over the cases."""
     # the least p of a case already pays for the choice among its cues
-    return correct_p_values([float(test.p_value.min()) for test in tests], how)
+    return holm([float(test.p_value.min()) for test in tests])
 
 
 def score_case(
@@ -310,7 +308,7 @@ def score_case(
     for up, down in zip(rates[top], rates[bottom], strict=True):
         interval.append(spurious_gap_interval(up, down, options.confidence))
     chance = audit.rng("chance", case.task, case.label)
-    # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
+    # the tables show the paper's random baseline beside each gap
     maxima = GapTest.random_maxima(
         rates, options.random_rankings, case.k, draws, chance
     )
@@ -322,11 +320,7 @@ def score_case(
     for cause, less in ranked.set_aside().items():
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
-        test = less.test(sure, draws, rng)
-        # stricter than it says: real cues go together, and random rankings do not
-        if options.null == "random-rankings":
-            test = test.against_random_rankings(sure, case.k, rng)
-        tests[cause] = test
+        tests[cause] = less.test(sure, draws, rng)
     scores = unit_means(case.detections.scores[case.asked_rows], units)
     limit = smallest_gap(
         sure,

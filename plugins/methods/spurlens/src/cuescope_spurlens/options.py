@@ -73,27 +73,11 @@ class SpurLensOptions(Options):
         description="add images without the object: its tokens dropped, its pixels blackened, or "
         "an all-black image",
     )
-    null: Literal["shuffled-answers", "random-rankings"] = Field(
-        "shuffled-answers",
-        description="the largest gap by chance: the same rankings with shuffled answers, or as "
-        "many random rankings as there are cues (after the paper's baseline)",
-    )
     random_rankings: PositiveInt = Field(
         16,
         description="rankings of the random baseline, of which the largest gap is shown (paper)",
     )
     draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
-    # where nothing told the size, errors on small objects made findings of 63% of classes
-    unknown_size: Literal["say", "refuse"] = Field(
-        "say",
-        description="a gap in recognition where the object's size is unknown, so that the size may "
-        "be its cause: a finding that says so, or no finding",
-    )
-    correction: Literal["holm", "bh"] = Field(
-        "holm",
-        description="over classes and tasks: holm bounds the chance of any false finding, bh the "
-        "share of false findings",
-    )
     level: float = Field(
         0.05,
         gt=0,

@@ -23,11 +23,6 @@ from cuescope_spurlens.questions import most_later_trials, with_article
 from cuescope_spurlens.spuriosity.detections import is_joint, max_passes
 from cuescope_spurlens.trials import ALL_CUES, Candidates, find_candidates
 
-NULLS = {
-    "shuffled-answers": "the largest gap with answers shuffled among the images",
-    "random-rankings": "the largest gap of as many random rankings as there are cues",
-}
-CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 IMAGES = {
     "recognition": "images with {0}",
     "hallucination": "images without {0}",
@@ -283,9 +278,9 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("black image", describe_blank(results))
     audit.note(
         "chance",
-        f"{NULLS[audit.options.null]}, {count_of(results.draws, 'times')}; p-values are "
-        f"corrected over {len(results.cases)} classes and tasks "
-        f"({CORRECTIONS[audit.options.correction]})",
+        f"the largest gap with answers shuffled among the images, "
+        f"{count_of(results.draws, 'times')}; p-values are corrected over {len(results.cases)} "
+        "classes and tasks (Holm)",
     )
     if results.cases:
         audit.note("independent", describe_units(results))
@@ -421,11 +416,6 @@ def describe_limit(results: Results) -> str:
 def explain_refusal(result: CaseResult) -> str:
     """Why a gap that passes the test is no finding."""
     gap = f"the gap of {100 * result.strongest_gap:.0f} points with {result.cue}"
-    if result.is_sure:
-        return (
-            f"{gap} may go with the object's size, which is not known (-O unknown_size=say shows "
-            "it, with a doubt)"
-        )
     figures = result.figures(result.strongest)
     shown = percent(figures.gap, figures.low, figures.high, unit=" points")
     if result.apart is None:

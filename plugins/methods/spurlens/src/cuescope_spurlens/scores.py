@@ -7,13 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from cuescope_sdk.statistics import (
-    GapTest,
-    Groups,
-    benjamini_hochberg,
-    gap_intervals,
-    holm,
-)
+from cuescope_sdk.statistics import GapTest, Groups, gap_intervals
 from cuescope_spurlens.spuriosity.shapes import (
     BoolPerUnit,
     CueByUnit,
@@ -61,12 +55,6 @@ def gap_by_k(rates: PerUnit, top: IntPerK, bottom: IntPerK) -> PerK:
     with_cue = np.cumsum(rates[top]) / count
     without = np.cumsum(rates[bottom[::-1]]) / count
     return np.asarray(with_cue - without)
-
-
-def correct_p_values(p_values: list[float], how: str) -> list[float]:
-    """Over the classes: `holm` bounds the chance of any false finding, `bh` their share."""
-    # Holm: all findings of a report are real in 95% of audits, which a reader takes for granted
-    return benjamini_hochberg(p_values) if how == "bh" else holm(p_values)
 
 
 def draws_needed(tests: int, level: float, least: int) -> int:

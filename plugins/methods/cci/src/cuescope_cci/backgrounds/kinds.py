@@ -1,103 +1,44 @@
 """Kinds of backgrounds: by what is annotated, else by how the model itself embeds them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_cci.kmeans import euclidean_kmeans
-from cuescope_sdk.statistics import exceeds_normal_draws
-
-FEWEST_IMAGES = 12
-KINDS = (2, 3, 4, 5, 6, 8)
-NEARLY = 0.05  # of a silhouette: kinds that are hardly clearer are not worth being more
 DIMS = 10  # principal components that kinds are told apart by
-MOST_IMAGES = 1000  # compared with draws without kinds
+MOST_KINDS = 8
 BY_SIZE = 0.5  # of the variance of size: a factor that explains more is the object's size itself
-Points = Float[np.ndarray, "image part"]
-
-
-@dataclass(frozen=True, eq=False)
-class Kinds:
-    """The kind of each image's background, from 0, and how clearly they are apart."""
-
-    cluster: np.ndarray
-    clarity: float
 
 
 def clustered_kinds(
     embeddings: Float[np.ndarray, "image dim"], rng: np.random.Generator
 ) -> Int[np.ndarray, " image"] | None:
-    """Kinds of backgrounds, by k-means; None where the embeddings fall into no kinds.
+    """Return the kind of each background, 0 the most frequent; None where there is one kind only.
 
-    There are as many as are clearest, the fewest of about equals. They must be clearer than those
-    of points drawn from one normal distribution of the same covariance (SigClust: Liu et al.,
-    2008): k-means cuts anything to pieces, and pieces of mere noise are no kinds.
+    A mixture of normal distributions over principal components; BIC chooses how many (Fraley and
+    Raftery, 2002).
     """
-    if len(embeddings) < FEWEST_IMAGES:
+    from sklearn.decomposition import PCA
+    from sklearn.mixture import GaussianMixture
+
+    # equal embeddings leave rounding errors only
+    if np.ptp(embeddings, axis=0).max() < np.finfo(np.float32).eps:
         return None
-    points = _components(embeddings)
-    if points.shape[1] == 0:
+    points = PCA(min(DIMS, *embeddings.shape)).fit_transform(embeddings)
+    fits = []
+    # a spread a component: fewer than as many images a kind would leave it open
+    most = min(MOST_KINDS, len(points) // (2 * points.shape[1]))
+    for count in range(1, most + 1):
+        seed = int(rng.integers(2**32))
+        mixture = GaussianMixture(count, covariance_type="diag", random_state=seed)
+        fits.append(mixture.fit(points))
+    best = min(fits, key=lambda fit: float(fit.bic(points)), default=None)
+    if best is None or best.n_components == 1:
         return None
-
-    def clarity(points: Points) -> float:
-        return _clearest(points, rng).clarity
-
-    kinds = _clearest(points, rng)
-    observed = kinds.clarity
-    images = min(len(points), MOST_IMAGES)
-    # draws are of the size of what they are compared with: clarity depends on it
-    if len(points) > images:
-        observed = clarity(rng.permutation(points)[:images])
-    # components are uncorrelated, so a spread each gives the same covariance
-    spread = points.std(axis=0)
-    if exceeds_normal_draws(observed, clarity, spread, images, rng):
-        return kinds.cluster
-    return None
-
-
-def _components(embeddings: Float[np.ndarray, "image dim"]) -> Points:
-    """The principal components that hold the most of the variance."""
-    values = embeddings.astype(np.float64)
-    left, lengths, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
-    # equal embeddings leave rounding errors only: no component, and so no kind
-    kept = lengths[:DIMS] > 1e-6 * max(float(lengths[0]), 1e-12)
-    components = (left * lengths)[:, :DIMS]
-    return np.asarray(components[:, kept])
-
-
-def _clearest(points: Points, rng: np.random.Generator) -> Kinds:
-    """The fewest kinds that are nearly as clear as the clearest."""
-    distinct = len(np.unique(points, axis=0))
-    everything = np.zeros(len(points), dtype=np.int64)
-    # -1, the lowest silhouette: no split at all where none can be tried
-    candidates = [Kinds(everything, -1.0)]
-    for count in KINDS:
-        # four images a kind at the least: single ones are as clear as can be, and no kind
-        if len(points) >= 4 * count and distinct > count:
-            kinds = _kinds_of(points, count, rng)
-            candidates.append(kinds)
-    best = max(kinds.clarity for kinds in candidates)
-    return next(kinds for kinds in candidates if kinds.clarity >= best - NEARLY)
-
-
-def _kinds_of(points: Points, count: int, rng: np.random.Generator) -> Kinds:
-    """So many kinds by k-means, the largest first and none empty.
-
-    Their clarity is the mean silhouette by distances to centroids (Hruschka et al., 2004), which
-    needs no pairwise matrix.
-    """
-    centroid, cluster = euclidean_kmeans(points, count, rng)
-    distance = np.linalg.norm(points[:, None] - centroid, axis=2)
-    images = np.arange(len(points))
-    inside = distance[images, cluster]
-    # so that the minimum is that of the next kind
-    distance[images, cluster] = np.inf
-    outside = distance.min(axis=1)
-    largest = np.maximum(outside, inside)
-    silhouette = (outside - inside) / np.maximum(largest, 1e-12)
-    return Kinds(cluster, float(silhouette.mean()))
+    _, kind, sizes = np.unique(
+        best.predict(points), return_inverse=True, return_counts=True
+    )
+    return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[kind])
 
 
 def follows_size(

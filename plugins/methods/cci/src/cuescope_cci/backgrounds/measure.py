@@ -1,6 +1,6 @@
-"""What an audit knows of its backgrounds: kinds, pulls to a class, size, and chance."""
+"""What an audit knows of its backgrounds: kinds, pulls to a class, and chance."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,15 +12,12 @@ from cuescope_cci.backgrounds.pulls import (
     KindMask,
     Mask,
     Observed,
-    PerImage,
     Pull,
-    groups_of_several_labels,
     pull,
     pull_tests,
     smallest_pull,
     strata_of,
 )
-from cuescope_cci.backgrounds.things import ThingsBeside, things_beside
 from cuescope_cci.error_source import (
     BACKGROUND,
     Factor,
@@ -32,16 +29,11 @@ from cuescope_cci.error_source import (
     varying_factors,
 )
 from cuescope_cci.options import CCIOptions
-from cuescope_sdk import Audit
-from cuescope_sdk.statistics import (
-    AssociationTests,
-    Groups,
-    Permutation,
-    excluded_by_test,
-    gap_p_values,
-)
+from cuescope_sdk import Audit, Sample
+from cuescope_sdk.statistics import AssociationTests, Permutation, excluded_by_test
+from cuescope_sdk.tools import CachedDetector, normalise_name
 
-CHANCE_P = 0.05
+SCORE = 0.3  # of a box: the default of Grounded-SAM, whose masks are the paper's (appendix A.3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +41,8 @@ class PullRow:
     """A kind of background (a feature) and a class: how far it pulls answers there.
 
     Of `images` that show it `answered` are answered so, `moved` of them only with the background;
-    `turned` is the share of answers that the background turns to the class on balance.
-    `alone` is how much more often the background alone is answered so; `alone_p` its p-value, which
-    is known for models that are no better than chance. In `beside` of the moved ones a thing of the
-    class is on screen, and `apart_q` is the q-value without these.
+    `turned` is the share of answers that the background turns to the class on balance. `alone` is
+    how much more often the background alone is answered so.
     """
 
     feature: str
@@ -65,44 +55,30 @@ class PullRow:
     p_value: float
     q_value: float
     alone: Pull
-    alone_p: float | None
-    beside: int = 0
-    apart_q: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Backgrounds:
     """Everything that is tested of the backgrounds of an audit; None where nothing could be.
 
-    `tests` are of all kinds and classes, `apart_tests` the same where answers that are read from a
-    thing beside the object count as not moved, `overall_alone_p` of the backgrounds alone.
-    `size_p` is of wrong answers that go with small objects, `size_factors` are annotations of that
-    size. `classes` are codes of true labels.
+    `tests` are of all kinds and classes. In `beside` of the answers that the background moves a
+    thing of the class answered is on screen: these count as not moved. `classes` are codes of true
+    labels.
     """
 
     sources: Sources
     rows: Sequence[PullRow]
     chance: float
     chance_p: float
-    overall_alone_p: float | None
-    size_p: float | None
-    size_factors: Sequence[str]
-    mixed_groups: int
     classes: Sequence[int]
     observed: Observed
     tests: AssociationTests
-    things: ThingsBeside
-    apart_tests: AssociationTests
+    beside: int
 
     @property
     def rows_by_pair(self) -> dict[tuple[str, str], PullRow]:
         """The rows by feature and label."""
         return {(row.feature, row.label): row for row in self.rows}
-
-    @property
-    def better_than_chance(self) -> bool:
-        """Whether the model is right more often than its own answers dealt out at random."""
-        return self.chance_p <= CHANCE_P
 
 
 def measure_backgrounds(
@@ -115,111 +91,67 @@ def measure_backgrounds(
     tested = tested_sources(sources)
     if not tested:
         return None
-    images = _Images.of(tested)
+    number = _numbers(tested)
+    label = np.array([number[source.classes[0]] for source in tested])
+    area = areas(tested)
+    groups = groups_of(tested)
     factors = varying_factors(tested)
     # a factor of size would find small objects, which is no cue of the background
-    size_factors = [
-        name for name in sorted(factors) if follows_size(factors[name], images.area)
-    ]
-    kinds, present = _kinds(factors, size_factors, len(tested))
-    stratum = strata_of(images.label, images.area, images.groups)
-    answers = _answers(tested, images.number)
-    observed = Observed(present, stratum, images.groups, answers)
-    level = options.fdr
-    tests = pull_tests(observed, audit.rng("pulls"), level=level)
-    things = things_beside(audit, tested)
-    apart_tests = tests
-    # where nothing could be found anyway, nothing is asked twice
-    if things.beside.any() and _anything_found(tests, level):
-        apart = replace(observed, answers=answers.without(things.beside))
-        apart_tests = pull_tests(apart, audit.rng("pulls"), level=level)
-    chance, chance_p = Permutation.chance_accuracy(
-        answers.whole, images.label, images.groups, audit.rng("chance")
-    )
-    alone_tests = None
-    if chance_p > CHANCE_P:  # only then they are asked for
-        # all answers, not only moved ones: alone, the background has nothing to move
-        said = np.eye(len(images.number))[images.alone]
-        alone_tests = observed.tests(said, audit.rng("alone"))
+    sizes = [name for name, factor in factors.items() if follows_size(factor, area)]
+    kinds, present = _kinds(factors, sizes, len(tested))
+    beside = _things_beside(audit, tested)
+    answers = _answers(tested, number).without(beside)
+    observed = Observed(present, strata_of(label, area, groups), groups, answers)
+    tests = pull_tests(observed, audit.rng("pulls"), level=options.fdr)
+    said = np.array([number[source.prediction] for source in tested])
+    alone = np.array([number[str(source.background_answer)] for source in tested])
     pulls = _Pulls(
-        images,
-        kinds,
-        observed,
-        tests,
-        alone_tests,
-        things,
-        apart_tests,
-        options.confidence,
+        list(number), kinds, observed, tests, label, said, alone, options.confidence
     )
-    rows = [pulls.row(kind, target) for kind, target in _pairs_of_report(tests, level)]
-    right = answers.whole == images.label
+    rows = [pulls.row(kind, target) for kind, target in _pairs(tests, options.fdr)]
+    chance, chance_p = Permutation.chance_accuracy(
+        said, label, groups, audit.rng("chance")
+    )
     return Backgrounds(
         sources=tested,
         rows=[row for row in rows if row is not None],
         chance=chance,
         chance_p=chance_p,
-        overall_alone_p=None if alone_tests is None else alone_tests.overall_p,
-        size_p=_size_p_value(right, images, audit.rng("size")),
-        size_factors=size_factors,
-        mixed_groups=groups_of_several_labels(images.label, images.groups),
-        classes=np.unique(images.label).tolist(),
+        classes=np.unique(label).tolist(),
         observed=observed,
         tests=tests,
-        things=things,
-        apart_tests=apart_tests,
+        beside=int(beside.sum()),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Images:
-    """What is known of each image before its answers are looked at.
-
-    `number` is the code of each choice, in order of first sight: images may offer different ones.
-    `label` has the code of the true one, `area` the share of the object, `alone` the code of what
-    the background alone is answered.
-    """
-
-    number: Mapping[str, int]
-    label: Codes
-    area: PerImage
-    groups: Groups
-    alone: Codes
-
-    @classmethod
-    def of(cls, sources: Sources) -> "_Images":
-        """Of sources that were asked about both parts."""
-        number: dict[str, int] = {}
-        for source in sources:
-            for choice in source.sample.choices:
-                number.setdefault(choice, len(number))
-        return cls(
-            number,
-            np.array([number[source.classes[0]] for source in sources]),
-            areas(sources),
-            groups_of(sources),
-            np.array([number[str(source.background_answer)] for source in sources]),
-        )
+def _numbers(sources: Sources) -> dict[str, int]:
+    """The code of each choice, in order of first sight: images may offer different ones."""
+    number: dict[str, int] = {}
+    for source in sources:
+        for choice in source.sample.choices:
+            number.setdefault(choice, len(number))
+    return number
 
 
 @dataclass(frozen=True, eq=False)
 class _Pulls:
     """All that is tested of kinds of backgrounds and classes; see `Backgrounds`."""
 
-    images: _Images
+    classes: Sequence[str]
     kinds: Sequence[str]
     observed: Observed
     tests: AssociationTests
-    alone_tests: AssociationTests | None
-    things: ThingsBeside
-    apart_tests: AssociationTests
+    label: Codes
+    said: Codes
+    alone: Codes
     confidence: float
 
     def row(self, kind: int, target: int) -> PullRow | None:
         """What a report says of a pair; None where a kind has no other to compare with."""
         answers = self.observed.answers
         p_value = float(self.tests.p_value[kind, target])
-        whole = self._pull(answers.whole, kind, target)
-        alone = self._pull(self.images.alone, kind, target)
+        whole = self._pull(self.said, kind, target)
+        alone = self._pull(self.alone, kind, target)
         if whole is None or alone is None:
             return None
         # what the test excludes, the interval beside it excludes too
@@ -229,43 +161,28 @@ class _Pulls:
             np.array([self.confidence]),
         )
         shown = self.observed.present[:, kind]
-        is_answered = answers.whole[shown] == target
-        turns = is_answered - 1.0 * (answers.by_object[shown] == target)
-        is_moved = turns > 0
-        alone_tests = self.alone_tests
-        apart_q = self.apart_tests.q_value[kind, target]
+        turns = answers.moves()[shown, target]
         return PullRow(
             feature=self.kinds[kind],
-            label=list(self.images.number)[target],
+            label=self.classes[target],
             images=int(shown.sum()),
-            answered=int(is_answered.sum()),
-            moved=int(is_moved.sum()),
+            answered=int((self.said[shown] == target).sum()),
+            moved=int((turns > 0).sum()),
             turned=float(turns.mean()),
             pull=replace(whole, low=max(whole.low, float(excluded))),
             p_value=p_value,
             q_value=float(self.tests.q_value[kind, target]),
             alone=alone,
-            alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
-            beside=int(self.things.beside[shown][is_moved].sum()),
-            # 1: too few answers are left for a test
-            apart_q=float(np.nan_to_num(apart_q, nan=1.0)),
         )
 
     def _pull(self, said: Codes, kind: int, target: int) -> Pull | None:
         return pull(
             said == target,
             self.observed.present[:, kind],
-            self.images.label,
-            self.images.groups,
+            self.label,
+            self.observed.groups,
             confidence=self.confidence,
         )
-
-
-def _anything_found(tests: AssociationTests, level: float) -> bool:
-    """Whether all pairs together, or any of them, pass."""
-    if tests.overall_q is None:
-        return False
-    return bool(min(tests.overall_q, np.nanmin(tests.q_value)) <= level)
 
 
 def _answers(sources: Sources, number: Mapping[str, int]) -> Answers:
@@ -299,7 +216,7 @@ def _kinds(
     return kinds, present.T
 
 
-def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, int]]:
+def _pairs(tests: AssociationTests, level: float) -> list[tuple[int, int]]:
     """The pairs that a report has a row of: what is found, and the strongest of each kind."""
     shown = tests.q_value <= level
     for kind, p_values in enumerate(tests.p_value):
@@ -309,29 +226,41 @@ def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, i
     return [(kind, target) for kind, target in np.argwhere(shown).tolist()]
 
 
-def _size_p_value(right: Mask, images: _Images, rng: np.random.Generator) -> float:
-    """That answers are no more often wrong where the object is smaller than its label's median."""
-    # within a label: a class of small things may be hard for other reasons
-    small = is_small(images.area, images.label)[:, None]
-    [p_value] = gap_p_values(
-        right.astype(float),
-        small,
-        images.groups,
-        rng,
-        strata=images.label,
-        draws=9_999,
+# ---------------------------------------------------------------------------------- things beside
+
+
+def _things_beside(audit: Audit, sources: Sources) -> Mask:
+    """True where the background moves the answer to a class of which a thing is on screen.
+
+    Data name what is on screen, and so does a detector. A second thing is no background, though it
+    lies outside of the object's mask.
+    """
+    moved = [s for s in sources if s.wrong and s.prediction != s.object_answer]
+    named = {source.key: set(_annotated_names(source.sample)) for source in moved}
+    if moved and "detector" in audit.tools:
+        detector = CachedDetector(audit.tools["detector"], audit.context)
+        frames = [source.sample.frames[0] for source in moved]
+        names = sorted({normalise_name(source.prediction) for source in moved})
+        boxes = detector.detect(frames, names)
+        for source, found in zip(moved, boxes, strict=True):
+            named[source.key] |= {
+                normalise_name(box.name) for box in found if box.score >= SCORE
+            }
+    return np.array(
+        [
+            normalise_name(source.prediction) in named.get(source.key, ())
+            for source in sources
+        ]
     )
-    return float(p_value)
 
 
-def is_small(area: PerImage, label: Codes) -> Mask:
-    """Whether the objects are smaller than the median of their label."""
-    small = np.zeros(len(area), dtype=bool)
-    for code in np.unique(label):
-        of_label = label == code
-        # <: where all are equal none is small, and nothing is compared
-        small[of_label] = area[of_label] < np.median(area[of_label])
-    return small
+def _annotated_names(sample: Sample) -> Iterator[str]:
+    """What data say to be in the image, by boxes, masks and words."""
+    annotations = sample.annotations
+    for detection in annotations.get("boxes", ()):
+        yield normalise_name(detection.name)
+    for name in (*annotations.get("masks", ()), *annotations.get("objects", ())):
+        yield normalise_name(name)
 
 
 def smallest_findable(

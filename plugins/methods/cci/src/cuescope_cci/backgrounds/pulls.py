@@ -163,11 +163,6 @@ def _labels_of_groups(label: Codes, groups: Groups) -> list[frozenset[int]]:
     return [frozenset(labels[group]) for group in range(groups.count)]
 
 
-def groups_of_several_labels(label: Codes, groups: Groups) -> int:
-    """How many groups have images of more than one label."""
-    return sum(len(labels) > 1 for labels in _labels_of_groups(label, groups))
-
-
 # ------------------------------------------------------------------------------------------ tests
 
 

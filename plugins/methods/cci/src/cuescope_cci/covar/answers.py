@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_cci.covar.images import KNOWN, Codes, Images, Mask
-from cuescope_cci.error_source import BESIDE, source_answers
+from cuescope_cci.error_source import RULES, source_answers
 from cuescope_cci.options import CCIOptions, Rule
 from cuescope_sdk import Audit, Trial
 
@@ -15,7 +15,6 @@ UNKNOWN = -1
 OBJECT = 0
 BACKGROUND = 1
 CODES = {None: UNKNOWN, "foreground": OBJECT, "background": BACKGROUND}
-RULES: tuple[Rule, ...] = BESIDE  # each region hidden whole, and the paper's
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,8 +77,7 @@ class CovarBench(Plugin):
             data=options.data,
             model_options=model_options,
             data_options=options.data_options,
-            # kinds of backgrounds are no question of this bench
-            method_options={"kinds": "factors", **options.cci_options},
+            method_options=options.cci_options,
             tools=options.tools,
             seed=self.context.seed,
             device=self.context.device,

@@ -1,4 +1,4 @@
-"""Which classes a background makes the answer (Table 7), and whether exchanging it agrees."""
+"""Which classes a background makes the answer (Table 7)."""
 
 from dataclasses import dataclass, replace
 
@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_cci.covar.answers import Answers
-from cuescope_cci.covar.images import ORIGINAL, PLAIN, Images, Mask
-from cuescope_cci.covar.measures import change, share
-from cuescope_cci.options import Rule
+from cuescope_cci.covar.images import ORIGINAL, Images, Mask
+from cuescope_cci.covar.measures import change
 from cuescope_cci.scores import Figure
 from cuescope_sdk.statistics import Groups
 
@@ -77,49 +76,3 @@ def _shares(
     # 0 / 0 is meant: NaN marks a source without such an image
     with np.errstate(invalid="ignore"):
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """Wrong answers before a background, held against the same object before the others.
-
-    `follows`: share that most other backgrounds do not get. `agrees`: share of which a rule says
-    the same. `sheet`: the same against the data's answer sheet, None without one.
-    """
-
-    follows: Figure
-    leaning: Figure
-    agrees: Figure
-    sheet: Figure | None
-
-
-def exchange_backgrounds(
-    answers: Answers,
-    images: Images,
-    rule: Rule,
-    planted: Mask | None,
-) -> Exchange:
-    """What a rule says of wrong answers, beside what exchanging the background shows.
-
-    A wrong answer is the background's where most other backgrounds of the same object are not
-    answered so. `planted` tells where the answer sheet has the shown background for the answer.
-    """
-    plain = images.of(PLAIN)
-    photos = images.photo[plain]
-    counts = np.zeros((int(images.photo.max()) + 1, len(images.labels)))
-    np.add.at(counts, (photos, answers.predicted[plain]), 1)
-    same = counts[images.photo, answers.predicted] - 1  # other than itself
-    others = counts.sum(axis=1)[images.photo] - 1
-    # an object with one background only has nothing to be exchanged with
-    among = plain & answers.with_cause(rule) & (others > 0)
-    # most other backgrounds do not get this answer: it goes with this one
-    follows = same < others / 2
-    leaning = answers.on_background(rule)
-    return Exchange(
-        follows=share(follows, among, images.source),
-        leaning=share(leaning, among, images.source),
-        agrees=share(follows == leaning, among, images.source),
-        sheet=None
-        if planted is None
-        else share(planted == leaning, among, images.source),
-    )

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_cci.covar.answers import RULES, Answers, ask
-from cuescope_cci.covar.contexts import background_pulls, exchange_backgrounds
+from cuescope_cci.covar.answers import Answers, ask
+from cuescope_cci.covar.contexts import background_pulls
 from cuescope_cci.covar.effects import contrasts
-from cuescope_cci.covar.images import Images, Mask, draw_sources, read_images
+from cuescope_cci.covar.images import Images, draw_sources, read_images
 from cuescope_cci.covar.measures import (
     class_drops,
     correct,
@@ -23,12 +23,11 @@ from cuescope_cci.covar.tables import (
     context_table,
     effects_table,
     error_tables,
-    exchange_table,
     images_table,
     subset_table,
 )
-from cuescope_cci.verify import answer_sheet
-from cuescope_sdk import Picture, Sample, Table
+from cuescope_cci.error_source import RULES
+from cuescope_sdk import Picture, Table
 
 
 def run(
@@ -45,7 +44,6 @@ def run(
     entries = load_models(models)
     images = None
     answers = []
-    planted = []
     for entry in entries:
         session = open_session(entry.model, entry.options)
         audit = session.audit
@@ -58,8 +56,6 @@ def run(
             audit, session.parts.method.plugin.options, images, entry.name, errors
         )
         answers.append(of_model)
-        # now, as the answer sheet goes with the session
-        planted.append(planted_answers(session.samples, of_model, images))
         del session, audit  # one model in memory at a time
     if images is None:
         return
@@ -75,14 +71,6 @@ def run(
     yield from grids(answers[0], images, pictures)
     for model in answers:
         yield from _classes(model, images, rng("classes"))
-    exchanges = {}
-    for model, sheet in zip(answers, planted, strict=True):
-        exchanges[model.name] = {
-            rule: exchange_backgrounds(model, images, rule, sheet) for rule in RULES
-        }
-    exchanged = exchange_table(exchanges)
-    if exchanged is not None:
-        yield exchanged
     for model in answers:
         yield context_table(
             model.name, background_pulls(model, images, rng("contexts"))
@@ -122,20 +110,3 @@ def _classes(
     chart = class_chart(model.name, classes)
     if chart is not None:
         yield chart
-
-
-def planted_answers(
-    samples: Sequence[Sample],
-    answers: Answers,
-    images: Images,
-) -> Mask | None:
-    """Whether the answer is the class that the shown background was planted for; None unknown."""
-    sheets = answer_sheet(samples)
-    planted = []
-    for sample, code in zip(images.samples, answers.predicted, strict=True):
-        present = sheets[sample.key].get(f"background of {images.labels[code]}")
-        # a wrong label without a planted background: no answer sheet for all classes
-        if present is None:
-            return None
-        planted.append(any(present))
-    return np.array(planted)

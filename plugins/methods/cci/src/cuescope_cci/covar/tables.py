@@ -2,23 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress
+from itertools import chain
 
 import numpy as np
 
 from cuescope_cci.covar import paper
 from cuescope_cci.covar.answers import Answers
-from cuescope_cci.covar.contexts import Exchange, Pull
+from cuescope_cci.covar.contexts import Pull
 from cuescope_cci.covar.effects import Contrast
-from cuescope_cci.covar.images import (
-    KNOWN,
-    NONE,
-    ORIGINAL,
-    PLAIN,
-    SUBSETS,
-    Images,
-    Mask,
-)
+from cuescope_cci.covar.images import KNOWN, ORIGINAL, PLAIN, SUBSETS, Images, Mask
 from cuescope_cci.covar.measures import ClassDrops, average, share
 from cuescope_cci.options import Rule
 from cuescope_cci.paper import TableRow
@@ -89,18 +81,10 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
         # a subset that was dropped whole still has a row: it says why
         if not member.any() and not flagged:
             continue
-        notes = [sample.annotations for sample in compress(images.samples, member)]
-        exact = [note["kept_exactly"] for note in notes if "kept_exactly" in note]
-        # what the subset is held against in Figure 7
-        partner = images.original if name in (ORIGINAL, PLAIN) else images.plain
         row: TableRow = {
             "subset": SUBSETS.get(name, "photos"),
-            "images": len(notes),
+            "images": int(member.sum()),
             "photos": len(np.unique(images.photo[member])),
-            "without a pair": int((partner[member] == NONE).sum()),
-            "object kept exactly %": round(100 * sum(exact) / len(notes))
-            if exact
-            else None,
             "flagged": flagged.total(),
             "why": ", ".join(
                 f"{why}: {count}" for why, count in flagged.most_common(3)
@@ -110,8 +94,7 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
     return _table(
         "The images",
         rows,
-        "Flagged images are left out of all figures. Without a pair: no photo, or no image of the "
-        "same object before the same background, to be compared with.",
+        "Flagged images are left out of all figures.",
         *(f"{key}: {value}" for key, value in facts.items()),
     )
 
@@ -252,36 +235,6 @@ def context_table(model: str, pulls: Mapping[str, Sequence[Pull]]) -> Table:
         "before the others, for the same objects. The true classes are as frequent before all. "
         f"{INTERVALS} ({FEW_WORDS}). *: not 0, corrected for all backgrounds and classes.",
         paper=[row for row in paper.contexts() if row["background"] in pulls],
-    )
-
-
-def exchange_table(exchanges: Mapping[str, Mapping[Rule, Exchange]]) -> Table | None:
-    """Whether what CCI says of wrong answers is what exchanging the background shows."""
-    rows = []
-    for model, by_rule in exchanges.items():
-        for rule, exchange in by_rule.items():
-            row: TableRow = {
-                "model": model,
-                "rule": rule,
-                "wrong": exchange.follows.images,
-                "gone before others %": percent(exchange.follows),
-                "BG-Er %": percent(exchange.leaning),
-                "the same %": percent(exchange.agrees),
-            }
-            if exchange.sheet is not None:
-                row["as planted %"] = percent(exchange.sheet)
-            rows.append(row)
-    # without a wrong answer there is nothing for both to agree about
-    if not any(row["wrong"] for row in rows):
-        return None
-    return _table(
-        "BG-Er against exchanged backgrounds",
-        rows,
-        "Wrong answers of Bg-varied. Gone before others: before most other backgrounds the "
-        "same object is not answered so. The same: share of wrong answers of which CCI's rule "
-        "and the exchange say the same. As planted: CCI's rule against the data's answer sheet "
-        f"(the answer is the class that the background was planted for). {INTERVALS} "
-        f"({FEW_WORDS}).",
     )
 
 

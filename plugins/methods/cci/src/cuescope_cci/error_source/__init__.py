@@ -26,8 +26,7 @@ from cuescope_sdk.statistics import Groups
 
 BACKGROUND = "background"
 KIND = "kind of background"
-# always computed: our rule and the paper's
-BESIDE: tuple[Rule, ...] = ("hidden", "iou")
+RULES: tuple[Rule, ...] = ("hidden", "iou")  # ours, and the paper's
 Factor = list[str | None]  # the value that an annotated factor has in each image
 
 
@@ -38,7 +37,7 @@ class AnswerSource(AnsweredImage):
     `foreground` is the mask on the canvas, None where no mask is known; `region` is None where
     nothing can be said; `alike` says whether label and prediction look alike, None if unknown.
     `apart` has the answers to the background alone and to the objects alone, about all choices.
-    `by_rule` has the region by each of several rules, the paper's among them.
+    `by_rule` has the region by our rule and by the paper's.
     """
 
     importance: np.ndarray
@@ -140,7 +139,7 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     For `audit.once`: a language model and a segmenter need not say the same twice.
     """
     check(audit, options)
-    return with_kinds(audit, options, source_answers(audit, options, audit.samples))
+    return with_kinds(audit, source_answers(audit, options, audit.samples))
 
 
 def source_answers(
@@ -155,7 +154,7 @@ def source_answers(
     about = answers_about(audit, options, images, targets)
     sources = []
     for image, asked, target in zip(images, about, targets, strict=True):
-        importance = asked.map_of(target, options.negative)
+        importance = asked.map_of(target, signed=options.paper)
         factors = {}
         for name, value in image.sample.annotations.get("factors", {}).items():
             # as texts: a manifest may have 1 in one row and "1" in another
@@ -172,12 +171,12 @@ def source_answers(
 def _target(options: CCIOptions, image: AnsweredImage) -> str:
     """The text that the map of an image is about."""
     match options.target:
-        case "text":
-            return str(options.text)
+        case "predicted":
+            return image.prediction
         case "true":
             return str(image.sample.label)
-        case _:
-            return image.prediction
+        case text:
+            return text
 
 
 def _with_regions(
@@ -192,27 +191,20 @@ def _with_regions(
 
     `about` are the images as they were asked about the targets.
     """
-    _, judge = choose_judge(audit, options)
     # Pairs of classes, not images: a language model is paid for each question.
-    alike = judge(sorted({source.classes for source in sources if source.wrong}))
+    pairs = sorted({source.classes for source in sources if source.wrong})
+    judge = choose_judge(audit)
+    alike = judge[1](pairs) if judge else {}
     apart = answers_apart(audit, sources, masks)
     apart_about = apart
-    if options.target == "text":  # a text of its own is asked alone
+    if options.target not in ("predicted", "true"):  # a text of its own is asked alone
         apart_about = answers_apart(audit, about, masks)
-    # The paper's rule stands beside ours, whichever is asked for: it costs no question.
-    rules = dict.fromkeys((options.region, *BESIDE))
     completed = []
     for index, (source, mask) in enumerate(zip(sources, masks, strict=True)):
-        by_rule: dict[str, Region | None] = {}
-        for rule in rules:
-            if rule == "hidden":
-                by_rule[rule] = hidden_region(
-                    about[index], targets[index], apart_about[index]
-                )
-            else:
-                by_rule[rule] = region_of_map(
-                    source.importance, mask, rule, options.strongest
-                )
+        by_rule: dict[str, Region | None] = {
+            "hidden": hidden_region(about[index], targets[index], apart_about[index]),
+            "iou": region_of_map(source.importance, mask),
+        }
         completed.append(
             replace(
                 source,
@@ -226,24 +218,17 @@ def _with_regions(
     return completed
 
 
-def with_kinds(
-    audit: Audit,
-    options: CCIOptions,
-    sources: Sources,
-) -> list[AnswerSource]:
-    """The sources, with the kind of background as a factor where kinds are taken from clusters.
+def with_kinds(audit: Audit, sources: Sources) -> list[AnswerSource]:
+    """The sources, with the kind of background as a factor where no other factor tells it.
 
-    By default that is where nothing but the object's size is annotated.
+    That is where nothing but the object's size is annotated. Kinds are clusters of the model's
+    embeddings of the background alone.
     """
     tested = tested_sources(sources)
     embeddings = [
         s.apart.embedding for s in tested if s.apart and s.apart.embedding is not None
     ]
-    if (
-        not tested
-        or len(embeddings) < len(tested)
-        or not _clusters_wanted(options, tested)
-    ):
+    if not tested or len(embeddings) < len(tested) or _tell_backgrounds(tested):
         return list(sources)
     # of the background alone: with the objects in it a kind would be a class
     kinds = clustered_kinds(np.stack(embeddings), audit.rng("kinds of backgrounds"))
@@ -263,24 +248,16 @@ def with_kinds(
     return [with_kind.get(source.key, source) for source in sources]
 
 
-def _clusters_wanted(options: CCIOptions, tested: Sources) -> bool:
-    if options.kinds != "auto":
-        return options.kinds == "clusters"
+def _tell_backgrounds(tested: Sources) -> bool:
+    """True if a factor varies and is not the object's size, which says nothing of backgrounds."""
     area = areas(tested)
-    factors = factor_values(tested).values()
-    # a factor that is the object's size says nothing of backgrounds
-    return all(
-        len(set(factor)) == 1 or follows_size(factor, area) for factor in factors
+    return any(
+        not follows_size(factor, area) for factor in varying_factors(tested).values()
     )
 
 
 def check(audit: Audit, options: CCIOptions) -> None:
     """Raise UserError for options and samples that do not go together."""
-    # a text that is not looked at would be read as if the maps were about it
-    if (options.target == "text") != (options.text is not None):
-        raise UserError(
-            "cci: target=text and text=... go together", got=f"text={options.text}"
-        )
     for sample in audit.samples:
         if not sample.choices or (options.target == "true" and sample.label is None):
             raise UserError(

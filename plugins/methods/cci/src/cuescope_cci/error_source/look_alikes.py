@@ -3,17 +3,8 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar
 
-import numpy as np
-import yaml
-from jaxtyping import Bool, Float64
-
-from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import closest_pairs
-from cuescope_sdk import Audit, Readout, Trial, UserError
-from cuescope_sdk.data import load_yaml
+from cuescope_sdk import Audit
 
 Pair = tuple[str, str]
 Judged = dict[Pair, bool | None]
@@ -28,77 +19,23 @@ an ordinary photo easily take one for the other?
 Answer with one word: "similar" if they look alike, "different" if they are clearly distinct."""
 
 
-class ChoiceSimilarity(Readout):
-    """Cosines between the class embeddings of all choices of a sample, (choice, choice)."""
+def choose_judge(audit: Audit) -> tuple[str, Judge] | None:
+    """Return the judge that is there, in words and as a function of (true, predicted) pairs.
 
-    name = "cci-choice-similarity-1"
-    gives: ClassVar[Any] = Float64[np.ndarray, "choice other"]
-    choices: tuple[str, ...]
-
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """The same for every trial."""
-        rows = np.asarray(model.embed_choices(self.choices), dtype=np.float64)
-        # rows have unit length, so products are cosines
-        return [rows @ rows.T] * len(trials)
-
-    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
-        """A cosine for each pair of choices."""
-        is_table = super().accepts(array, trial)
-        return is_table and array.shape == (len(self.choices), len(self.choices))
-
-
-def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
-    """The judge that the options name, in words, and as a function of (true, predicted) pairs.
-
-    Raises UserError where what it needs is not there.
+    The paper asks a language model; else annotated families of labels decide. None without either.
     """
-    families = _families(audit, options.taxonomy)
-    kind = options.judge
-    # what is there decides, best first: the paper asks a language model
-    if kind == "auto":
-        kind = "taxonomy" if families else "embedding"
-        if "text-generator" in audit.tools:
-            kind = "llm"
-    match kind:
-        case "llm":
-            return "a language model is asked about each pair of classes", partial(
-                _ask, audit
-            )
-        case "taxonomy":
-            if not families:
-                raise UserError(
-                    "cci: judge=taxonomy without families of labels",
-                    expected="annotations['family'], or -O taxonomy=FILE.yaml (label: family)",
-                )
-            return "same family of labels", partial(_compare_families, families)
-        case _:
-            share = (
-                f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
-            )
-            return share, partial(_compare_embeddings, audit, options.alike)
-
-
-def _families(audit: Audit, file: Path | None) -> dict[str, str]:
-    """Label -> family, from the file, else from the samples' annotation."""
+    if "text-generator" in audit.tools:
+        return "a language model is asked about each pair of classes", partial(
+            _ask, audit
+        )
     families = {}
-    if file is None:
-        for sample in audit.samples:
-            family = sample.annotations.get("family")
-            if sample.label and family:
-                families[sample.label] = str(family)
-        return families
-    try:
-        content = load_yaml(file.read_bytes())
-    except (OSError, yaml.YAMLError) as error:
-        raise UserError(
-            f"cci: cannot read {file}", got=" ".join(str(error).split())
-        ) from error
-    if not isinstance(content, Mapping):
-        raise UserError(f"cci: {file}", expected="a mapping of label: family")
-    for label, family in content.items():
-        # YAML reads a bare 7 or yes as a number or a truth value, and labels are texts.
-        families[str(label)] = str(family)
-    return families
+    for sample in audit.samples:
+        family = sample.annotations.get("family")
+        if sample.label and family:
+            families[sample.label] = str(family)
+    if not families:
+        return None
+    return "same family of labels", partial(_compare_families, families)
 
 
 def _compare_families(families: Mapping[str, str], pairs: Sequence[Pair]) -> Judged:
@@ -136,25 +73,3 @@ def parse_similar(answer: str) -> bool | None:
     if denied or len(verdict) != 1:
         return None
     return verdict == {"similar"}
-
-
-def _compare_embeddings(audit: Audit, alike: float, pairs: Sequence[Pair]) -> Judged:
-    """The model's own class embeddings: what it can hardly tell apart by name."""
-    judged: Judged = {}
-    close = None
-    for true, predicted in pairs:
-        # a text of the user's own has no place among the class embeddings
-        if true in audit.labels and predicted in audit.labels:
-            # only when the first pair needs them: embeddings of all classes cost a trial
-            if close is None:
-                close = _close_labels(audit, alike)
-            row = audit.labels.index(true)
-            judged[true, predicted] = bool(close[row, audit.labels.index(predicted)])
-    return judged
-
-
-def _close_labels(audit: Audit, alike: float) -> Bool[np.ndarray, "choice choice"]:
-    # The readout needs some trial to travel with; what it returns is of the choices alone.
-    readout = ChoiceSimilarity(choices=audit.labels)
-    [outcome] = audit.respond([readout.of(audit.samples[0])])
-    return closest_pairs(np.asarray(outcome.response.readout), alike)

@@ -29,7 +29,7 @@ def m2ib(case: Case) -> Tensor:
     """
     settings = case.settings
     device = case.tower.device
-    block = _block_after(case.tower, settings.m2ib_layer)
+    block = _block_after(case.tower)
     generator = generator_for(case, "m2ib")
     entered: list[Tensor] = []
     with torch.no_grad(), hook_input(block.module, entered.append):
@@ -69,13 +69,12 @@ def information(tokens: PerToken, alpha: PerToken, variance: float) -> PerToken:
     return 0.5 * (signal + passed_noise - 1) - logsigmoid(-alpha)
 
 
-def _block_after(tower: ImageTower, layer: int | None) -> Block:
+def _block_after(tower: ImageTower) -> Block:
     """The block that the noised tokens enter; patches behind the last one may count for nothing."""
     depth = len(tower.blocks)
-    # 9 of 12 blocks in the paper: the same share of any depth
-    wanted = depth * 3 // 4 if layer is None else layer
-    # never behind the last block: there nothing would mix patches with the class token
-    return tower.blocks[min(wanted + 1, depth - 1)]
+    # 9 of 12 blocks in the paper: the same share of any depth; never behind the last block: there
+    # nothing would mix patches with the class token
+    return tower.blocks[min(depth * 3 // 4 + 1, depth - 1)]
 
 
 def _encode_from(

@@ -12,6 +12,7 @@ from cuescope_saliency.explainers.tracing import Case, repeat, similarity
 from cuescope_saliency.options import Settings
 from cuescope_sdk import UserError, derive, digest
 
+GRID = 8  # cells a side of a mask; half of them are shown (Petsiuk et al., 2018)
 CHUNK = 32  # masked images in one forward pass; it does not change what is drawn
 
 
@@ -50,8 +51,7 @@ def rise(case: Case) -> Tensor:
             total += torch.einsum("m,mrc->rc", scores, batch)
             shown += batch.sum(dim=0)
     if by_probability:
-        expected = settings.rise_masks * settings.rise_kept
-        return (total / expected).clone()
+        return (total / (settings.rise_masks / 2)).clone()
     # A pixel that no mask shows has total 0, and 0 / tiny is 0 where 0 / 0 would be NaN. The clone
     # leaves inference mode.
     tiny = torch.finfo(shown.dtype).tiny
@@ -82,17 +82,14 @@ def _masks(
     """Smooth masks in [0, 1]: a grid of 0 and 1, enlarged bilinearly and cropped at random."""
     generator = torch.Generator().manual_seed(derive(settings.seed, "rise"))
     count = settings.rise_masks
-    cells = settings.rise_grid
     # all at once, before any chunk: the draw must not depend on CHUNK
-    grids = (
-        torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
-    )
-    height = math.ceil(rows / cells)
-    width = math.ceil(cols / cells)
+    grids = torch.rand((count, 1, GRID, GRID), generator=generator) < 0.5
+    height = math.ceil(rows / GRID)
+    width = math.ceil(cols / GRID)
     # Enlarged to a cell more than the image, so that a shift by less than a cell stays inside.
     up = torch.randint(height, (count,), generator=generator).tolist()
     left = torch.randint(width, (count,), generator=generator).tolist()
-    size = ((cells + 1) * height, (cells + 1) * width)
+    size = ((GRID + 1) * height, (GRID + 1) * width)
     for start in range(0, count, CHUNK):
         chunk = grids[start : start + CHUNK].float()
         masks = []

@@ -8,12 +8,11 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder, Table
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.statistics import Correlation, Groups, mean_interval
+from cuescope_sdk.statistics import Correlation, Groups, holm, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
 from cuescope_spurlens.answers import ask_more
 from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
 from cuescope_spurlens.curating import filter_proposals
-from cuescope_spurlens.scores import correct_p_values
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
@@ -113,9 +112,7 @@ def _compare_rankings(
         figures.append(
             measure_gap(audit, study, answers, result, case, sides, results.draws, rng)
         )
-    q_values = correct_p_values(
-        [again.p_value for again in figures], audit.options.correction
-    )
+    q_values = holm([again.p_value for again in figures])
     for (result, case), again, q in zip(ranked, figures, q_values, strict=True):
         gap = result.strongest_gap
         # compared by ranks, for each detector has a scale of its own
