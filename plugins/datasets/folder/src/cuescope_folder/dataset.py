@@ -14,7 +14,7 @@ from cuescope_folder.answers import (
     shared_choices,
     shorten_list,
 )
-from cuescope_folder.fetched import require_unchanged_copies
+from cuescope_folder.copies import require_unchanged_copies
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import Item, canonical_split
 from cuescope_folder.options import SampleOptions
@@ -87,7 +87,7 @@ class FileSamples(Plugin):
         files: list[Path] = []
         for item in items:
             files += with_mask(item, needed_files(item, options.frames))
-        probes = probe_all(files, context, options.max_pixels)
+        probes = probe_all(files, context)
         items, passed_over["turned"] = as_shown(
             items, probes, options.boxes_in, options.max_bad
         )
