@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope_planted_cues.auditors import SHEET
 from cuescope_planted_cues.findings import read_findings
 from cuescope_planted_cues.matching import Sheet, is_planted
 from cuescope_planted_cues.planted.painting import NAMES, Kind, paint
-from cuescope_planted_cues.sheet_methods import SHEET
 from cuescope_planted_cues.tables import Result, auroc_of_cases, precision, promises
 from cuescope_planted_cues.worlds import Role
 from cuescope_planted_cues.zoo import zoo

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cuescope_planted_cues.tables import Result
     from cuescope_planted_cues.worlds import Configuration
 
-VERSION = 2  # raise it when equal settings give other grades
+VERSION = 3  # raise it when equal settings give other grades
 QUICK = 18
 QUICK_AUDITORS = ("trove", "error-ranker", "gap-ranker")
 RIVALS = ("domino", "george", "distilling-failures")
@@ -63,14 +63,6 @@ class AuditorsOptions(Options):
     list: Path | None = Field(
         None, description="write the configurations here for another auditor, and stop"
     )
-    export: Path | None = Field(
-        None,
-        description="write samples, answers and embeddings into this folder for another auditor, "
-        "and stop",
-    )
-    secret: Annotated[Path | None, Names.file()] = Field(
-        None, description="file of a secret: a sealed part is drawn from it"
-    )
 
 
 class AuditorsBench(Plugin):
@@ -80,7 +72,7 @@ class AuditorsBench(Plugin):
     options: AuditorsOptions
 
     def run(self) -> Iterator[Table]:
-        """Promises, auditors, trials, effects, strength, kinds of cues, and all configurations."""
+        """Promises, auditors, effects, trials, and all configurations."""
         from cuescope_planted_cues.tables import all_tables, markdown
 
         chosen = self._configurations()
@@ -88,9 +80,6 @@ class AuditorsBench(Plugin):
         # nothing is trained for a list
         if self.options.list is not None:
             yield self._write_list(self.options.list, chosen)
-            return
-        if self.options.export is not None:
-            yield self._export(self.options.export, chosen)
             return
         folder = self.options.out or self.context.cache / "bench" / "auditors"
         tables = list(all_tables(self._results(chosen, folder)))
@@ -103,22 +92,14 @@ class AuditorsBench(Plugin):
         options = self.options
         if options.list is not None:
             OutputFile(".json").require("--list", options.list)
-        for name, folder in (("--out", options.out), ("--export", options.export)):
-            if folder is not None:
-                OutputFile().require(name, folder)
-
-    @cached_property
-    def _secret(self) -> str | None:
-        from cuescope_planted_cues.sealing import read_secret
-
-        file = self.options.secret
-        return read_secret(file) if file else None
+        if options.out is not None:
+            OutputFile().require("--out", options.out)
 
     @cached_property
     def _everything(self) -> "list[Configuration]":
         from cuescope_planted_cues.zoo import zoo
 
-        return zoo(self._secret)
+        return zoo()
 
     @cached_property
     def _stated(self) -> "Stated | None":
@@ -134,7 +115,7 @@ class AuditorsBench(Plugin):
 
     def _zoo(self) -> "Zoo":
         from cuescope_planted_cues.findings import Zoo
-        from cuescope_planted_cues.sealing import ZOO_VERSION, hash_of
+        from cuescope_planted_cues.naming import ZOO_VERSION, hash_of
 
         return Zoo(
             version=ZOO_VERSION,
@@ -147,17 +128,12 @@ class AuditorsBench(Plugin):
         self, configurations: "Sequence[Configuration]"
     ) -> "dict[str, Configuration]":
         """By opaque names, whose order tells nothing either."""
-        from cuescope_planted_cues.sealing import opaque_name
+        from cuescope_planted_cues.naming import opaque_name
 
-        named = {
-            opaque_name(configuration, self._secret): configuration
-            for configuration in configurations
-        }
+        named = {opaque_name(each): each for each in configurations}
         return dict(sorted(named.items()))
 
     def _configurations(self) -> "list[Configuration]":
-        from cuescope_planted_cues.composites import has_assets
-
         options = self.options
         everything = self._everything
         if options.quick and options.configs:
@@ -172,26 +148,14 @@ class AuditorsBench(Plugin):
             )
         # told now, for the file is graded only after toys were trained
         _ = self._stated
-        chosen = everything[: QUICK if options.quick else options.configs]
-        if has_assets():
-            return chosen
-        drawn = [
-            configuration for configuration in chosen if not configuration.needs_assets
-        ]
-        if len(drawn) < len(chosen):
-            self.context.announce(
-                f"{len(chosen) - len(drawn)} configurations are left out: real photos and weights "
-                "are not here (README)"
-            )
-        return drawn
+        return everything[: QUICK if options.quick else options.configs]
 
     def _write_list(self, file: Path, chosen: "Sequence[Configuration]") -> Table:
         """What another auditor needs of each configuration; nothing of the answer sheet."""
-        options = {"secret": str(self.options.secret)} if self.options.secret else {}
         configurations = {}
         for name in self._by_name(chosen):
             spec = f"planted-trial:{name}"
-            configurations[name] = {"model": spec, "data": spec, "options": options}
+            configurations[name] = {"model": spec, "data": spec}
         content = {
             "zoo": self._zoo().model_dump(),
             "configurations": configurations,
@@ -202,18 +166,6 @@ class AuditorsBench(Plugin):
             ("file", "configurations", "zoo"),
             [(str(file), len(chosen), self._zoo().hash)],
             "the package's README shows how to see their samples and ask their models.",
-        )
-
-    def _export(self, folder: Path, chosen: "Sequence[Configuration]") -> Table:
-        from cuescope_planted_cues.exporting import export
-
-        export(folder, self._by_name(chosen), self.context)
-        write_atomically(folder / "zoo.json", self._zoo().model_dump_json())
-        return Table.of(
-            "Configurations",
-            ("folder", "configurations", "zoo"),
-            [(str(folder), len(chosen), self._zoo().hash)],
-            "the README of cuescope-planted-cues says what the files hold.",
         )
 
     def _results(
@@ -237,7 +189,6 @@ class AuditorsBench(Plugin):
             context.device,
             context.cache,
             folder,
-            self._secret,
             self.options.confirm,
         )
         # grades of another version, seed or device are no grades of this run
@@ -287,7 +238,7 @@ class AuditorsBench(Plugin):
         Of a submission its auditor alone: the zoo's own were graded for everybody.
         """
         from cuescope_planted_cues.grading import parse_auditor
-        from cuescope_planted_cues.sealing import opaque_name
+        from cuescope_planted_cues.naming import opaque_name
 
         about = f"audit {name_of(configuration)}"
         stated = self._stated
@@ -298,7 +249,7 @@ class AuditorsBench(Plugin):
             # no part of it is done again when further auditors join
             yield f"{about} own {digest(own)}", (own, None)
         else:
-            of_this = stated.of(opaque_name(configuration, self._secret))
+            of_this = stated.of(opaque_name(configuration))
             # with a digest of what is stated, so that a changed file is graded anew
             said = digest(stated.auditor, of_this.model_dump_json())
             yield f"{about} stated {said}", ((), stated)

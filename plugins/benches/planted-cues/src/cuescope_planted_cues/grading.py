@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from cuescope.application import Runner
-from cuescope_planted_cues.baselines import ERRORS
+from cuescope_planted_cues.auditors import ERRORS, OWN, SHEET, STATED, shelf
 from cuescope_planted_cues.findings import Stated
 from cuescope_planted_cues.matching import Answer, Match, Sheet, is_planted, match_of
-from cuescope_planted_cues.sealing import opaque_name
-from cuescope_planted_cues.sheet_methods import SHEET, STATED
-from cuescope_planted_cues.shelf import OWN, shelf
+from cuescope_planted_cues.naming import opaque_name
 from cuescope_planted_cues.worlds import BASELINES, Configuration
 from cuescope_sdk import (
     Context,
@@ -47,12 +45,7 @@ class Settings:
     device: str
     cache: Path
     folder: Path
-    secret: str | None = None
     confirms: bool = True
-
-    def name_of(self, configuration: Configuration) -> str:
-        """What an outsider knows it by."""
-        return opaque_name(configuration, self.secret)
 
     def runner(self, folder: Path) -> Runner:
         """Answers are kept in memory, for the auditors of one configuration together."""
@@ -140,7 +133,7 @@ class _Bench:
         return graded
 
     def _audit_stated(self, stated: Stated) -> Graded:
-        of_configuration = stated.of(self.settings.name_of(self.configuration))
+        of_configuration = stated.of(opaque_name(self.configuration))
         options = {"stated": of_configuration.model_dump(mode="json")}
         grades = self._audit(self._request(STATED, options))
         # those of the auditor itself: reading its findings has cost calls of its own

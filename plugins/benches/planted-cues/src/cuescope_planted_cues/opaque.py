@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from cuescope_planted_cues.sealing import opaque_name, read_secret
+from cuescope_planted_cues.naming import opaque_name
 from cuescope_planted_cues.worlds import Configuration
 from cuescope_sdk import (
     Audit,
@@ -18,7 +17,6 @@ from cuescope_sdk import (
     Frame,
     LazyWeights,
     Model,
-    Names,
     Options,
     Plugin,
     Request,
@@ -41,32 +39,23 @@ class OpaqueOptions(Options):
     name: Annotated[str, Words()] = Field(
         description="as `cuescope bench auditors --list FILE` writes it",
     )
-    secret: Annotated[Path | None, Names.file()] = Field(
-        None,
-        description="file of the secret of a sealed part; default: the public part",
-    )
 
 
-@lru_cache(maxsize=2)
-def _by_name(secret: str | None) -> dict[str, Configuration]:
+@cache
+def _by_name() -> dict[str, Configuration]:
     from cuescope_planted_cues.zoo import zoo
 
-    return {
-        opaque_name(configuration, secret): configuration
-        for configuration in zoo(secret)
-    }
+    return {opaque_name(configuration): configuration for configuration in zoo()}
 
 
 def find_configuration(options: OpaqueOptions) -> Configuration:
     """The one of this name; raises UserError where there is none."""
-    secret = read_secret(options.secret) if options.secret else None
-    configurations = _by_name(secret)
-    if options.name not in configurations:
+    if options.name not in _by_name():
         raise UserError(
             f"planted-trial: no configuration '{options.name}'",
             expected="a name as `cuescope bench auditors --list FILE` writes it",
         )
-    return configurations[options.name]
+    return _by_name()[options.name]
 
 
 class OpaqueData(Plugin):
@@ -99,8 +88,7 @@ class OpaqueData(Plugin):
 def audit_of(configuration: Configuration, context: Context) -> Audit:
     """The half of a configuration that auditors see, and its model, which can be asked."""
     from cuescope.application import Runner
-    from cuescope_planted_cues.baselines import ERRORS
-    from cuescope_planted_cues.shelf import shelf
+    from cuescope_planted_cues.auditors import ERRORS, shelf
 
     model, model_options = configuration.model
     data, data_options = configuration.data
@@ -135,7 +123,7 @@ class OpaqueModel(Plugin, LazyWeights):
     capabilities: Capabilities = Capabilities(outputs=frozenset({"logits"}))
 
     def __init__(self, options: OpaqueOptions, context: Context) -> None:
-        from cuescope_planted_cues.shelf import shelf
+        from cuescope_planted_cues.auditors import shelf
 
         super().__init__(options, context)
         configuration = find_configuration(options)
