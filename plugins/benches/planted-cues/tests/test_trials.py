@@ -16,11 +16,9 @@ from cuescope_planted_cues.bench import AuditorsBench, AuditorsOptions
 from cuescope_planted_cues.dialled import mix, share_of_taught
 from cuescope_planted_cues.grading import _Bench
 from cuescope_planted_cues.matching import Answer, Sheet, is_planted, match_of
-from cuescope_planted_cues.naming import opaque_name
-from cuescope_planted_cues.opaque import OpaqueData, OpaqueOptions
-from cuescope_planted_cues.zoo import CLIPS, zoo
+from cuescope_planted_cues.zoo import zoo
 from cuescope_sdk import Context, Feature, Occurrence, Response, UserError
-from cuescope_testing import DatasetContract, run_audit
+from cuescope_testing import run_audit
 
 NORTH = range(200)
 
@@ -170,64 +168,9 @@ def test_no_file_of_a_run_is_written_over(tmp_path: Path) -> None:
     run.mkdir()
     report = run / "report.json"
     report.write_text(json.dumps({"seal": "a", "title": "b"}))
-    for options in ({"list": report}, {"out": run}):
-        with pytest.raises(UserError, match="one of the run"):
-            next(bench(**options).run())
+    with pytest.raises(UserError, match="one of the run"):
+        next(bench(out=run).run())
     assert json.loads(report.read_text())["title"] == "b"
-
-
-def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
-    """Whoever mails a folder may have put it there."""
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "notes").write_text("mine")
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "zoo.json").symlink_to(mine / "notes")
-    with pytest.raises(UserError, match="leads out of"):
-        next(bench(out=theirs).run())
-    list(bench(list=theirs / "zoo.json").run())
-    assert json.loads((theirs / "zoo.json").read_text())["zoo"]
-    assert (mine / "notes").read_text() == "mine"
-
-
-def test_a_list_tells_names_and_nothing_else(tmp_path: Path) -> None:
-    """Names alone say which configuration it is; the seed decides which half is seen."""
-    listed = {}
-    for seed in (0, 3):
-        file = tmp_path / f"{seed}.json"
-        list(bench(seed, list=file).run())
-        listed[seed] = json.loads(file.read_text())
-        assert listed[seed]["zoo"]["seed"] == seed
-    words = json.dumps(listed[0])
-    for word in ("mark", "haze", "cause", "decoy", "null", "moving", "learned"):
-        assert word not in words
-    names = list(listed[0]["configurations"])
-    assert len(names) == 6
-    assert names == sorted(names)
-    name = opaque_name(CLIPS.null(60))
-    halves = []
-    for seed in (0, 3):
-        data = OpaqueData(OpaqueOptions(name=name), Context(seed=seed))
-        assert len(data) == 420
-        assert data[0].annotations == {}
-        halves.append({data[n].key for n in range(len(data))})
-    assert 100 < len(halves[0] & halves[1]) < 320
-    with pytest.raises(UserError, match="no configuration 'mark'"):
-        OpaqueData(OpaqueOptions(name="mark"), Context())
-
-
-def test_a_submission_of_another_zoo_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "list.json"
-    list(bench(list=file).run())
-    known = json.loads(file.read_text())["zoo"]
-    nothing = {"model_calls": 0, "features": []}
-    content = {"auditor": "mine", "configurations": {"elsewhere": nothing}}
-    for change in ({"version": 1}, {"seed": 3}, {}):
-        file.write_text(json.dumps(content | {"zoo": known | change}))
-        named = f"zoo.{next(iter(change))}" if change else "configuration 'elsewhere'"
-        with pytest.raises(UserError, match=named):
-            list(bench(findings=file).run())
 
 
 def test_the_baselines_rank_errors_and_gaps_of_any_model() -> None:
@@ -242,11 +185,3 @@ def test_the_baselines_rank_errors_and_gaps_of_any_model() -> None:
     assert any(score.finding for score in gaps.scores)
     # the fake's corner is an eighth of its picture, and costs nearly all
     assert max(score.value or 0 for score in gaps.scores) > 0.5
-
-
-@pytest.mark.long
-class TestOpaqueData(DatasetContract):
-    plugin = OpaqueData
-    split_names = ()
-    options = {"name": opaque_name(CLIPS.null(60))}
-    other_options = {"name": opaque_name(CLIPS.null(61))}

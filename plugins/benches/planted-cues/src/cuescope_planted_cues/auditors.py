@@ -1,4 +1,4 @@
-"""Auditors that are no plugins: the answer sheet, findings read from a file, and two baselines.
+"""Auditors that are no plugins: the answer sheet, and two baselines.
 
 The baselines know of no cue: they list what a bench must not take for a find.
 """
@@ -13,7 +13,6 @@ from PIL import Image
 from scipy.cluster.vq import kmeans2
 
 from cuescope_planted_cues.dialled import DIALLED, Dialled
-from cuescope_planted_cues.findings import StatedConfiguration
 from cuescope_planted_cues.planted import WORD
 from cuescope_sdk import (
     Audit,
@@ -33,7 +32,6 @@ from cuescope_sdk.maths import softmax
 from cuescope_testing import PluginShelf
 
 SHEET = "answer-sheet"
-STATED = "stated-findings"
 ERRORS = "error-ranker"
 GAPS = "gap-ranker"
 LEAST_GAP = 0.1
@@ -142,44 +140,6 @@ class AnswerSheet(Auditor):
         keys = {sample.key for sample in audit.samples}
         every = map(data.__getitem__, range(len(data)))
         return (sample for sample in every if sample.key in keys)
-
-
-class StatedOptions(Options):
-    """Whose findings."""
-
-    stated: StatedConfiguration
-
-
-class StatedFindings(Auditor):
-    """What another auditor says that it found (the README has the format)."""
-
-    title = "Stated findings"
-    metrics = (Metric(name="score", title="Score", meaning="as the auditor gave it"),)
-    Options = StatedOptions
-    options: StatedOptions
-
-    @hookimpl
-    def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """Each feature once."""
-        for number, finding in enumerate(self.options.stated.features):
-            yield finding.feature(number)
-
-    @hookimpl
-    def compute_scores(
-        self,
-        audit: Audit,
-        features: Sequence[Feature],
-        outcomes: Sequence[Outcome],
-    ) -> Iterator[Score]:
-        """The stated scores, in their order."""
-        for number, finding in enumerate(self.options.stated.features):
-            yield Score(
-                feature=finding.feature(number).key,
-                label=finding.label,
-                metric="score",
-                value=finding.score,
-                finding=finding.finding,
-            )
 
 
 class ErrorRanker(Auditor):
@@ -303,7 +263,6 @@ def thumbnails(sample: Sample) -> Float[np.ndarray, "frame cell"]:
 
 OWN: dict[tuple[str, str], type[Plugin]] = {
     ("method", SHEET): AnswerSheet,
-    ("method", STATED): StatedFindings,
     ("method", ERRORS): ErrorRanker,
     ("method", GAPS): GapRanker,
     ("model", DIALLED): Dialled,
