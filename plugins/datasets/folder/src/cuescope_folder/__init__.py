@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.copies import Copies
-from cuescope_folder.dataset import NAMED, FileSamples, Found
+from cuescope_folder.dataset import FileSamples, Found
 from cuescope_folder.exports import Export, find_export
 from cuescope_folder.layout import (
     Nested,
@@ -130,10 +130,10 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
     if all(item.label is None for item in items):
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
-        passed_over["empty classes"] = shorten_list(empty, NAMED)
+        passed_over["empty classes"] = shorten_list(empty)
     if tables := tables_in(root):
         passed_over["not read"] = (
-            f"{shorten_list(tables, NAMED)} (-D manifest={tables[0]} reads it)"
+            f"{shorten_list(tables)} (-D manifest={tables[0]} reads it)"
         )
     return Found(root, items, frozenset(), unread, passed_over)
 

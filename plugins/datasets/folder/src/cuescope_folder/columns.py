@@ -40,30 +40,34 @@ class Columns:
     @property
     def files(self) -> dict[str, str]:
         """Those that hold files, by the names that a manifest has for them."""
-        roles = {"image": "path", "mask": "mask"}
-        return {self.of[role]: name for role, name in roles.items() if role in self.of}
+        names = {}
+        for role, name in (("image", "path"), ("mask", "mask")):
+            if role in self.of:
+                names[self.of[role]] = name
+        return names
 
     @property
     def words(self) -> str:
         """ "image 'img' (guessed; -D image=COLUMN takes another), label 'fine_label'"."""
         words = []
         for role, name in self.of.items():
-            guess = (
-                f" (guessed; -D {role}=COLUMN takes another)"
-                if role in self.guessed
-                else ""
-            )
-            words.append(f"{role} '{name}'{guess}")
+            word = f"{role} '{name}'"
+            if role in self.guessed:
+                word += f" (guessed; -D {role}=COLUMN takes another)"
+            words.append(word)
         return ", ".join(words)
 
     def cells(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
         """The cells of a row as a manifest has them; raises UserError for a label that is none."""
         # a null is a missing cell, as in a manifest
-        cells = {name: row[name] for name in self.others if row[name] is not None}
+        columns = dict(zip(self.others, self.others, strict=True))
         for role in ("choices", "question"):
-            cell = row[self.of[role]] if role in self.of else None
-            if cell is not None:
-                cells[role] = cell
+            if role in self.of:
+                columns[role] = self.of[role]
+        cells: dict[str, Any] = {}
+        for name, column in columns.items():
+            if row[column] is not None:
+                cells[name] = row[column]
         cells["label"] = self._label(
             row[self.of["label"]], cells.get("choices"), location
         )
@@ -104,35 +108,37 @@ def choose_columns(
 
     Raises UserError where images or labels are in none, or in one of several.
     """
-
-    def of_kind(*kinds: type) -> list[str]:
-        return [name for name, kind in features.items() if isinstance(kind, kinds)]
-
-    media = of_kind(source.Image, source.Video)
+    media = _of_kind(features, source.Image, source.Video)
     # a mask is an image too, and would make two columns to choose from
     masks = [name for name in media if name.lower() in USUAL["mask"]]
+    texts = []
+    labels = _of_kind(features, source.ClassLabel)
+    named = []
+    for name, kind in features.items():
+        if getattr(kind, "dtype", "") == "string":
+            texts.append(name)
+        if name not in media and name.lower() in USUAL["label"]:
+            named.append(name)
+    # of this name is what a person says
+    masks = [name for name in masks if name != given.get("image")]
     fitting = {
         "image": [name for name in media if name not in masks],
-        "label": of_kind(source.ClassLabel)
-        or [name for name in features if name not in media],
-        "question": [
-            name
-            for name, kind in features.items()
-            if getattr(kind, "dtype", "") == "string"
-        ],
-        "choices": of_kind(list, source.List),
-        "mask": [name for name in masks if name != given.get("image")],
+        "label": labels or named,
+        "question": texts,
+        "choices": _of_kind(features, list, source.List),
+        "mask": masks,
     }
-    columns = {}
-    guessed = []
+    columns: dict[str, str] = {}
+    guessed: list[str] = []
     for role, candidates in fitting.items():
-        name = given.get(role)
-        if name is None:
-            name = _guess(role, candidates)
+        chosen = given.get(role)
+        if chosen is None:
+            chosen = _guess(role, candidates)
             # an option takes another column for these roles only
-            guessed += [role] if name and role in given else []
-        if name:
-            columns[role] = name
+            if chosen and role in given:
+                guessed.append(role)
+        if chosen:
+            columns[role] = chosen
         elif role in NEEDED:
             raise UserError(
                 f"hf: {repository}: which column is the {role}?",
@@ -147,19 +153,18 @@ def choose_columns(
                 remedy=nearest(name, list(features)),
             )
         if role == "image" and name not in media:
+            expected = "a column of type Image or Video"
+            if media:
+                expected = f"one of {', '.join(media)}"
             raise UserError(
                 f"hf: column '{name}' of {repository} holds no images or videos",
-                expected=f"one of {', '.join(media)}"
-                if media
-                else "a column of type Image or Video",
+                expected=expected,
                 got=str(features[name])[:60],
             )
     # a manifest would read a reserved name as something else
-    others = [
-        name
-        for name in of_kind(source.Value)
-        if name not in columns.values() and name.lower() not in RESERVED
-    ]
+    reserved = {*columns.values(), *filter(_is_reserved, features)}
+    values = _of_kind(features, source.Value)
+    others = [name for name in values if name not in reserved]
     kind = features[columns["label"]]
     return Columns(
         columns,
@@ -167,6 +172,14 @@ def choose_columns(
         tuple(kind.names) if isinstance(kind, source.ClassLabel) else (),
         tuple(guessed),
     )
+
+
+def _is_reserved(name: str) -> bool:
+    return name.lower() in RESERVED
+
+
+def _of_kind(features: Mapping[str, Any], *kinds: type) -> list[str]:
+    return [name for name, kind in features.items() if isinstance(kind, kinds)]
 
 
 def _guess(role: str, candidates: Sequence[str]) -> str | None:

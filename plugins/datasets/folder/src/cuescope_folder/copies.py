@@ -92,11 +92,9 @@ class Copies:
         if records is None:
             records = list(read())
             for record in records:
-                named = filter(self._is_copy, record.cells.values())
-                record.files = {
-                    name: str(self.files[name].relative_to(self._images))
-                    for name in named
-                }
+                for name in filter(self._is_copy, record.cells.values()):
+                    place = self.files[name].relative_to(self._images)
+                    record.files[name] = str(place)
             # default=str: a cell may hold a date
             content = json.dumps([vars(record) for record in records], default=str)
             write_sealed(self.folder / f"{stamp}.json", content.encode())

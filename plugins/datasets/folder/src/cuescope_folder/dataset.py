@@ -39,8 +39,6 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.data import Unread, probe_all
 
-NAMED = 5  # files that a fact or an error lists
-
 
 @dataclass(frozen=True)
 class Found:
@@ -97,11 +95,10 @@ class FileSamples(Plugin):
         if problems:
             unread.add("damaged", count=len(problems))
         passed_over["left out"] = unread.in_words()
-        passed_over["not whole"] = shorten_list(losses(items, probes), NAMED, "; ")
+        passed_over["not whole"] = shorten_list(losses(items, probes), separator="; ")
         passed_over["contradictions"] = shorten_list(
             contradictions(self._samples),
-            NAMED,
-            "; ",
+            separator="; ",
         )
         # an empty fact would be a line that says nothing
         passed_over = {name: words for name, words in passed_over.items() if words}
@@ -173,7 +170,7 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
     raise BadDataError(
         f"folder: {len(problems)} of {items} samples cannot be read",
         expected=f"at most {max_bad:.1%}",
-        got=shorten_list(problems, NAMED, "; "),
+        got=shorten_list(problems, separator="; "),
         remedy=f"Mend or remove them{accept}",
     )
 
@@ -213,6 +210,6 @@ def _facts(
     facts = {"files": ", ".join(counts), "skipped": "none"}
     if problems:
         facts["skipped"] = (
-            f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
+            f"{len(problems)} unreadable: {shorten_list(problems, separator='; ')}"
         )
     return facts

@@ -112,11 +112,13 @@ class Export:
             classes = picture.classes
             key = printable_name(str(PurePosixPath(file.relative_to(self.root))))
             annotations: dict[str, Any] = {}
-            if picture.regions:
-                annotations["boxes"] = tuple(
-                    Detection(name=region.name, score=1.0, box=region.box)
-                    for region in picture.regions
-                )
+            # annotated, so certain
+            boxes = [
+                Detection(name=region.name, score=1.0, box=region.box)
+                for region in picture.regions
+            ]
+            if boxes:
+                annotations["boxes"] = tuple(boxes)
             if len(classes) > 1:
                 annotations["objects"] = tuple(classes)
             if picture.size:
@@ -147,8 +149,11 @@ class Export:
 
     def reasons(self) -> str:
         """What is not shown, in words."""
-        counts = self.left_out.items()
-        return ", ".join(f"{count:,} {why}" for why, count in counts if count)
+        reasons = []
+        for why, count in self.left_out.items():
+            if count:
+                reasons.append(f"{count:,} {why}")
+        return ", ".join(reasons)
 
 
 def find_export(root: Path, files: Sequence[PurePosixPath]) -> Export | None:
@@ -205,11 +210,10 @@ def _voc(export: Export) -> bool:
     """XML of Pascal VOC, of LabelMe's web page and of Roboflow: a file a picture."""
     root = export.root
     splits, classes = _image_sets(root)
-    masks = {
-        file.stem: root / file
-        for file in export.names.files
-        if file.parent.name == "SegmentationClass"
-    }
+    masks = {}
+    for outline in export.names.files:
+        if outline.parent.name == "SegmentationClass":
+            masks[outline.stem] = root / outline
     export.layout = "Pascal VOC"
     found = sorted(_files(root, "*.xml"))
     for file in found:
@@ -221,17 +225,14 @@ def _voc(export: Export) -> bool:
         name = _text(tree, "filename")
         image = export.names.find(name, "JPEGImages") or export.names.find(file.stem)
         folders = () if image is None else image.relative_to(root).parts[:-1]
-        export.add(
-            name if image is None else image.relative_to(root),
-            "",
-            Picture(
-                labels=classes.get(file.stem, ()),
-                regions=[_voc_box(thing, file) for thing in tree.iter("object")],
-                mask=masks.get(file.stem),
-                split=splits.get(file.stem) or _split_of(folders),
-                size=_voc_size(tree),
-            ),
+        shown = Picture(
+            labels=classes.get(file.stem, ()),
+            regions=[_voc_box(thing, file) for thing in tree.iter("object")],
+            mask=masks.get(file.stem),
+            split=splits.get(file.stem) or _split_of(folders),
+            size=_voc_size(tree),
         )
+        export.add(name if image is None else image.relative_to(root), "", shown)
     # lists of classes alone, without boxes
     if not found:
         for stem, labels in classes.items():
@@ -526,13 +527,10 @@ def _label_studio(document: Any, file: Path, export: Export) -> bool:
                     name = str((value.get("rectanglelabels") or [""])[0])
                     regions.append(_region(name, _studio_box(value, size), file))
         if "annotations" not in task:  # the short form: columns as in its CSV
-            labels += [
-                str(value)
-                for name, value in task.items()
-                if name not in STUDIO_COLUMNS
-                and isinstance(value, str)
-                and value != cell
-            ]
+            for name, value in task.items():
+                is_label = isinstance(value, str) and value != cell
+                if is_label and name not in STUDIO_COLUMNS:
+                    labels.append(value)
         export.add(cell, "", Picture(labels, regions, size=size))
     return True
 
@@ -603,11 +601,10 @@ def _masks_beside(export: Export) -> bool:
     images = tops - set(masks)
     if len(masks) != 1 or len(images) != 1 or not is_part(next(iter(images))):
         return False
-    by_stem = {
-        file.with_suffix("").parts[1:]: export.root / file
-        for file in files
-        if file.parts[0] == masks[0]
-    }
+    by_stem = {}
+    for file in files:
+        if file.parts[0] == masks[0]:
+            by_stem[file.with_suffix("").parts[1:]] = export.root / file
     for file in files:
         if file.parts[0] in images:
             mask = by_stem.get(file.with_suffix("").parts[1:])

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -86,10 +87,9 @@ def _records(shard: str, title: str, copies: Copies, roots: Roots) -> Iterator[R
     """The samples of a shard, in order: cells, where they stand, suffixes that are not read."""
     try:
         # WebDataset keeps the files of a sample side by side
-        for key, members in groupby(_members(shard, roots), lambda member: member[0]):
-            yield _record(
-                title, key, {suffix: part for _, suffix, part in members}, copies
-            )
+        for key, members in groupby(_members(shard, roots), itemgetter(0)):
+            parts = {suffix: content for _, suffix, content in members}
+            yield _record(title, key, parts, copies)
     except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
         raise UserError(
             f"folder: cannot read the shard {shard}", got=str(error)[:100]
@@ -177,10 +177,8 @@ def _class_names(shards: Sequence[str]) -> dict[str, str]:
         if file.is_file():
             # nobody typed its name, and it may be a link
             inside(folder, file, f"folder: {CLASS_NAMES}")
-            return {
-                str(number): name
-                for number, name in enumerate(read_names(file, "names"))
-            }
+            names = enumerate(read_names(file, "names"))
+            return {str(number): name for number, name in names}
     return {}
 
 

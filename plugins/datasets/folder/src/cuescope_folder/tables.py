@@ -29,8 +29,6 @@ COLUMNS = (
 # what Label Studio writes beside the data and the label
 STUDIO = {"annotation_id", "annotator", "lead_time"}
 FILES = ("video", "image", "file", "filename")  # what others call the path
-_NAMED = 20  # columns that an error lists
-_SHOWN = 60  # letters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +92,12 @@ def _records(manifest: Path, copies: Copies) -> Iterator[Record]:
     columns = _byte_columns(manifest)
     table = LogFile(manifest, "folder").parquet_rows()
     for number, (place, row) in enumerate(table, start=1):
-        named = {
-            column: _keep(cell, number, column, copies)
-            if column in columns
-            else plain(cell)
-            for column, cell in row.items()
-        }
+        named: dict[str, Any] = {}
+        for column, cell in row.items():
+            if column in columns:
+                named[column] = _keep(cell, number, column, copies)
+            else:
+                named[column] = plain(cell)
         yield Record(location=place.removeprefix("folder: "), cells=named)
 
 
@@ -178,7 +176,7 @@ def with_named_columns(
         if role not in found and role in COLUMNS:
             raise UserError(
                 f"folder: manifest {name} has no column '{column}'",
-                expected=shorten_list(columns, _NAMED),
+                expected=shorten_list(columns),
                 remedy=nearest(column, columns),
             )
     return result
@@ -277,8 +275,8 @@ def _missing(
     name: str, needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
 ) -> UserError:
     """The columns that are missing, and how to name them."""
-    shown = [column[:_SHOWN] for column in columns]
-    listed = shorten_list(shown, _NAMED) or "that are all empty"
+    shown = [column[:60] for column in columns]
+    listed = shorten_list(shown) or "that are all empty"
     option = "image" if "path" in needed else "label"
     # "video_path" and "gold_label" hold the word itself
     meant = [column for column in shown if column.lower().endswith(tuple(words))]
