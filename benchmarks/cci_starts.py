@@ -105,9 +105,9 @@ def overlaps_by_start(audit: Audit) -> dict[str, list[float]]:
         singles = []
         for start in (Start(image.cluster, image.drops), *image.further):
             alone = replace(image, cluster=start.cluster, drops=start.drops, further=())
-            importance = alone.map_of(str(sample.label), options.negative)
+            importance = alone.map_of(str(sample.label))
             singles.append(overlap(audit, sample, importance))
-        mean = image.map_of(str(sample.label), options.negative)
+        mean = image.map_of(str(sample.label))
         figures[ONE].append(float(np.mean(singles)))
         figures[SEVERAL].append(overlap(audit, sample, mean))
     return figures

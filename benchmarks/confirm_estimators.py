@@ -1,6 +1,6 @@
 """`confirm` beside plain estimators, all on the same kept rows of worlds.
 
-    python benchmarks/confirm_worlds.py --world 14 --rows FOLDER
+    python benchmarks/confirm_worlds.py --world 21 --rows FOLDER
     python benchmarks/confirm_estimators.py --rows FOLDER [--cases]
 
 The first keeps every sample, intervention, dose and answer of a world's cases; the second asks no

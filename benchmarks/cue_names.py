@@ -1,7 +1,7 @@
 """Where is a cue, and what is it called, by its pictures alone? Marks on photos, and worlds.
 
     python benchmarks/cue_names.py --marks first --marks second
-    python benchmarks/cue_names.py --world 9 --pure 0.8
+    python benchmarks/cue_names.py --world 6 --pure 0.8
 
 A list of pictures with the cue, of which a share is `pure`, gets its place and its name as a
 finding does; no model is asked. Of a mark (benchmarks/marks.py) and of a world's cue

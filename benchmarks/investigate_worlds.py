@@ -1,6 +1,6 @@
 """`investigate` on biased models of the worlds: which cue its report has first, and the truth.
 
-    python benchmarks/investigate_worlds.py --world 8 [--only TEXT] [--cache FOLDER]
+    python benchmarks/investigate_worlds.py --world 1 [--only TEXT] [--cache FOLDER]
 
 A case is a model that uses a cue, or does not, and its pictures. The command is given the model and
 the data, and nothing else. No sheet names the cue: all methods that fit look for it.

@@ -83,6 +83,9 @@ MACHINE = re.compile(
     r"(?<![\w.~}-])/(home|Users|root|work|mnt|scratch)/[\w.-]+"
     r"|\b(10(\.\d{1,3}){3}|192\.168(\.\d{1,3}){2})\b"
     r"|https?://[\w.-]+\.(internal|corp|local|lan)\b"
+    # and what a merge leaves
+    r"|^<{7} .*|^>{7} .*",
+    re.MULTILINE,
 )
 
 

@@ -271,7 +271,7 @@ def all_audited(folder: Path) -> list[Audited]:
             "cci",
             FakeModel,
             Squares,
-            ("-M", "lean=0"),
+            ("-O", "model.lean=0"),
             flaws=OF_PICTURES,
             planted=("-O", "model.lean=1"),
         ),

@@ -215,7 +215,7 @@ def prose(
                 f"{OPENERS[int(rng.integers(3))]} a {names[0]}, and there is a {names[1]}."
             )
         clock = Clock(len(sample.frames), None)
-        claims = tuple(step.claims for step in read_steps(reader, steps, clock))
+        claims = tuple(read_steps(reader, steps, clock))
         traces.append(TraceClaims(sample, claims))
     return traces
 

@@ -6,17 +6,9 @@ from worlds.design import World
 
 MODULES = {
     "1": "worlds.solids",
-    "2": "worlds.sprites",
     "3": "worlds.stamps",
     "6": "worlds.cloths",
-    "8": "worlds.tanks",
-    "9": "worlds.signs",
-    "12": "worlds.terrains",
-    "13": "worlds.phantoms",
-    "14": "worlds.shapes",
-    "20": "worlds.echoes",
     "21": "worlds.crossings",
-    "22": "worlds.boats",
 }
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from cuescope_planted_cues.sheet_methods import Auditor, accuracy_gap
+from cuescope_planted_cues.auditors import Auditor, accuracy_gap
 from cuescope_sdk import (
     Audit,
     Context,

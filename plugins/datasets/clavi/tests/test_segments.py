@@ -30,40 +30,30 @@ def videos(draw: st.DrawFn) -> tuple[float, list[Action]]:
 
 
 @settings(max_examples=200)
-@given(videos(), st.sampled_from([0.0, 1.0, 4.0]), st.sampled_from([None, 0.0, 5.0]))
+@given(videos(), st.sampled_from([0.0, 1.0, 4.0]))
 def test_pairs_are_those_of_a_search_through_all(
-    video: tuple[float, list[Action]], shortest: float, near: float | None
+    video: tuple[float, list[Action]], shortest: float
 ) -> None:
     def good(first: Action, second: Action) -> bool:
-        reach = 1e9 if near is None else near
         others = [action for action in actions if action not in (first, second)]
         return (
             first.name != second.name
             and first.end < second.start
             and all(one.end - one.start >= shortest for one in (first, second))
-            and not any(
-                other.name in (first.name, second.name)
-                and not (
-                    other.end <= first.start - reach
-                    or other.start >= second.end + reach
-                )
-                for other in others
-            )
+            and not any(other.name in (first.name, second.name) for other in others)
         )
 
     actions = list(dict.fromkeys(video[1]))
     expected = {pair for pair in permutations(actions, 2) if good(*pair)}
-    found = exclusive_pairs(actions, shortest=shortest, neighbourhood=near)
+    found = exclusive_pairs(actions, shortest)
     assert len(found) == len(set(found))
     assert set(found) == expected
 
 
-def test_an_action_that_recurs_spoils_the_pair_where_it_is_near() -> None:
+def test_an_action_that_recurs_spoils_the_pair() -> None:
     actions = [Action("a", 0, 4), Action("b", 6, 10), Action("a", 15, 20)]
-    assert exclusive_pairs(actions, shortest=1, neighbourhood=None) == []
-    assert exclusive_pairs(actions, shortest=1, neighbourhood=6) == []
-    kept = exclusive_pairs(actions, shortest=1, neighbourhood=5)
-    assert kept == [(actions[0], actions[1])]
+    assert exclusive_pairs(actions, 1) == []
+    assert exclusive_pairs(actions[:2], 1) == [(actions[0], actions[1])]
 
 
 @settings(max_examples=300)
@@ -77,7 +67,7 @@ def test_borders_keep_the_separation_and_stay_in_the_video(
     video: tuple[float, list[Action]], seed: int, most: float, step: float
 ) -> None:
     length, actions = video
-    for first, second in exclusive_pairs(actions, shortest=0, neighbourhood=None):
+    for first, second in exclusive_pairs(actions, 0):
         segment = cut_segment(
             first, second, length, np.random.default_rng(seed), most=most, step=step
         )

@@ -77,7 +77,7 @@ def test_edited_rows_are_read_anew(server: Any, tmp_path: Path) -> None:
     """Rows of a shard that somebody edited in the cache folder do not come back."""
     path = in_a_shard(server)
     shown(path, tmp_path)
-    (rows,) = (tmp_path / "tables").glob("*.jsonl")
+    (rows,) = (tmp_path / "tables").glob("*.json")
     written = rows.read_bytes()
     rows.write_bytes(written.replace(b"0.png", b"9.png"))
     data = Folder(Folder.Options(path=path), Context(cache=tmp_path))
@@ -87,7 +87,7 @@ def test_edited_rows_are_read_anew(server: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"[1]", b'{"cells": {}}', b'{"cells": 1, "files": {"a": 1}}', b"[" * 100_000],
+    [b"[1]", b'[{"cells": {}}]', b'[{"cells": 1, "files": {"a": 1}}]', b"[" * 100_000],
 )
 def test_sealed_rows_that_are_none_are_read_anew(
     server: Any, tmp_path: Path, content: bytes
@@ -95,7 +95,7 @@ def test_sealed_rows_that_are_none_are_read_anew(
     """Whoever mails a cache folder can compute a seal."""
     path = in_a_shard(server)
     colours = shown(path, tmp_path)
-    (rows,) = (tmp_path / "tables").glob("*.jsonl")
+    (rows,) = (tmp_path / "tables").glob("*.json")
     write_sealed(rows, content)
     assert shown(path, tmp_path) == colours
 

@@ -160,7 +160,7 @@ def test_paths_that_stay_inside_are_not_refused(data, image, opened):
         (
             "manifest.csv",
             "path,lable\n1.png,a\n",
-            "no column 'label' or 'answer'.*-O data.label=lable",
+            "no column 'label' or 'answer'.*Did you mean 'lable'",
         ),
         (
             "manifest.csv",

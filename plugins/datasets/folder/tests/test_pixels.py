@@ -1,14 +1,10 @@
 """What is shown is what the file holds, now: changed files are named, odd ones seen as they are."""
 
-from inspect import signature
-
 import numpy as np
 import pytest
 from media_files import OddImage
 
-from cuescope_folder.options import MAX_PIXELS
 from cuescope_sdk import BadDataError
-from cuescope_sdk.data import probe_all
 
 
 def test_files_that_change_during_an_audit_are_named(data, image, video, gif, opened):
@@ -46,7 +42,3 @@ def test_odd_images_are_seen_as_they_are(data, opened, odd):
     (sample,) = opened(frames=2)
     assert odd.is_seen_in(np.asarray(sample.frames[0].load()))
     assert len(sample.frames) == (2 if odd.name == "animated.gif" else 1)
-
-
-def test_the_limit_of_pixels_is_that_of_all_data_sets():
-    assert signature(probe_all).parameters["max_pixels"].default == MAX_PIXELS

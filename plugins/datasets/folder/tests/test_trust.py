@@ -1,6 +1,5 @@
 """What arrives in a table, a shard or a repository reads nothing else, and calls nobody."""
 
-import gzip
 import io
 import json
 import os
@@ -12,7 +11,6 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,10 +20,7 @@ import pytest
 from pyarrow import parquet
 
 from cuescope_folder import Folder
-from cuescope_folder.addresses import fetch_all
 from cuescope_folder.hub import HuggingFace, HuggingFaceOptions
-from cuescope_folder.roots import Roots
-from cuescope_folder.shards import _members
 from cuescope_sdk import Context, UserError
 
 from .test_elsewhere import png, shown
@@ -282,7 +277,7 @@ def test_cells_name_what_lies_at_the_host_of_the_table(
 
     assert read(f"{typed.address}/b/2.png")[0][2] == 20
     with pytest.raises(
-        UserError, match=r"line 2: 'path' may not be read: its host is of this"
+        UserError, match=r"line 2: 'path' may not be read: it is below no"
     ):
         read(f"{other.address}/3.png")
     for cell in (
@@ -344,64 +339,6 @@ def test_a_table_may_not_send_to_an_inner_host_either(
     assert other.asked == []
 
 
-@pytest.mark.parametrize(
-    "ip",
-    [
-        "127.0.0.1",
-        str(ip_address(0x0A000001)),
-        "169.254.169.254",
-        "::1",
-        "::ffff:127.0.0.1",
-    ],
-)
-def test_a_public_name_that_stands_for_an_inner_host(
-    ip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The name is looked up once, and what was looked at is what is connected to."""
-    lookups: list[str] = []
-    connected: list[Any] = []
-    real = socket.getaddrinfo
-
-    def lookup(host: Any, port: Any, *arguments: Any, **options: Any) -> Any:
-        if host in ("pictures.example.org", b"pictures.example.org"):
-            lookups.append(str(host))
-            family = socket.AF_INET6 if ":" in ip else socket.AF_INET
-            return [(family, socket.SOCK_STREAM, 6, "", (ip, port))]
-        return real(host, port, *arguments, **options)
-
-    def connect(self: Any, address: Any) -> None:
-        connected.append(address)
-        raise OSError("no network here")
-
-    monkeypatch.setattr(socket, "getaddrinfo", lookup)
-    monkeypatch.setattr("aiohttp.connector.aiohappyeyeballs.start_connection", connect)
-    address = "https://pictures.example.org/1.png"
-    roots = Roots().with_typed(["https://"])
-    with pytest.raises(UserError, match="is of this machine or network"):
-        fetch_all({address: tmp_path / "1.png"}, Context(), again=False, roots=roots)
-    assert lookups
-    assert connected == []
-
-
-def test_a_file_of_the_web_has_a_limit(
-    servers: tuple[Server, Server], tmp_path: Path
-) -> None:
-    server, _ = servers
-    server.files["/1.png"] = b"x" * 2000
-    address = f"{server.address}/1.png"
-    with pytest.raises(
-        UserError, match=r"1\.png is too large: expected at most 1,000 bytes"
-    ):
-        fetch_all(
-            {address: tmp_path / "1.png"},
-            Context(),
-            again=False,
-            roots=Roots.of(address),
-            most=1000,
-        )
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_listing_may_not_write_or_read_elsewhere(
     servers: tuple[Server, Server], tmp_path: Path, opened: Opened
 ) -> None:
@@ -449,92 +386,18 @@ def test_columns_of_a_shard_name_no_file(
         (data / "s.tar").unlink()
 
 
-def test_a_shard_that_unpacks_without_end(
+def test_a_file_of_a_shard_has_a_size(
     data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cuescope_folder.shards.SMALL_SHARD", 2**20)
+    monkeypatch.setattr("cuescope_folder.shards.MOST_BYTES", 100)
     with tarfile.open(data / "s.tar.gz", "w:gz") as archive:
-        for number in range(50):
-            member = tarfile.TarInfo(f"{number}.png")
-            member.size = 2**20
-            archive.addfile(member, io.BytesIO(bytes(2**20)))
-    with pytest.raises(UserError, match="unpacks to far more than it is large"):
+        member = tarfile.TarInfo("1.png")
+        member.size = 2**20
+        archive.addfile(member, io.BytesIO(bytes(2**20)))
+    with pytest.raises(
+        UserError, match=r"cannot read the shard .*1\.png has 1,048,576"
+    ):
         opened(path=data / "s.tar.gz")
-
-
-def member(name: str, content: bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
-    """A file of a tar archive as its bytes, its header of any kind."""
-    header = tarfile.TarInfo(name)
-    header.size = len(content)
-    header.type = kind
-    return header.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % 512)
-
-
-SAMPLE = member("1.png", png(1)) + member("1.cls", b"3")
-HEADERS = {
-    "long facts": member("x", bytes(2**18), tarfile.XHDTYPE),
-    "a long name": member("x", bytes(2**18), tarfile.GNUTYPE_LONGNAME),
-    "facts of facts": member("x", b"12 path=a/b\n", tarfile.XHDTYPE) * 3000,
-    "names of names": member("x", b"ab\0", tarfile.GNUTYPE_LONGNAME) * 3000,
-    "a map of holes": member(
-        "x", b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n", tarfile.XHDTYPE
-    )
-    + member("x", b"1000000\n" + b"1\n" * 2**17),
-}
-
-
-@pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("first", [b"", SAMPLE], ids=["first", "later"])
-@pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
-def test_headers_of_a_shard_without_end(
-    header: str, first: bytes, suffix: str, data: Path, opened: Opened
-) -> None:
-    """All of a header is read before the file that it is of: 18 MB of gzip took 4.7 GB."""
-    content = first + HEADERS[header] + SAMPLE + bytes(1024)
-    if suffix == ".tar.gz":
-        content = gzip.compress(content)
-    (data / f"s{suffix}").write_bytes(content)
-    with pytest.raises(UserError, match="cannot read the shard") as said:
-        opened(path=data / f"s{suffix}")
-    assert "longer than a file's name" in str(said.value)
-
-
-def test_a_shard_of_millions_of_empty_files_fills_no_memory(data: Path) -> None:
-    (data / "s.tar").write_bytes(member("1.bin", b"") * 99 + SAMPLE + bytes(1024))
-    # typeshed does not name what it keeps
-    kept = [len(vars(archive)["members"]) for archive, _ in _members(f"{data}/s.tar")]
-    assert len(kept) == 101
-    assert max(kept) <= 2
-
-
-def test_a_sample_of_a_shard_has_a_size(
-    data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All of its files together, and each text: 18 MB of gzip took 2 GB. Others are passed over."""
-    shard = data / "s.tar"
-    monkeypatch.setattr("cuescope_folder.shards.MOST_BYTES", 2**16)
-    monkeypatch.setattr("cuescope_folder.shards.MOST_TEXT", 2**10)
-    shard.write_bytes(SAMPLE + member("1.bin", bytes(2**17)) + bytes(1024))
-    assert len(opened(path=shard)) == 1
-    masks = [member(f"1.mask{number}.png", bytes(2**15)) for number in range(3)]
-    shard.write_bytes(SAMPLE + b"".join(masks) + bytes(1024))
-    with pytest.raises(UserError, match="65,536 of a sample"):
-        opened(path=shard)
-    shard.write_bytes(SAMPLE + member("1.json", b"{}" * 2**10) + bytes(1024))
-    with pytest.raises(UserError, match="at most 1,024 bytes"):
-        opened(path=shard)
-
-
-def test_a_json_text_is_measured_before_it_is_read(
-    data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line of 256 MB, "[[],[],": all of the memory."""
-    monkeypatch.setattr("cuescope_folder.cells.MOST_TEXT", 2**10)
-    monkeypatch.setattr("cuescope_folder.cells.parse_json", None)
-    line = json.dumps({"path": "1.png", "label": "a", "more": [[]] * 2**10})
-    (data / "t.jsonl").write_text(line)
-    with pytest.raises(UserError, match="line 1 is too large"):
-        opened(path=data / "t.jsonl")
 
 
 FAR = {  # as Python has none
@@ -552,7 +415,7 @@ def test_a_date_that_no_calendar_has(
 ) -> None:
     columns = {"path": ["1.png"], "label": ["a"], column: FAR[kind]}
     parquet.write_table(pa.table(columns), data / "t.parquet")
-    with pytest.raises(UserError, match=r"t\.parquet is no Parquet: got"):
+    with pytest.raises(UserError, match=r"t\.parquet is no Parquet file: got"):
         opened(path=data / "t.parquet")
 
 
@@ -706,10 +569,7 @@ def test_files_that_follow_links_of_their_own_are_not_read(tmp_path: Path) -> No
 DEEP = "[" * 900 + "]" * 900
 GOOD = '"path": "1.png", "label": "a"'
 JSON_BOMBS = {
-    "deep cell": f'{{{GOOD}, "x": {DEEP}}}',
     "deep row": '{"a": ' * 50_000,
-    "many lists": f'{{{GOOD}, "x": [{"[]," * 300_000}0]}}',
-    "long cell": f'{{{GOOD}, "x": "{"y" * 2_000_000}"}}',
     "digits": f'{{{GOOD}, "x": {"1" * 100_000}}}',
     "columns by row": "\n".join(
         f'{{"path": "1.png", "lable{n}": 1}}' for n in range(30_000)
@@ -719,7 +579,6 @@ JSON_BOMBS = {
     "other case": f'{{{GOOD}}}\n{{"PATH": "1.png", "label": "a"}}',
 }
 CSV_BOMBS = {
-    "many columns": ",".join(f"labe{n}" for n in range(200_000)),
     **{
         f"deep {column}": f'path,label,{column}\n1.png,a,"{DEEP}"'
         for column in ("choices", "boxes", "cues", "actions")
@@ -741,57 +600,3 @@ def test_a_table_that_is_too_much_is_one_line_at_once(
         opened()
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 2000
-
-
-def parquet_bomb(name: str) -> pa.Table:
-    rows = 3_000_000
-    if name == "rows":
-        same = pa.DictionaryArray.from_arrays(pa.array([0] * 10, pa.int8()), ["1.png"])
-        column = pa.chunked_array([same] * (rows // 10)).cast(pa.string())
-        return pa.table({"path": column, "label": column})
-    if name == "images":
-        image = pa.array([bytes(4_000_000)], pa.binary())
-        return pa.table({"image": pa.concat_arrays([image] * 60), "label": ["a"] * 60})
-    if name == "nested":
-        kind, value = pa.int64(), 1
-        for _ in range(60):
-            kind, value = pa.list_(kind), [value]
-        return pa.table(
-            {"path": ["1.png"], "label": ["a"], "x": pa.array([value], kind)}
-        )
-    text = pa.array(["y" * 2_000_000])
-    return pa.table({"path": ["1.png"], "label": ["a"], "x": text})
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize(
-    "name", [pytest.param("rows", marks=pytest.mark.long), "images", "nested", "text"]
-)
-def test_a_parquet_table_that_is_too_much_is_one_line_at_once(
-    data: Path, opened: Opened, name: str
-) -> None:
-    (data / "1.png").write_bytes(png(1))
-    table = parquet_bomb(name)
-    parquet.write_table(table, data / "manifest.parquet", compression="zstd")
-    assert (data / "manifest.parquet").stat().st_size < 2**20
-    with pytest.raises(UserError) as caught:
-        opened()
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 1000
-
-
-def test_a_table_has_a_limit(
-    data: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (data / "1.png").write_bytes(png(1))
-    (data / "manifest.csv").write_text("path,label\n" + "1.png,a\n" * 50)
-    monkeypatch.setattr("cuescope_folder.tables.MOST_ROWS", 40)
-    with pytest.raises(
-        UserError, match=r"manifest\.csv is too large: expected at most 40 rows"
-    ):
-        opened()
-    monkeypatch.setattr("cuescope_folder.tables.PART_BYTES", 100)
-    with pytest.raises(
-        UserError, match=r"manifest\.csv is too large: expected at most 100 bytes"
-    ):
-        opened()

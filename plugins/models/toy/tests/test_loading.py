@@ -1,7 +1,6 @@
 """Weights on disk: whole, checked, or not at all; named before they are there."""
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -13,7 +12,6 @@ import torch
 
 from cuescope_sdk import digest
 from cuescope_toy.loading import (
-    Weights,
     WeightsFile,
     load_checkpoint,
     save_checkpoint,
@@ -62,60 +60,13 @@ def test_a_flipped_bit_is_corrupt(path: Path) -> None:
         assert load_checkpoint(path) is None
 
 
-MANY_FACTS = json.dumps({str(number): "a" for number in range(51)})
-LONG_FACTS = json.dumps({"a": "b" * 5_001})
-
-
-@pytest.mark.parametrize(
-    "facts", ["[1]", '{"a": 1}', "[" * 100_000, '"a"', MANY_FACTS, LONG_FACTS]
-)
+@pytest.mark.parametrize("facts", ["[1]", '{"a": 1}', "[" * 100_000, '"a"'])
 def test_facts_that_are_no_texts_are_corrupt(path: Path, facts: str) -> None:
     """Their seal fits, which whoever mails a cache can compute."""
     content = [] if facts.startswith("[[") else json.loads(facts)
     seal = digest(weights_digest(WEIGHTS), content)
     path.write_bytes(safetensors.torch.save(WEIGHTS, {"digest": seal, "facts": facts}))
     with pytest.warns(UserWarning, match="is corrupt .* training again"):
-        assert load_checkpoint(path) is None
-
-
-def _forgeries() -> dict[str, Weights]:
-    """Each weight in each way that no training leaves it, and one more or less of them."""
-    others = {"more": {**WEIGHTS, "x": torch.ones(1)}, "none": {}}
-    changes: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-        "short": lambda weight: weight[:-1].clone(),
-        "flat": lambda weight: weight[None].clone(),
-        "nan": lambda weight: weight * float("nan"),
-        "infinite": lambda weight: weight / 0,
-        "whole": lambda weight: weight.long(),
-    }
-    for name, weight in WEIGHTS.items():
-        for change, forge in changes.items():
-            others[f"{change} {name}"] = {**WEIGHTS, name: forge(weight)}
-    return others
-
-
-@pytest.mark.parametrize("forgery", _forgeries())
-def test_weights_that_the_training_does_not_give_are_corrupt(
-    file: WeightsFile, forgery: str
-) -> None:
-    """Their seal fits: whoever sends a cache can compute it."""
-    save_checkpoint(file.path, _forgeries()[forgery], FACTS)
-    template = {name: torch.zeros_like(weight) for name, weight in WEIGHTS.items()}
-    with pytest.warns(UserWarning, match=r"is corrupt .*; training again"):
-        weights, _ = file.load_or_train(
-            lambda: (WEIGHTS, FACTS), lambda loaded: template
-        )
-    assert weights is WEIGHTS
-    # and what was trained is kept
-    assert file.load_or_train(pytest.fail, lambda loaded: template)[1] == FACTS
-
-
-def test_weights_without_end_are_corrupt(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A hole in a file takes no room in a mail, and all of the memory."""
-    monkeypatch.setattr("cuescope_toy.loading.LARGEST", 10)
-    with pytest.warns(UserWarning, match="more than 10 bytes"):
         assert load_checkpoint(path) is None
 
 

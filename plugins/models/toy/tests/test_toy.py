@@ -126,16 +126,3 @@ def test_device_and_dtype_are_checked_before_training(
     context = toy(dots(samples=20), epochs=2).context
     with pytest.raises(UserError, match="unknown device 'gpu'"):
         Toy(ToyOptions(epochs=2), replace(context, device="gpu")).open_weights()
-
-
-def test_weights_that_give_no_numbers_are_named(
-    toy: Callable[..., Toy], dots: Callable[..., Any]
-) -> None:
-    """Finite ones can do that: whoever mails a cache chooses them."""
-    data = dots()
-    model = toy(data)
-    model.open_weights()
-    weights = {name: weight * 0 for name, weight in model._weights.items()}
-    model.use(weights, next(iter(weights.values())).dtype)
-    with pytest.raises(UserError, match=r"others, by .*safetensors\. Delete that file"):
-        model.respond([Trial(sample=data[0])])

@@ -61,29 +61,29 @@ def test_steps_are_numbered_and_the_answer_comes_last(written: Written) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"sample": "b", "trace": ', "line 2: no JSON"),
-        ("[" * 100_000, "line 2: no JSON"),
-        ('["b", "text"]', "got a list"),
+        ('{"sample": "b", "trace": ', "line 2 is no JSON"),
+        ("[" * 100_000, "line 2 is no JSON"),
+        ('["b", "text"]', "expected a JSON object"),
         ({"sample": "b"}, "line 2: no 'trace'"),
-        ({"sample": "b", "traces": "x"}, "Is 'traces' meant?"),
+        ({"sample": "b", "traces": "x"}, "Did you mean 'traces'?"),
         ({"trace": "x"}, "line 2: no 'sample'"),
-        ({"sample": 3, "trace": "x"}, "expected the key of a sample, got a number"),
-        ({"sample": "", "trace": "x"}, "the key of a sample"),
+        ({"sample": 3, "trace": "x"}, "'sample': expected text, got int"),
+        ({"sample": "", "trace": "x"}, "a key without control characters, got ''"),
         (
             {"sample": "b\x1b[2J", "trace": "x"},
             r"without control characters, got 'b\x1b[2J'",
         ),
         ({"sample": "b\ud800", "trace": "x"}, r"got 'b\ud800'"),
-        ({"sample": "a", "trace": "x"}, "sample 'a' is there already, in line 1"),
+        ({"sample": "a", "trace": "x"}, "sample 'a' is there already"),
         (
             {"sample": "b", "trace": 7},
-            "'trace': expected text, or a list of texts, got a number",
+            "'trace': expected text, got int",
         ),
-        ({"sample": "b", "trace": ["x", {"y": 1}]}, "got an object"),
-        ({"sample": "b", "trace": None}, "got null"),
+        ({"sample": "b", "trace": ["x", {"y": 1}]}, "got dict"),
+        ({"sample": "b", "trace": None}, "got NoneType"),
         (
             {"sample": "b", "trace": "x", "answer": True},
-            "'answer': expected text, got true or",
+            "'answer': expected text, got bool",
         ),
     ],
 )
@@ -192,15 +192,3 @@ def test_a_line_of_any_nesting_is_one_line_of_error_at_once(
     with pytest.raises(UserError, match="line 1") as caught:
         traces(tmp_path / "recorded.jsonl")
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_and_a_line_have_a_limit(
-    tmp_path: Path, written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = written({"sample": "a", "trace": "x" * 1000})
-    monkeypatch.setattr("cuescope_traces.recording.MOST_LETTERS", 100)
-    with pytest.raises(UserError, match="line 1: expected at most 100 letters"):
-        traces(file)
-    monkeypatch.setattr("cuescope_traces.recording.MOST_BYTES", 100)
-    with pytest.raises(UserError, match="is too large: expected at most 100 bytes"):
-        traces(file)

@@ -135,6 +135,25 @@ class LogFile:
                     ) from None
                 yield place, require_object(parse_json(text, place), place)
 
+    def rows(
+        self,
+        columns: tuple[str, ...] | None = None,
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each row of a table behind its place, by the file's suffix: CSV, TSV, JSONL or Parquet.
+
+        Of Parquet these `columns` alone are read, where any are named. Raises UserError as the
+        readers of these formats do.
+        """
+        match self.path.suffix.lower():
+            case ".jsonl":
+                yield from self.json_lines()
+            case ".parquet":
+                yield from self.parquet_rows(columns)
+            case suffix:
+                file = TextFile(self.path, self.title)
+                for line, row in file.table("\t" if suffix == ".tsv" else ","):
+                    yield f"{file.name} line {line}", dict(row)
+
     def parquet_rows(
         self,
         columns: tuple[str, ...] | None = None,

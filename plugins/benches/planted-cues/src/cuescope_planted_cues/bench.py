@@ -1,9 +1,8 @@
 """`cuescope dev bench auditors`: methods, and `confirm` on top of each, graded on the zoo."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +12,10 @@ from cuescope.application import OutputFile, write_atomically
 from cuescope_sdk import Names, Options, Plugin, Table, UserError, digest
 
 if TYPE_CHECKING:
-    from cuescope_planted_cues.findings import Stated, Zoo
     from cuescope_planted_cues.tables import Result
     from cuescope_planted_cues.worlds import Configuration
 
-VERSION = 2  # raise it when equal settings give other grades
+VERSION = 3  # raise it when equal settings give other grades
 QUICK = 18
 QUICK_AUDITORS = ("trove", "error-ranker", "gap-ranker")
 RIVALS = ("domino", "george", "distilling-failures")
@@ -56,21 +54,6 @@ class AuditorsOptions(Options):
         True,
         description="false: auditors alone, without `confirm` on top, in a tenth of the time",
     )
-    findings: Path | None = Field(
-        None,
-        description="JSON of another auditor's findings: it is graded, and no other",
-    )
-    list: Path | None = Field(
-        None, description="write the configurations here for another auditor, and stop"
-    )
-    export: Path | None = Field(
-        None,
-        description="write samples, answers and embeddings into this folder for another auditor, "
-        "and stop",
-    )
-    secret: Annotated[Path | None, Names.file()] = Field(
-        None, description="file of a secret: a sealed part is drawn from it"
-    )
 
 
 class AuditorsBench(Plugin):
@@ -80,86 +63,24 @@ class AuditorsBench(Plugin):
     options: AuditorsOptions
 
     def run(self) -> Iterator[Table]:
-        """Promises, auditors, trials, effects, strength, kinds of cues, and all configurations."""
+        """Promises, auditors, effects, trials, and all configurations."""
         from cuescope_planted_cues.tables import all_tables, markdown
 
         chosen = self._configurations()
-        self._require_outputs()
-        # nothing is trained for a list
-        if self.options.list is not None:
-            yield self._write_list(self.options.list, chosen)
-            return
-        if self.options.export is not None:
-            yield self._export(self.options.export, chosen)
-            return
+        # before toys are trained: what is not this bench's to write
+        if self.options.out is not None:
+            OutputFile().require("--out", self.options.out)
         folder = self.options.out or self.context.cache / "bench" / "auditors"
         tables = list(all_tables(self._results(chosen, folder)))
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / "table.md", markdown(tables))
         yield from tables
 
-    def _require_outputs(self) -> None:
-        """Raises UserError for what is not this bench's to write; before toys are trained."""
-        options = self.options
-        if options.list is not None:
-            OutputFile(".json").require("--list", options.list)
-        for name, folder in (("--out", options.out), ("--export", options.export)):
-            if folder is not None:
-                OutputFile().require(name, folder)
-
-    @cached_property
-    def _secret(self) -> str | None:
-        from cuescope_planted_cues.sealing import read_secret
-
-        file = self.options.secret
-        return read_secret(file) if file else None
-
-    @cached_property
-    def _everything(self) -> "list[Configuration]":
+    def _configurations(self) -> "list[Configuration]":
         from cuescope_planted_cues.zoo import zoo
 
-        return zoo(self._secret)
-
-    @cached_property
-    def _stated(self) -> "Stated | None":
-        """The submission; raises UserError where it is of another zoo."""
-        from cuescope_planted_cues.findings import read_findings, require_fitting
-
-        file = self.options.findings
-        if file is None:
-            return None
-        stated = read_findings(file)
-        require_fitting(stated, file, self._zoo(), self._by_name(self._everything))
-        return stated
-
-    def _zoo(self) -> "Zoo":
-        from cuescope_planted_cues.findings import Zoo
-        from cuescope_planted_cues.sealing import ZOO_VERSION, hash_of
-
-        return Zoo(
-            version=ZOO_VERSION,
-            hash=hash_of(self._everything),
-            # it deals the halves: another auditor must see the one that is graded
-            seed=self.context.seed,
-        )
-
-    def _by_name(
-        self, configurations: "Sequence[Configuration]"
-    ) -> "dict[str, Configuration]":
-        """By opaque names, whose order tells nothing either."""
-        from cuescope_planted_cues.sealing import opaque_name
-
-        named = {
-            opaque_name(configuration, self._secret): configuration
-            for configuration in configurations
-        }
-        return dict(sorted(named.items()))
-
-    def _configurations(self) -> "list[Configuration]":
-        from cuescope_planted_cues.composites import has_assets
-
         options = self.options
-        everything = self._everything
+        everything = zoo()
         if options.quick and options.configs:
             raise UserError(
                 "bench auditors: --quick and --configs", expected="one of them"
@@ -170,64 +91,14 @@ class AuditorsBench(Plugin):
                 expected=f"at most {len(everything)}",
                 got=str(options.configs),
             )
-        # told now, for the file is graded only after toys were trained
-        _ = self._stated
-        chosen = everything[: QUICK if options.quick else options.configs]
-        if has_assets():
-            return chosen
-        drawn = [
-            configuration for configuration in chosen if not configuration.needs_assets
-        ]
-        if len(drawn) < len(chosen):
-            self.context.announce(
-                f"{len(chosen) - len(drawn)} configurations are left out: real photos and weights "
-                "are not here (README)"
-            )
-        return drawn
-
-    def _write_list(self, file: Path, chosen: "Sequence[Configuration]") -> Table:
-        """What another auditor needs of each configuration; nothing of the answer sheet."""
-        options = {"secret": str(self.options.secret)} if self.options.secret else {}
-        configurations = {}
-        for name in self._by_name(chosen):
-            spec = f"planted-trial:{name}"
-            configurations[name] = {"model": spec, "data": spec, "options": options}
-        content = {
-            "zoo": self._zoo().model_dump(),
-            "configurations": configurations,
-        }
-        write_atomically(file, json.dumps(content, indent=1) + "\n")
-        return Table.of(
-            "Configurations",
-            ("file", "configurations", "zoo"),
-            [(str(file), len(chosen), self._zoo().hash)],
-            "the package's README shows how to see their samples and ask their models.",
-        )
-
-    def _export(self, folder: Path, chosen: "Sequence[Configuration]") -> Table:
-        from cuescope_planted_cues.exporting import export
-
-        export(folder, self._by_name(chosen), self.context)
-        write_atomically(folder / "zoo.json", self._zoo().model_dump_json())
-        return Table.of(
-            "Configurations",
-            ("folder", "configurations", "zoo"),
-            [(str(folder), len(chosen), self._zoo().hash)],
-            "the README of cuescope-planted-cues says what the files hold.",
-        )
+        return everything[: QUICK if options.quick else options.configs]
 
     def _results(
         self,
         chosen: "Sequence[Configuration]",
         folder: Path,
     ) -> "list[Result]":
-        from cuescope_planted_cues.grading import (
-            Settings,
-            grade,
-            grade_sheet,
-            measure_use,
-            train,
-        )
+        from cuescope_planted_cues.grading import Settings, grade, grade_sheet, train
         from cuescope_planted_cues.tables import Result
         from cuescope_sdk.workers import KeptJobs
 
@@ -237,7 +108,6 @@ class AuditorsBench(Plugin):
             context.device,
             context.cache,
             folder,
-            self._secret,
             self.options.confirm,
         )
         # grades of another version, seed or device are no grades of this run
@@ -250,27 +120,23 @@ class AuditorsBench(Plugin):
         sheets: dict[str, partial[Any]] = {}
         audits: dict[str, partial[Any]] = {}
         names_of: dict[str, list[str]] = {}
-        # a submission is graded alone: what the zoo's own auditors say was told to everybody
-        look = grade_sheet
-        if self._stated is not None:
-            look = measure_use
         for configuration in chosen:
             name = name_of(configuration)
             toy = f"toy {digest(configuration.model)}"
             toys.setdefault(toy, partial(train, settings, configuration))
-            sheets[f"{look.__name__} {name}"] = partial(look, settings, configuration)
+            sheets[f"sheet {name}"] = partial(grade_sheet, settings, configuration)
             # results are put together from the jobs' names, whoever finished first
             names_of[name] = []
-            for audit, given in self._audits(configuration):
+            for audit, specs in self._audits(configuration):
                 names_of[name].append(audit)
-                audits[audit] = partial(grade, settings, configuration, *given)
+                audits[audit] = partial(grade, settings, configuration, specs)
         # Toys first, so that no other job waits for one; then the answer sheet: what must hold of
         # `confirm` is known before all else is graded.
         done = kept.run({**toys, **sheets, **audits}, context, "toys and audits")
         results = []
         for configuration in chosen:
             name = name_of(configuration)
-            sheet = done[f"{look.__name__} {name}"]
+            sheet = done[f"sheet {name}"]
             auditors: dict[str, Any] = dict(sheet["auditors"])
             for audit in names_of[name]:
                 auditors |= done[audit]
@@ -281,33 +147,21 @@ class AuditorsBench(Plugin):
 
     def _audits(
         self, configuration: "Configuration"
-    ) -> "Iterator[tuple[str, tuple[Sequence[str], Stated | None]]]":
-        """The zoo's own auditors together, so that they share answers; each further one alone.
-
-        Of a submission its auditor alone: the zoo's own were graded for everybody.
-        """
+    ) -> Iterator[tuple[str, Sequence[str]]]:
+        """The zoo's own auditors together, so that they share answers; each further one alone."""
         from cuescope_planted_cues.grading import parse_auditor
-        from cuescope_planted_cues.sealing import opaque_name
 
         about = f"audit {name_of(configuration)}"
-        stated = self._stated
-        if stated is None:
-            own = configuration.auditors
-            if self.options.quick:
-                own = tuple(spec for spec in own if spec in QUICK_AUDITORS)
-            # no part of it is done again when further auditors join
-            yield f"{about} own {digest(own)}", (own, None)
-        else:
-            of_this = stated.of(opaque_name(configuration, self._secret))
-            # with a digest of what is stated, so that a changed file is graded anew
-            said = digest(stated.auditor, of_this.model_dump_json())
-            yield f"{about} stated {said}", ((), stated)
+        own = configuration.auditors
+        if self.options.quick:
+            own = tuple(spec for spec in own if spec in QUICK_AUDITORS)
+        # no part of it is done again when further auditors join
+        yield f"{about} own {digest(own)}", own
         for spec in self.options.auditor.split():
             # raises now for what is not installed, and not after the first jobs
             self.context.registry.find("method", parse_auditor(spec)[0])
-            # without a file those of the zoo are graded already
-            if stated is not None or spec not in configuration.auditors:
-                yield f"{about} {spec}", ((spec,), None)
+            if spec not in configuration.auditors:
+                yield f"{about} {spec}", (spec,)
 
     def _versions(self) -> Mapping[str, str]:
         """Of every package that decides the grades; raises UserError where one is missing."""

@@ -11,12 +11,8 @@ from typing import Any
 import numpy as np
 
 from cuescope.application import Runner
-from cuescope_planted_cues.baselines import ERRORS
-from cuescope_planted_cues.findings import Stated
+from cuescope_planted_cues.auditors import ERRORS, OWN, SHEET, shelf
 from cuescope_planted_cues.matching import Answer, Match, Sheet, is_planted, match_of
-from cuescope_planted_cues.sealing import opaque_name
-from cuescope_planted_cues.sheet_methods import SHEET, STATED
-from cuescope_planted_cues.shelf import OWN, shelf
 from cuescope_planted_cues.worlds import BASELINES, Configuration
 from cuescope_sdk import (
     Context,
@@ -47,12 +43,7 @@ class Settings:
     device: str
     cache: Path
     folder: Path
-    secret: str | None = None
     confirms: bool = True
-
-    def name_of(self, configuration: Configuration) -> str:
-        """What an outsider knows it by."""
-        return opaque_name(configuration, self.secret)
 
     def runner(self, folder: Path) -> Runner:
         """Answers are kept in memory, for the auditors of one configuration together."""
@@ -81,29 +72,18 @@ def grade(
     settings: Settings,
     configuration: Configuration,
     auditors: Sequence[str],
-    stated: Stated | None,
 ) -> Graded:
-    """The grades of these auditors, and of `confirm` on their findings, by auditor.
-
-    Of a submission the findings that it states for the configuration.
-    """
+    """The grades of these auditors, and of `confirm` on their findings, by auditor."""
     # a folder for each job: those of one configuration may run at once
-    parts = (configuration.name, *auditors, stated.auditor if stated else "")
-    with _bench(settings, configuration, *parts) as bench:
-        return bench.grades(auditors, stated)
+    with _bench(settings, configuration, configuration.name, *auditors) as bench:
+        return bench.grades(auditors)
 
 
 def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
     """What the answer sheet knows: use of the cue, accuracy, and what `confirm` says of the cue."""
     with _bench(settings, configuration, configuration.name) as bench:
-        auditors = bench.grades((SHEET,), None) if configuration.victim else {}
+        auditors = bench.grades((SHEET,)) if configuration.victim else {}
         return {**bench.use(), "auditors": auditors}
-
-
-def measure_use(settings: Settings, configuration: Configuration) -> Graded:
-    """Use of the cue and accuracy alone: what an outsider's auditor is graded by."""
-    with _bench(settings, configuration, configuration.name) as bench:
-        return {**bench.use(), "auditors": {}}
 
 
 @contextmanager
@@ -127,7 +107,7 @@ class _Bench:
     configuration: Configuration
     runner: Runner
 
-    def grades(self, auditors: Sequence[str], stated: Stated | None) -> Graded:
+    def grades(self, auditors: Sequence[str]) -> Graded:
         """All of them."""
         graded = {}
         for spec in auditors:
@@ -135,16 +115,7 @@ class _Bench:
             if method == SHEET:
                 options = self._sheet_options()
             graded[spec] = self._audit(self._request(method, options))
-        if stated is not None:
-            graded[stated.auditor] = self._audit_stated(stated)
         return graded
-
-    def _audit_stated(self, stated: Stated) -> Graded:
-        of_configuration = stated.of(self.settings.name_of(self.configuration))
-        options = {"stated": of_configuration.model_dump(mode="json")}
-        grades = self._audit(self._request(STATED, options))
-        # those of the auditor itself: reading its findings has cost calls of its own
-        return grades | {"calls": of_configuration.model_calls}
 
     @cached_property
     def _sheet(self) -> Sheet:

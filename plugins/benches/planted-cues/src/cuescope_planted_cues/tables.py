@@ -4,12 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from cuescope_planted_cues.sheet_methods import SHEET
+from cuescope_planted_cues.auditors import SHEET
 from cuescope_planted_cues.worlds import Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import Roc
@@ -59,7 +59,7 @@ class Result:
 
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
-    """Promises of `confirm`, auditors, trials, effects, strength, kinds of cues, configurations."""
+    """Promises of `confirm`, auditors, effects, trials, configurations."""
     auditors = chain.from_iterable(result.auditors for result in results)
     names = list(dict.fromkeys(auditors))
     both: list[str] = []
@@ -70,16 +70,9 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     if ON + SHEET in both:
         yield promise_table(results, names)
     yield auditor_table(results, both)
-    yield rank_table(results, both)
     if ON + SHEET in both:
         yield effect_table(results)
-    by_trial = attrgetter("configuration.trial")
-    yield detection_table(results, both, "trial", by_trial)
-    yield detection_table(results, both, "strength in training", strength_of)
-    by_cue = attrgetter("configuration.cue")
-    yield detection_table(results, both, "kind of cue", by_cue)
-    by_world = attrgetter("configuration.world")
-    yield detection_table(results, both, "world", by_world)
+    yield trial_table(results, both)
     yield configuration_table(results)
 
 
@@ -252,42 +245,6 @@ def _mean_of(figure: str, grades: Sequence[Grades]) -> float | None:
     return _mean(value for value in figures if value is not None)
 
 
-def rank_table(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """The AUROC of each auditor's score, all causes against the decoys of each trial."""
-    trials = list(dict.fromkeys(result.configuration.trial for result in results))
-    rows = []
-    for name in names:
-        causes = _scores(results, name, "cause")
-        cells: list[Cell] = [name]
-        for trial in trials:
-            tried = [
-                result for result in results if result.configuration.trial == trial
-            ]
-            decoys = _scores(tried, name, "decoy")
-            value = auroc_of_cases([*causes, *decoys])
-            cells.append(None if value is None else f"{value:.2f} ({len(decoys)})")
-        rows.append(cells)
-    return Table.of(
-        "All causes against the decoys of each trial",
-        ("auditor", *trials),
-        rows,
-        "AUROC of the auditor's score of the cue; that of the answer sheet is the gap in accuracy. "
-        "In brackets: how many decoys. Empty: the auditor fits none.",
-    )
-
-
-def _scores(
-    results: Sequence[Result], name: str, role: str
-) -> list[tuple[bool, float | None]]:
-    """The highest score that an auditor gives the cue, where it has this role."""
-    scored = []
-    for result in results:
-        grades = result.grades(name)
-        if grades and result.role == role:
-            scored.append((role == "cause", grades["best"]))
-    return scored
-
-
 def effect_table(results: Sequence[Result]) -> Table:
     """What `confirm` says of effects whose size was set."""
     rows: list[Sequence[Cell]] = []
@@ -315,38 +272,22 @@ def effect_table(results: Sequence[Result]) -> Table:
     )
 
 
-def strength_of(result: Result) -> str:
-    """How often the cue went with the label in training."""
-    return f"{result.configuration.learned:g}" if result.configuration.learned else "-"
-
-
-def detection_table(
-    results: Sequence[Result],
-    names: Sequence[str],
-    by: str,
-    key: Callable[[Result], str],
-) -> Table:
-    """The share of causes that each auditor finds, by something; in brackets, of how many."""
+def trial_table(results: Sequence[Result], names: Sequence[str]) -> Table:
+    """The share of causes that each auditor finds, by trial; in brackets, of how many."""
     causes: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         if result.role == "cause":
-            causes[key(result)].append(result)
-    values = sorted(causes)
+            causes[result.configuration.trial].append(result)
     rows = []
     for name in names:
         cells: list[Cell] = [name]
-        for value in values:
-            detected = []
-            for result in causes[value]:
-                grades = result.grades(name)
-                if grades:
-                    detected.append(grades["detected"])
-            cells.append(
-                f"{np.mean(detected):.0%} ({len(detected)})" if detected else None
-            )
+        for tried in causes.values():
+            graded = filter(None, (result.grades(name) for result in tried))
+            found = [grades["detected"] for grades in graded]
+            cells.append(f"{np.mean(found):.0%} ({len(found)})" if found else None)
         rows.append(cells)
     note = "In brackets: of how many. Empty: the auditor does not fit."
-    return Table.of(f"Causes found, by {by}", ("auditor", *values), rows, note)
+    return Table.of("Causes found, by trial", ("auditor", *causes), rows, note)
 
 
 def configuration_table(results: Sequence[Result]) -> Table:

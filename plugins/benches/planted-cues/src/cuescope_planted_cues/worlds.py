@@ -35,10 +35,9 @@ class Configuration:
     `learned` is the share of the label's training samples with the cue, None where it told nothing
     or was not there. `clean` is the audited data without the cue, sample by sample, where the
     world can draw that. `trial` says what makes it hard; `effect` is how many points the cue is to
-    take, None where the model uses it as training left it; `needs_assets` that it takes real photos
-    and weights. `label` is what the cue goes with, `victim` another label, on which it is
-    graded. `plants` are the keys of all cues that are planted in the data, `asked` is the one that
-    the configuration is about.
+    take, None where the model uses it as training left it. `label` is what the cue goes with,
+    `victim` another label, on which it is graded. `plants` are the keys of all cues that are
+    planted in the data, `asked` is the one that the configuration is about.
     """
 
     name: str
@@ -59,7 +58,6 @@ class Configuration:
     tools: Mapping[str, str] = field(default_factory=dict)
     trial: str = "plain"
     effect: int | None = None
-    needs_assets: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,6 @@ class World:
     plenty: int = PLENTY
     everywhere: Mapping[str, float] = field(default_factory=dict)
     trial: str = "plain"
-    needs_assets: bool = False
 
     def toy(self, learned: float | None, even: Sequence[str] = ()) -> Spec:
         """A toy that learned all cues of this world so strongly; None: where they told nothing.
@@ -210,7 +207,6 @@ class World:
                 asked=cue,
                 trial=trial_of(self.trial, effect, hard),
                 effect=effect if role == "cause" else None,
-                needs_assets=self.needs_assets,
             )
 
     def pairs(self, first: int, learned: float = USUAL) -> Pairs:
@@ -256,7 +252,6 @@ class World:
                 plants=(asked,),
                 asked=asked,
                 trial=trial or f"companion {together:.0%}",
-                needs_assets=self.needs_assets,
             )
 
     def null(self, n: int) -> Configuration:

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from cuescope_planted_cues.sealing import dealt_anew, redrawn
 from cuescope_planted_cues.worlds import (
     BASELINES,
     CLUSTERS,
@@ -196,7 +195,6 @@ def pairs(worlds: Worlds) -> list[list[Configuration]]:
         native_scenes("daisy", "wreath", 37),
     ]
     order += [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
-    order += [worlds["photos"].pair(**row) for row in PAIRS["photos"]]
     return list(map(list, order))
 
 
@@ -220,19 +218,14 @@ def nulls(worlds: Worlds) -> list[Configuration]:
     return [world.null(n) for n, world in enumerate(empty, 60)]
 
 
-def zoo(secret: str | None = None) -> list[Configuration]:
-    """All configurations; a null after every other pair or so, so that the first ones have some.
-
-    Those of a `secret` are other draws of the same plan: cues go with other labels, samples and
-    toys are drawn anew, and the order is drawn.
-    """
-    worlds = WORLDS if secret is None else dealt_anew(WORLDS, secret)
-    paired = pairs(worlds)
-    empty = nulls(worlds)
+def zoo() -> list[Configuration]:
+    """All configurations; a null after every other pair or so, so that the first ones have some."""
+    paired = pairs(WORLDS)
+    empty = nulls(WORLDS)
     order: list[Configuration] = []
     begin = 0
     for number, pair in enumerate(paired, 1):
         end = number * len(empty) // len(paired)
         order += [*pair, *empty[begin:end]]
         begin = end
-    return order if secret is None else redrawn(order, secret)
+    return order

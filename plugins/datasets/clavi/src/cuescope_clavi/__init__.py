@@ -70,7 +70,7 @@ class Clavi(Plugin):
                 expected=f"two actions of {options.shortest:g} s (or frames) or more, one after "
                 "the other, neither of them repeated, and a third that is unlike all of the video",
                 got=self.facts.get("no negative control", "none"),
-                remedy="See -O data.shortest, -O data.neighbourhood, and the source's own options",
+                remedy="See -O data.shortest, and the source's own options",
             )
         # published questions are not always whole: counted, not 19 times the videos
         self._ends = np.cumsum(list(map(len, of_videos(self.entries))))
@@ -119,12 +119,8 @@ class Clavi(Plugin):
         return digest(*parts)
 
     def split(self, name: str) -> Self:
-        """The same of another split, of all its videos; no source video is in two of them."""
-        changes: dict[str, Any] = {"split": name}
-        if name != self.shown_split:
-            # fewer to audit must not mean less to learn from
-            changes["max_videos"] = None
-        return type(self)(self.options.model_copy(update=changes), self.context)
+        """The same of another split; no source video is in two of them."""
+        return self.with_options(split=name)
 
     def _from_source(self) -> tuple[list[Entry], dict[str, Footage]]:
         """Segments of the clips of another data set, a video being one of its samples."""
@@ -185,8 +181,9 @@ class Clavi(Plugin):
             )
         videos = read_charades(root, split, classes)
         if options.annotation is None:
-            left_out = frozenset[str]() if options.all_classes else classes.objectless
-            entries, without = curate(videos, classes.parts, options, left_out)
+            entries, without = curate(
+                videos, classes.parts, options, classes.objectless
+            )
         else:
             entries, without = published_entries(
                 options.annotation.expanduser(), split, classes, videos, options

@@ -48,22 +48,6 @@ class ClaviOptions(Options):
         ge=0,
         description="another seed, other borders and negative controls",
     )
-    max_videos: int | None = Field(
-        None,
-        ge=1,
-        description="source videos of the shown split, drawn at random; default all",
-    )
-    pairs_per_video: int | None = Field(
-        None,
-        ge=1,
-        description="most pairs of actions a source video, drawn at random; default all. Videos of "
-        "moving-shapes have one unless its option actions is more",
-    )
-    all_classes: bool = Field(
-        False,
-        description="ask about all 157 classes of Charades; the published questions are without "
-        "the 11 that have no object (c146 to c156)",
-    )
     # 4 and 2 s are read off the published annotation; the paper gives no figures
     shortest: float = Field(
         4.0,
@@ -75,21 +59,9 @@ class ClaviOptions(Options):
         ge=0,
         description="most that an action's region grows outwards, seconds or frames",
     )
-    neighbourhood: float | None = Field(
-        None,
-        ge=0,
-        description="how far from the segment its actions may not occur again; "
-        "default: nowhere in the video",
-    )
     max_missing: float = Field(
         0.5,
         ge=0,
         le=1,
         description="share of segments whose video may be missing or unreadable",
     )
-
-    @property
-    def max_growth(self) -> float:
-        """The most that a border moves outwards: not into what may hold the action again."""
-        near = self.extension if self.neighbourhood is None else self.neighbourhood
-        return min(self.extension, near)

@@ -3,11 +3,11 @@
 What is looked at by time is a video on disk, or a clip of another data set.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -42,7 +42,6 @@ from cuescope_sdk import Context, Frame, Sample, UserError, digest, generator
 from cuescope_sdk.data import Probe, TextFile, Videos
 from cuescope_sdk.report import count_of
 
-Item = TypeVar("Item")
 # A time that falls on the border of two frames is of the later one, whatever its last bit says.
 ROUNDING = 1e-6
 FRAME_STEP = 1.0
@@ -87,32 +86,24 @@ def curate(
     `parts` are the object and verb, or the words, of every action; `never_asked` are those that no
     question names, which still occur.
     """
-    by_name = {}
-    pairs = {}
-    for video in videos:
-        by_name[video.name] = video
-        pairs[video.name] = exclusive_pairs(
-            video.actions,
-            shortest=options.shortest,
-            neighbourhood=options.neighbourhood,
-            never_asked=never_asked,
-        )
     entries = []
-    for name, index, pair in draw_items(pairs, options):
-        video = by_name[name]
-        # one for each pair: fewer pairs must leave the others as they are
-        rng = generator(options.seed, "clavi", name, str(index))
-        segment = cut_segment(
-            *pair,
-            video.length,
-            rng,
-            most=options.max_growth,
-            step=video.step,
-        )
+    for video in videos:
         # of the whole video: questions say that a control never occurs
         occurring = frozenset(action.name for action in video.actions)
-        questions = draw_questions(segment, occurring, parts, rng, never_asked)
-        entries.append(questions and Entry(f"{name}-{index}", name, segment, questions))
+        pairs = exclusive_pairs(video.actions, options.shortest, never_asked)
+        for index, pair in enumerate(pairs):
+            # one for each pair: other pairs must leave it as it is
+            rng = generator(options.seed, "clavi", video.name, str(index))
+            segment = cut_segment(
+                *pair,
+                video.length,
+                rng,
+                most=options.extension,
+                step=video.step,
+            )
+            questions = draw_questions(segment, occurring, parts, rng, never_asked)
+            key = f"{video.name}-{index}"
+            entries.append(questions and Entry(key, video.name, segment, questions))
     return _complete(entries)
 
 
@@ -145,35 +136,21 @@ def published_entries(
     occurring = {
         video.name: {action.name for action in video.actions} for video in videos
     }
-    never_asked = frozenset[str]() if options.all_classes else classes.objectless
     entries = []
-    for name, _, published in draw_items(segments, options):
+    for published in chain.from_iterable(segments.values()):
+        name = published.video
         if pairs:
             questions = pairs.get(published.key)
         else:
             rng = generator(options.seed, "clavi", published.key)
             actions = published.actions.union(occurring.get(name, ()))
             questions = draw_questions(
-                published.segment, actions, classes.parts, rng, never_asked
+                published.segment, actions, classes.parts, rng, classes.objectless
             )
         entries.append(
             questions and Entry(published.key, name, published.segment, questions)
         )
     return _complete(entries)
-
-
-def draw_items(
-    groups: Mapping[str, Sequence[Item]], options: ClaviOptions
-) -> Iterator[tuple[str, int, Item]]:
-    """(video, index, item) of `max_videos` of the videos that have any, `pairs_per_video` each."""
-    names = [name for name, items in groups.items() if items]
-    rng = generator(options.seed, "clavi", "videos")
-    for number in _draw_indices(len(names), options.max_videos, rng):
-        name = names[number]
-        # A generator for each video: what is drawn of one does not hang on which others there are.
-        rng = generator(options.seed, "clavi", "pairs", name)
-        for index in _draw_indices(len(groups[name]), options.pairs_per_video, rng):
-            yield name, index, groups[name][index]
 
 
 def draw_questions(
@@ -196,17 +173,6 @@ def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:
     """The entries that there are, and how many there are not."""
     complete = [entry for entry in entries if entry is not None]
     return complete, len(entries) - len(complete)
-
-
-def _draw_indices(
-    count: int,
-    most: int | None,
-    rng: np.random.Generator,
-) -> Sequence[int]:
-    if most is None or most >= count:
-        return range(count)  # all in their order, and nothing is drawn
-    # in the order of the data, as where all are taken
-    return sorted(rng.choice(count, most, replace=False).tolist())
 
 
 # -------------------------------------------------------------------------------------- footage

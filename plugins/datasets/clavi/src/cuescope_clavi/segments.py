@@ -4,6 +4,7 @@ Times are in seconds of a video, or in frames of a clip. All of it is pure: what
 random comes from the generator that is handed in.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -58,30 +59,29 @@ class Segment:
 
 def exclusive_pairs(
     actions: Sequence[Action],
-    *,
     shortest: float,
-    neighbourhood: float | None,
     never_asked: frozenset[str] = frozenset(),
 ) -> list[tuple[Action, Action]]:
     """Pairs of different actions, the first over before the second begins, in order of time.
 
-    Both last `shortest` or longer, and neither name occurs again within `neighbourhood` of the
-    segment that they span, or anywhere in the video (None). The paper asks for actions that are
-    unique, and for none near the borders of the segment; the former says the latter too where it
-    is about the whole video. Names `never_asked` make no pair.
+    Both last `shortest` or longer, and neither name occurs again in the video. The paper asks for
+    actions that are unique, and for none near the borders of the segment: the former says the
+    latter. Names `never_asked` make no pair.
     """
+    times = Counter(action.name for action in set(actions))
     asked = [
         action
         for action in actions
-        if action.name not in never_asked and action.end - action.start >= shortest
+        if action.name not in never_asked
+        and action.end - action.start >= shortest
+        and times[action.name] == 1
     ]
     # by time: a whole action would be compared by its name first
     asked.sort(key=lambda action: action[1:])
     pairs = []
     for first, second in combinations(asked, 2):
         # <: something must lie between them, which stays in the middle
-        in_turn = first.name != second.name and first.end < second.start
-        if in_turn and not _recurs(first, second, actions, neighbourhood):
+        if first.name != second.name and first.end < second.start:
             pairs.append((first, second))
     return pairs
 
@@ -140,21 +140,3 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
     span = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
     times: list[float] = (ends_of_spans[span] - (ends[span] - wanted)).tolist()
     return times
-
-
-def _recurs(
-    first: Action,
-    second: Action,
-    actions: Sequence[Action],
-    neighbourhood: float | None,
-) -> bool:
-    """Whether either name occurs once more, in the segment or within `neighbourhood` of it."""
-    near = np.inf if neighbourhood is None else neighbourhood
-    return any(
-        # The pair itself is no repetition.
-        action not in (first, second)
-        and action.name in (first.name, second.name)
-        and action.end > first.start - near
-        and action.start < second.end + near
-        for action in actions
-    )

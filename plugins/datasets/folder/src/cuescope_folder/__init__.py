@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.copies import Copies
-from cuescope_folder.dataset import NAMED, FileSamples, Found
+from cuescope_folder.dataset import FileSamples, Found
 from cuescope_folder.exports import Export, find_export
 from cuescope_folder.layout import (
     Nested,
@@ -42,14 +42,19 @@ class Folder(FileSamples):
 
     def find(self) -> Found:
         """What there is, before any image is opened; raises UserError where it cannot be read."""
+        path = self.options.path
         try:
-            # the root is resolved: a path may not leave it by a link
-            place = find_place(self.options, self.context)
+            return self._find()
         except PermissionError as error:
-            path = self.options.path
             raise UserError(f"folder: cannot read {path}", got=error.strerror) from None
+        except RecursionError:
+            raise UserError(f"folder: {path} is nested too deeply") from None
+
+    def _find(self) -> Found:
+        # the root is resolved: a path may not leave it by a link
+        place = find_place(self.options, self.context)
         if place.export is not None:
-            return in_export(place.export, place.root or Path.cwd(), Unread(), {})
+            return in_export(place.export, Unread(), {})
         if place.manifest is not None or place.shards:
             return in_table(place, self.options, self.context)
         return in_folders(place.root or Path.cwd(), self.options, place.facts)
@@ -73,7 +78,7 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         facts |= fetch_cells(cells, place, options, context, copies.files)
     else:
         name = f"{len(place.shards)} shards"
-        rows, unread = shard_rows(place.shards, copies, options.class_names, context)
+        rows, unread = shard_rows(place.shards, copies, place.roots, context)
     read = manifest_items(rows, name, place.root, options.group, copies.files)
     read.unread.take(unread)
     # a person may name a file of choices from here
@@ -83,24 +88,22 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
 
 def in_export(
     export: Export,
-    root: Path,
     unread: Unread,
     facts: Mapping[str, str],
 ) -> Found:
     """The items of what a labelling tool wrote."""
-    items = export.items(root)
+    items = export.items()
     if not items:
         raise UserError(
-            f"folder: {export.layout} in {root} shows no picture",
+            f"folder: {export.layout} in {export.root} shows no picture",
             expected="pictures beside what is said of them",
-            got=", ".join(f"{count:,} {why}" for why, count in export.left_out.items())
-            or "none",
+            got=export.reasons() or "none",
         )
     passed_over = {**facts, **export.facts()}
     if all(item.label is None for item in items):
         passed_over["labels"] = "none that is the one of a picture"
     labels = tuple(sorted({item.label for item in items if item.label is not None}))
-    return Found(root, items, frozenset(), unread, passed_over, labels)
+    return Found(export.root, items, frozenset(), unread, passed_over, labels)
 
 
 def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> Found:
@@ -116,7 +119,7 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
     files, unread = scan(root, stores)
     export = find_export(root, files)
     if export is not None:
-        return in_export(export, root, unread, passed_over)
+        return in_export(export, unread, passed_over)
     nested, words = clips_or_photos(root, files, options.nested)
     if words:
         passed_over["folders in class folders"] = words
@@ -127,10 +130,10 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
     if all(item.label is None for item in items):
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
-        passed_over["empty classes"] = shorten_list(empty, NAMED)
+        passed_over["empty classes"] = shorten_list(empty)
     if tables := tables_in(root):
         passed_over["not read"] = (
-            f"{shorten_list(tables, NAMED)} (-O data.manifest={tables[0]} reads it)"
+            f"{shorten_list(tables)} (-O data.manifest={tables[0]} reads it)"
         )
     return Found(root, items, frozenset(), unread, passed_over)
 

@@ -3,8 +3,8 @@
 Credentials, endpoints and proxies are those of the libraries underneath: environment variables and
 files such as AWS_PROFILE, AWS_ENDPOINT_URL, GOOGLE_APPLICATION_CREDENTIALS or FSSPEC_S3_ANON.
 
-What a person typed is read as it is. What data names goes through `Roots.require` first, and an
-address of the web is checked again where it is connected to.
+What a person typed is read as it is. What data names goes through `Roots.require` first, and the
+host of an address of the web is checked again where it is connected to.
 """
 
 import re
@@ -15,21 +15,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from cuescope_folder.fetched import FetchedFiles
-from cuescope_folder.roots import Roots, is_plain_name, looks_like_address
+from cuescope_folder.copies import FetchedFiles
+from cuescope_folder.roots import WEB, Roots, is_plain_name, looks_like_address
 from cuescope_sdk import Context, UserError, digest, how_to_install
 from cuescope_sdk.data import Draft, content_digest, printable_name
 
 OWNER = "folder"  # that errors name, where it is no other
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
 CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
+DEEPEST = 16  # folders in each other at an address: a server may list them without end
 EXTRAS = {"s3": "s3", "gs": "gcs", "gcs": "gcs"}  # of cuescope-folder
-MOST_FETCHED = 2**34  # bytes of one file
-_DEEPEST = 16  # folders in each other at an address: a server may list them without end
-# of a typed address that the paths in its table continue
-_JOINED = frozenset({"https", "http", "s3", "s3a", "gs", "gcs", "hf"})
-_WEB = ("http", "https")
-_SHOWN = 80  # characters of a cell in an error
 
 
 def is_address(text: str) -> bool:
@@ -70,12 +65,11 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
     if looks_like_address(cell):
         roots.require(cell, where)
         return cell
-    scheme = base.partition("://")[0].lower()
-    if scheme not in _JOINED or not is_plain_name(cell):
+    if not is_plain_name(cell):
         raise UserError(
             f"{where} leads out of its folder",
             expected=f"a path below {base.partition('?')[0]}",
-            got=f"'{cell[:_SHOWN]}'",
+            got=f"'{cell:.80}'",
         )
     return address_below(base, cell)
 
@@ -83,37 +77,34 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
 @contextmanager
 def open_address(
     address: str,
-    roots: Roots | None = None,
+    roots: Roots,
     owner: str = OWNER,
 ) -> Iterator[BinaryIO]:
-    """The file at an address; raises UserError where it cannot be read.
-
-    The address is one that was typed, or `roots` have let it pass.
-    """
+    """The file at an address that `roots` let pass; raises UserError where it cannot be read."""
     with _one_line(address, owner):
-        system, path = _system(address, roots or Roots.of(address), owner)
+        system, path = _system(address, roots, owner)
         with system.open(path, "rb") as file:
             yield file
 
 
-def stamp_of(address: str) -> str:
+def stamp_of(address: str, roots: Roots) -> str:
     """Digest of what a server says of a typed address: another one where the file has changed."""
     with _one_line(address):
-        system, path = _system(address, Roots.of(address))
+        system, path = _system(address, roots)
         facts = [f"{key}={value}" for key, value in system.info(path).items()]
         return digest(address, sorted(facts))
 
 
-def list_address(address: str) -> list[str]:
+def list_address(address: str, roots: Roots) -> list[str]:
     """Relative paths of all files below a typed address, in order; those that lead out are not.
 
     Raises UserError where there are none.
     """
     with _one_line(address):
-        system, path = _system(address, Roots.of(address))
+        system, path = _system(address, roots)
         root = path.rstrip("/") + "/"
         names = []
-        for file in map(str, system.find(path, maxdepth=_DEEPEST)):
+        for file in map(str, system.find(path, maxdepth=DEEPEST)):
             name = file.removeprefix(root)
             if name != file and is_plain_name(name):
                 names.append(name)
@@ -128,14 +119,12 @@ def fetch_all(
     *,
     again: bool,
     roots: Roots,
-    most: int = MOST_FETCHED,
 ) -> None:
     """Fetch each address to its path; with `again` also those that are here.
 
     The digest of each is kept before the file is in its place; a file without one is fetched again.
-    `roots` are what was typed: of the web, inner hosts are asked only where they are among them.
-    What a server does not have is left out. Raises UserError for one that cannot be asked, and for
-    a file of more than `most` bytes.
+    Of the web only hosts of `roots` are asked. What a server does not have is left out. Raises
+    UserError for one that cannot be asked.
     """
     if not files:
         return
@@ -150,7 +139,7 @@ def fetch_all(
             ThreadPoolExecutor(CONNECTIONS) as pool,
         ):
             jobs = [
-                pool.submit(_fetch, address, path, roots, most, digests)
+                pool.submit(_fetch, address, path, roots, digests)
                 for address, path in missing.items()
             ]
             try:
@@ -166,50 +155,29 @@ def _fetch(
     address: str,
     path: Path,
     roots: Roots,
-    most: int,
     digests: FetchedFiles,
 ) -> None:
     with _one_line(address):
         system, name = _system(address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
-            system.get_file(
-                name,
-                str(draft.path),
-                callback=_limit(address, most),
-            )
+            system.get_file(name, str(draft.path))
             with draft.path.open("rb") as file:
                 digests.put(path, content_digest(file))
-
-
-def _limit(address: str, most: int) -> Any:
-    """What fsspec calls while it fetches; raises UserError where a file is too large."""
-    from fsspec.callbacks import Callback
-
-    def check(announced: int | None, fetched: int, **_: object) -> None:
-        size = max(announced or 0, fetched)
-        if size > most:
-            raise UserError(
-                f"folder: {address.partition('?')[0]} is too large",
-                expected=f"at most {most:,} bytes",
-                got=f"{size:,} or more",
-            )
-
-    return Callback(hooks={"limit": check})
 
 
 def _system(address: str, roots: Roots, owner: str = OWNER) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
     scheme = urlsplit(address).scheme
-    if "@" in urlsplit(address).netloc and scheme in (*_WEB, "ftp"):
+    if "@" in urlsplit(address).netloc and scheme in (*WEB, "ftp"):
         raise UserError(
             f"{owner}: a name or password in an address",
             expected="credentials in the environment, not in what reports and logs show",
         )
     try:
-        if scheme in _WEB:
+        if scheme in WEB:
             from cuescope_folder.web import web_system
 
-            return web_system(roots.web), address
+            return web_system(roots), address
         from fsspec.core import url_to_fs
 
         system, path = url_to_fs(address)
@@ -236,7 +204,7 @@ def _one_line(address: str, owner: str = OWNER) -> Iterator[None]:
             raise UserError(
                 f"{owner}: {shown} may not be read",
                 got=refused,
-                remedy="Only an address that you type may name such a host",
+                remedy="If you trust it, add it: -O data.roots=https://HOST",
             ) from error
         if isinstance(error, FileNotFoundError):
             raise UserError(f"{owner}: there is nothing at {shown}") from error

@@ -3,65 +3,17 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from math import inf, isfinite
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from cuescope_sdk import Detection, UserError
 from cuescope_sdk.data import printable_name
 from cuescope_sdk.logs import parse_json
 
-MOST_DEPTH = 32  # lists and objects in each other
-MOST_LETTERS = 2**20  # of a cell
-MOST_PARTS = 200_000  # values of a cell
-MOST_TEXT = 2**24  # bytes of a JSON text of as much: what is more would fill the memory
-
-
-def parse_modest_json(text: str | bytes, place: str) -> Any:
-    """The value of a JSON text; raises UserError for what is none, or is not modest."""
-    value = None if len(text) > MOST_TEXT else parse_json(text, place)
-    if len(text) > MOST_TEXT or not _is_modest(value):
-        raise _too_large(place)
-    return value
-
-
-def require_modest(value: object, column: str, location: str) -> None:
-    """Raise UserError for a cell of too many letters or values, or nested too deeply."""
-    # numbers are small, and bytes have limits of their own
-    if isinstance(value, bool | int | float | bytes | None):
-        return
-    if not _is_modest(value):
-        raise _too_large(f"{location}: column '{column[:60]}'")
-
-
-def _too_large(place: str) -> UserError:
-    return UserError(
-        f"{place} is too large",
-        expected=f"at most {MOST_LETTERS:,} letters, {MOST_PARTS:,} values and {MOST_DEPTH} "
-        "brackets in each other",
-    )
-
-
-def _is_modest(value: object) -> bool:
-    """Whether a value is neither too deep, nor of too many letters and parts."""
-    level: list[object] = [value]
-    letters = parts = 0
-    # level by level: a function that calls itself would fail on what it is to find
-    for _ in range(MOST_DEPTH + 1):
-        below: list[object] = []
-        for part in level:
-            if isinstance(part, str):
-                letters += len(part)
-            elif isinstance(part, Mapping):
-                letters += sum(map(len, map(str, part)))
-                below.extend(part.values())
-            elif isinstance(part, list | tuple | set):
-                below.extend(part)
-        parts += len(below)
-        if letters > MOST_LETTERS or parts > MOST_PARTS:
-            return False
-        if not below:
-            return True
-        level = below
-    return False
+T = TypeVar("T")
+# a number is a name too
+LAX = ConfigDict(coerce_numbers_to_str=True)
 
 
 def plain(value: object) -> Any:
@@ -96,7 +48,7 @@ def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
     names = value
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(UserError):
-            names = parse_modest_json(value, location)
+            names = parse_json(value, location)
     if not isinstance(names, list):
         names = str(value).split("|")
     if not names:
@@ -129,50 +81,34 @@ def choices_of(value: object, label: str | None, location: str) -> tuple[str, ..
     return choices
 
 
+_CUES = TypeAdapter(dict[str, list[bool] | None])
+_BOXES = TypeAdapter(list[tuple[str, float, float, float, float]], config=LAX)
+_ACTIONS = TypeAdapter(list[tuple[str, float, float]], config=LAX)
+
+
 def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
     """`{cue: (present in frame 0, ...)}` from a mapping or its JSON text."""
-    wrong = UserError(
-        f"folder: {location}: column 'cues'",
-        expected='JSON such as {"red background": [true, false]}',
-        got=repr(value)[:60],
-    )
-    sheet = _value(value, wrong)
-    if not isinstance(sheet, Mapping):
-        raise wrong
-    cues = {}
-    for cue, present in sheet.items():
-        if present is None:  # Parquet fills a cue of other rows with a null
-            continue
-        # 0 and 1 equal False and True, and pass
-        if not isinstance(present, list) or any(
-            flag not in (True, False) for flag in present
-        ):
-            raise wrong
-        cues[str(cue)] = tuple(map(bool, present))
-    return cues
+    expected = 'JSON such as {"red background": [true, false]}'
+    sheet = _parsed(_CUES, value, f"{location}: column 'cues'", expected)
+    # Parquet fills a cue of other rows with a null
+    return {cue: tuple(flags) for cue, flags in sheet.items() if flags is not None}
 
 
 def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
     """What an image shows and where, from a list of [name, x0, y0, x1, y1] or its JSON."""
-    wrong = UserError(
-        f"folder: {location}: column 'boxes'",
-        expected='name, left, top, right and bottom in pixels, such as [["tree", 0, 5, 40, 90]]',
-        got=repr(value)[:60],
+    place = f"{location}: column 'boxes'"
+    expected = (
+        'name, left, top, right and bottom in pixels, such as [["tree", 0, 5, 40, 90]]'
     )
     boxes = []
-    try:
-        for name, *corners in _value(value, wrong):
-            x0, y0, x1, y1 = map(float, corners)
-            # NaN fails every comparison
-            if not (
-                str(name).strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf
-            ):
-                raise wrong
-            name = printable_name(str(name))
-            # annotated, so certain
-            boxes.append(Detection(name=name, score=1.0, box=(x0, y0, x1, y1)))
-    except (ValueError, TypeError, OverflowError):
-        raise wrong from None
+    for name, *corners in _parsed(_BOXES, value, place, expected):
+        x0, y0, x1, y1 = corners
+        # NaN fails every comparison
+        if not (name.strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf):
+            raise _wrong(place, expected, value)
+        # annotated, so certain
+        box = (x0, y0, x1, y1)
+        boxes.append(Detection(name=printable_name(name), score=1.0, box=box))
     return tuple(boxes)
 
 
@@ -182,31 +118,26 @@ def actions_of(
     location: str,
 ) -> tuple[tuple[str, float, float], ...]:
     """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
-    wrong = UserError(
-        f"folder: {location}: column 'actions'",
-        expected='actions of a video by seconds, such as [["waving", 1.5, 4]]',
-        got=repr(value)[:60],
-    )
-    if not timed:
-        raise wrong
-    actions = []
-    try:
-        for name, start, end in _value(value, wrong):
-            action = (str(name), float(start), float(end))
-            # NaN fails every comparison
-            if not (action[0].strip() and 0 <= action[1] < action[2] < inf):
-                raise wrong
-            actions.append(action)
-    except (ValueError, TypeError, OverflowError):
-        raise wrong from None
+    place = f"{location}: column 'actions'"
+    expected = 'actions of a video by seconds, such as [["waving", 1.5, 4]]'
+    actions = _parsed(_ACTIONS, value, place, expected)
+    for name, start, end in actions:
+        # NaN fails every comparison
+        if not (timed and name.strip() and 0 <= start < end < inf):
+            raise _wrong(place, expected, value)
     return tuple(actions)
 
 
-def _value(cell: object, wrong: UserError) -> Any:
-    """What a cell holds, or its JSON text says; raises `wrong` for a text that is none."""
-    if not isinstance(cell, str):
-        return cell
+def _parsed(adapter: TypeAdapter[T], cell: object, place: str, expected: str) -> T:
+    """What a cell holds, or its JSON text says; raises UserError for anything else."""
     try:
-        return parse_modest_json(cell, "the cell")
-    except UserError:
-        raise wrong from None
+        if isinstance(cell, str):
+            cell = parse_json(cell, place)
+        return adapter.validate_python(cell)
+    # a number that no float holds is an OverflowError
+    except (ValidationError, UserError, OverflowError):
+        raise _wrong(place, expected, cell) from None
+
+
+def _wrong(place: str, expected: str, cell: object) -> UserError:
+    return UserError(f"folder: {place}", expected=expected, got=repr(cell)[:60])

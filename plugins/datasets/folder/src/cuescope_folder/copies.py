@@ -1,19 +1,36 @@
-"""Files that stand for cells of a table: images that came as bytes, or from an address."""
+"""Files that stand for cells of a table: images that came as bytes, or files from an address."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Self
 
 from PIL import Image
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-from cuescope_folder.fetched import IMAGES
-from cuescope_sdk import Context, DamagedFileError, UserError, read_sealed, write_sealed
-from cuescope_sdk.data import Draft, content_digest, kind_of, require_inside
+from cuescope_sdk import (
+    CacheFile,
+    Context,
+    DamagedFileError,
+    UserError,
+    read_sealed,
+    write_sealed,
+)
+from cuescope_sdk.data import (
+    Draft,
+    Probe,
+    content_digest,
+    kind_of,
+    printable_name,
+    require_inside,
+)
 
+# folders of the cache: files that came as bytes, each named by its digest
+IMAGES = "images"
+REMOTE = "remote"  # files that were fetched, each named by its address
 SUFFIXES = {
     "JPEG": ".jpg",
     "PNG": ".png",
@@ -27,12 +44,18 @@ SUFFIXES = {
 
 
 class Record(BaseModel):
-    """A row as it is remembered."""
+    """A row as it is remembered: its cells, and the copies that they name.
+
+    `location` is where it stands, `passed` what of it is not read.
+    """
 
     cells: dict[str, Any]
-    files: dict[str, str]
-    number: int = 0
+    location: str
+    files: dict[str, str] = {}
     passed: list[str] = []
+
+
+_RECORDS = TypeAdapter(list[Record])
 
 
 class Copies:
@@ -61,37 +84,36 @@ class Copies:
                 f"folder: there are two different {name}", expected="each name once"
             )
 
-    def of(self, cells: Mapping[str, Any]) -> dict[str, str]:
-        """The files that cells name, relative to where all are kept."""
-        files = {}
-        for cell in cells.values():
-            if isinstance(cell, str) and cell in self.files:
-                files[cell] = str(self.files[cell].relative_to(self._images))
-        return files
-
-    def remember(self, stamp: str, records: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the records of a file; the `files` of each are those that it names."""
-        # default=str: a cell may hold a date
-        lines = map(partial(json.dumps, default=str), records)
-        write_sealed(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
-
-    def recall_records(self, stamp: str) -> list[dict[str, Any]] | None:
-        """The records of a file, None where they or their files are not here as they were kept."""
-        try:
-            text = read_sealed(self.folder / f"{stamp}.jsonl").decode()
-            records = [json.loads(line) for line in text.split("\n") if line]
-            # the seal fits whatever a stranger's file holds
+    def read_once(
+        self, stamp: str, read: Callable[[], Iterable[Record]]
+    ) -> list[Record]:
+        """The records of a file, from memory where they and their files are here as they were."""
+        records = self._recall(stamp)
+        if records is None:
+            records = list(read())
             for record in records:
-                Record.model_validate(record)
-        except (OSError, ValueError, RecursionError, DamagedFileError):
-            return None
+                for name in filter(self._is_copy, record.cells.values()):
+                    place = self.files[name].relative_to(self._images)
+                    record.files[name] = str(place)
+            # default=str: a cell may hold a date
+            content = json.dumps([vars(record) for record in records], default=str)
+            write_sealed(self.folder / f"{stamp}.json", content.encode())
+        return records
+
+    def _is_copy(self, cell: Any) -> bool:
+        return isinstance(cell, str) and cell in self.files
+
+    def _recall(self, stamp: str) -> list[Record] | None:
         files: dict[str, Path] = {}
-        for record in records:
-            for name, place in record["files"].items():
-                files[name] = self._images / place
         try:
+            content = read_sealed(self.folder / f"{stamp}.json")
+            # the seal fits whatever a stranger's file holds
+            records = _RECORDS.validate_python(json.loads(content))
+            for record in records:
+                for name, place in record.files.items():
+                    files[name] = self._images / place
             require_inside([self._images], files.values(), "folder")
-        except UserError:  # a folder of copies that was given along may name anything
+        except (OSError, ValueError, RecursionError, DamagedFileError, UserError):
             return None
         # somebody removed a copy: the table is read again
         if not all(map(Path.exists, files.values())):
@@ -101,7 +123,7 @@ class Copies:
 
 
 def _holds(path: Path, content: bytes) -> bool:
-    """Whether a file has this content: one that was kept may be damaged by now."""
+    """True if a file has this content: one that was kept may be damaged by now."""
     try:
         return path.stat().st_size == len(content) and path.read_bytes() == content
     except OSError:
@@ -124,3 +146,63 @@ def _suffix(content: bytes, name: str) -> str:
             return SUFFIXES[str(image.format)]
     except Exception:  # decoders meet strangers' bytes, and raise anything at all
         return ""
+
+
+class FetchedFiles(CacheFile):
+    """The digests of files that were fetched into `folder`, by their paths in it."""
+
+    def __init__(self, path: Path | None, folder: Path) -> None:
+        super().__init__(path)
+        self.folder = folder
+
+    @classmethod
+    def open(cls, context: Context) -> Self:
+        """Those of a cache folder; where it cannot be written, of this time only."""
+        open_in = partial(cls, folder=(context.cache / REMOTE).resolve())
+        try:
+            return open_in(context.cache / "media" / "fetched.sqlite")
+        except UserError:
+            return open_in(None)
+
+    def get(self, paths: Iterable[Path]) -> dict[Path, str]:
+        """The digests of those files that were fetched."""
+        by_name = {self._name(path): path for path in paths}
+        rows = self.read(by_name)
+        return {by_name[name]: value.decode() for name, value in rows.items()}
+
+    def put(self, path: Path, digest: str) -> None:
+        """Keep the digest of a file."""
+        self.write({self._name(path): digest.encode()})
+
+    def _name(self, path: Path) -> str:
+        # a cache folder may be moved
+        if path.is_relative_to(self.folder):
+            path = path.relative_to(self.folder)
+        return printable_name(str(path))
+
+
+def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> None:
+    """Raise DamagedFileError where copies are not what was kept; they are deleted, to be made anew.
+
+    `probes` are of any files: they have digests of all bytes, so that nothing is read again.
+    """
+    images = context.cache / IMAGES
+    remote = (context.cache / REMOTE).resolve()
+    kept = {path: path.stem for path in probes if path.is_relative_to(images)}
+    fetched = [path for path in probes if path.is_relative_to(remote)]
+    if fetched:
+        with closing(FetchedFiles.open(context)) as digests:
+            kept |= digests.get(fetched)
+    # of a file that cannot be read at all there is no digest
+    changed = [path for path in kept if probes[path].digest not in ("", kept[path])]
+    for path in changed:
+        # a cache folder that cannot be written: the error is the same
+        with suppress(OSError):
+            path.unlink()
+    if changed:
+        raise DamagedFileError(
+            f"{len(changed)} copies in {context.cache} are not what was kept",
+            expected="the files as they came",
+            got=f"other content in {changed[0].name}",
+            remedy="Run the same command again: they are made anew",
+        )

@@ -14,7 +14,7 @@ from cuescope_folder.answers import (
     shared_choices,
     shorten_list,
 )
-from cuescope_folder.fetched import require_unchanged_copies
+from cuescope_folder.copies import require_unchanged_copies
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import Item, canonical_split
 from cuescope_folder.options import SampleOptions
@@ -38,8 +38,6 @@ from cuescope_sdk import (
     nearest,
 )
 from cuescope_sdk.data import Unread, probe_all
-
-NAMED = 5  # files that a fact or an error lists
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class FileSamples(Plugin):
         files: list[Path] = []
         for item in items:
             files += with_mask(item, needed_files(item, options.frames))
-        probes = probe_all(files, context, options.max_pixels)
+        probes = probe_all(files, context)
         items, passed_over["turned"] = as_shown(
             items, probes, options.boxes_in, options.max_bad
         )
@@ -97,11 +95,10 @@ class FileSamples(Plugin):
         if problems:
             unread.add("damaged", count=len(problems))
         passed_over["left out"] = unread.in_words()
-        passed_over["not whole"] = shorten_list(losses(items, probes), NAMED, "; ")
+        passed_over["not whole"] = shorten_list(losses(items, probes), separator="; ")
         passed_over["contradictions"] = shorten_list(
             contradictions(self._samples),
-            NAMED,
-            "; ",
+            separator="; ",
         )
         # an empty fact would be a line that says nothing
         passed_over = {name: words for name, words in passed_over.items() if words}
@@ -173,7 +170,7 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
     raise BadDataError(
         f"folder: {len(problems)} of {items} samples cannot be read",
         expected=f"at most {max_bad:.1%}",
-        got=shorten_list(problems, NAMED, "; "),
+        got=shorten_list(problems, separator="; "),
         remedy=f"Mend or remove them{accept}",
     )
 
@@ -213,6 +210,6 @@ def _facts(
     facts = {"files": ", ".join(counts), "skipped": "none"}
     if problems:
         facts["skipped"] = (
-            f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
+            f"{len(problems)} unreadable: {shorten_list(problems, separator='; ')}"
         )
     return facts

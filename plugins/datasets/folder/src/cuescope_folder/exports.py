@@ -1,17 +1,19 @@
 """Layouts of data sets and exports of labelling tools: Pascal VOC, COCO, YOLO, CVAT, and others.
 
-Each reader takes what a tool wrote and gives pictures with boxes, labels and masks; which layout a
-folder has shows in its names. What has a known name and no reader is refused by that name.
+Each reader adds what a tool tells of pictures, with boxes, labels and masks, to an `Export`, and
+returns True; of another layout it returns False. What has a known name and no reader is refused.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
-from cuescope_folder.answers import shorten_list
+from cuescope_folder.answers import read_names, shorten_list
 from cuescope_folder.layout import (
     RUN_FILES,
     Item,
@@ -31,12 +33,7 @@ from cuescope_sdk.data import (
 from cuescope_sdk.logs import LogFile
 from cuescope_sdk.report import count_of
 
-MOST_XML = 2**26  # bytes
-MOST_UNKNOWN = (
-    20  # JSON files of no known form, after which a folder is taken to have no other
-)
 TABLE = "a table with columns path, label and boxes will do (-O data.manifest=FILE)"
-VOC_MASKS = ("SegmentationClass",)
 MASKS = frozenset(("masks", "mask", "segmentationclass", "segmentation"))
 # layouts that have no reader here, by a file or folder that shows each
 REFUSED = {
@@ -57,6 +54,7 @@ REFUSED = {
 }
 # what lies beside pictures where something is said of them
 NOTES = (".json", ".xml", ".txt", ".csv", ".yaml", ".yml", ".mat", ".npy")
+NOT_HERE = "pictures that are not here"
 
 
 @dataclass(frozen=True)
@@ -69,46 +67,66 @@ class Region:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of an export: its file, what it shows, and its size as the export states it."""
+    """What an export tells of a picture, and its size as the export states it."""
 
-    file: Path
     labels: Sequence[str] = ()
     regions: Sequence[Region] = ()
     mask: Path | None = None
     split: str | None = None
     size: tuple[int, int] | None = None
-    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes that it shows, each once."""
+        named = [*self.labels, *(region.name for region in self.regions)]
+        return list(dict.fromkeys(named))
 
 
-@dataclass(frozen=True)
 class Export:
-    """What was read, and of which layout; `left_out` counts what is not shown, by reason."""
+    """What was read, of which layout; `left_out` counts what is not shown, by reason."""
 
-    layout: str
-    pictures: Sequence[Picture]
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.root = names.root
+        self.layout = ""
+        self.pictures: dict[Path, Picture] = {}
+        self.left_out: Counter[str] = Counter()
 
-    def items(self, root: Path) -> list[Item]:
+    def add(self, name: object, beside: str | Path, picture: Picture) -> None:
+        """Add the picture of a name, or count that it is not here."""
+        file = self.names.find(str(name), beside)
+        if file is None:
+            self.left_out[NOT_HERE] += 1
+            return
+        known = self.pictures.get(file)
+        if known is not None:  # what several files say of one picture is put together
+            labels = dict.fromkeys((*known.labels, *picture.labels))
+            regions = dict.fromkeys((*known.regions, *picture.regions))
+            picture = replace(known, labels=list(labels), regions=list(regions))
+        self.pictures[file] = picture
+
+    def items(self) -> list[Item]:
         """The samples to be: the label is the one class that a picture shows, if it is one."""
         items = []
-        for picture in self.pictures:
-            named = [*picture.labels, *(region.name for region in picture.regions)]
-            classes = list(dict.fromkeys(named))
-            annotations = dict(picture.annotations)
-            if picture.regions:
-                annotations["boxes"] = tuple(
-                    Detection(name=region.name, score=1.0, box=region.box)
-                    for region in picture.regions
-                )
+        for file, picture in self.pictures.items():
+            classes = picture.classes
+            key = printable_name(str(PurePosixPath(file.relative_to(self.root))))
+            annotations: dict[str, Any] = {}
+            # annotated, so certain
+            boxes = [
+                Detection(name=region.name, score=1.0, box=region.box)
+                for region in picture.regions
+            ]
+            if boxes:
+                annotations["boxes"] = tuple(boxes)
             if len(classes) > 1:
                 annotations["objects"] = tuple(classes)
             if picture.size:
                 annotations["stated_size"] = picture.size
-            key = printable_name(str(PurePosixPath(picture.file.relative_to(root))))
             items.append(
                 Item(
                     key=key,
-                    files=(picture.file,),
+                    files=(file,),
                     label=classes[0] if len(classes) == 1 else None,
                     mask=picture.mask,
                     split=picture.split,
@@ -120,18 +138,22 @@ class Export:
 
     def facts(self) -> dict[str, str]:
         """Which layout was read, and what of it is not shown."""
-        several = sum(
-            len({*p.labels, *(region.name for region in p.regions)}) > 1
-            for p in self.pictures
-        )
+        several = sum(len(picture.classes) > 1 for picture in self.pictures.values())
         words = f"{self.layout}: {count_of(len(self.pictures), 'pictures')}"
         if several:
             words += f", {several:,} of several classes and without a label"
         facts = {"layout": words}
-        if self.left_out:
-            reasons = [f"{count:,} {why}" for why, count in self.left_out.items()]
-            facts["not shown of it"] = ", ".join(reasons)
+        if reasons := self.reasons():
+            facts["not shown of it"] = reasons
         return facts
+
+    def reasons(self) -> str:
+        """What is not shown, in words."""
+        reasons = []
+        for why, count in self.left_out.items():
+            if count:
+                reasons.append(f"{count:,} {why}")
+        return ", ".join(reasons)
 
 
 def find_export(root: Path, files: Sequence[PurePosixPath]) -> Export | None:
@@ -145,24 +167,23 @@ def find_export(root: Path, files: Sequence[PurePosixPath]) -> Export | None:
             raise _refusal(layout, str(root))
     tops = {file.parts[0] for file in files if len(file.parts) > 1}
     are_parts = all(is_part(top) or _split_in(top) for top in tops)
-    for find in FINDERS:
-        export = find(root, names)
+    for read in FOLDER_READERS:
+        export = Export(names)
         # notes on a few pictures of class folders are no layout
-        if export is not None and (are_parts or 2 * len(export.pictures) >= len(files)):
+        if read(export) and (are_parts or 2 * len(export.pictures) >= len(files)):
             return export
     return None
 
 
 def read_export(file: Path, names: Names) -> Export | None:
     """A single file that a labelling tool wrote; None for one that no reader knows."""
+    export = Export(names)
     if file.suffix.lower() == ".xml":
-        return _cvat(_xml(file), file, names)
+        return export if _cvat(_xml(file), file, export) else None
     if file.suffix.lower() == ".json":
         document = LogFile(file, "folder").json_document()
-        for read in JSON_READERS:
-            export = read(document, file, names)
-            if export is not None:
-                return export
+        if any(read(document, file, export) for read in JSON_READERS):
+            return export
     return None
 
 
@@ -176,62 +197,55 @@ def _refusal(layout: str, place: str) -> UserError:
     )
 
 
+def _files(root: Path, pattern: str) -> Iterator[Path]:
+    """The files of a pattern in a folder and up to two folders below."""
+    for below in ("", "*/", "*/*/"):
+        yield from sorted(root.glob(below + pattern))
+
+
 # ------------------------------------------------------------------------------------ Pascal VOC
 
 
-def _voc(root: Path, names: Names) -> Export | None:
+def _voc(export: Export) -> bool:
     """XML of Pascal VOC, of LabelMe's web page and of Roboflow: a file a picture."""
-    pictures = []
-    left_out: Counter[str] = Counter()
+    root = export.root
     splits, classes = _image_sets(root)
-    masks = {
-        file.stem: root / file for file in names.files if file.parent.name in VOC_MASKS
-    }
-    found = sorted(
-        file
-        for pattern in ("*.xml", "*/*.xml", "*/*/*.xml")
-        for file in root.glob(pattern)
-    )
-    layout = "Pascal VOC"
+    masks = {}
+    for outline in export.names.files:
+        if outline.parent.name == "SegmentationClass":
+            masks[outline.stem] = root / outline
+    export.layout = "Pascal VOC"
+    found = sorted(_files(root, "*.xml"))
     for file in found:
         tree = _xml(file)
         if tree.tag != "annotation":
-            return None
-        image = names.find(_text(tree, "filename"), "JPEGImages") or names.find(
-            file.stem
-        )
-        if image is None:
-            left_out["annotations without a picture"] += 1
-            continue
+            return False
         if tree.find("imagesize") is not None:
-            layout = "LabelMe"
-        split = splits.get(file.stem) or _split_of(image.relative_to(root).parts[:-1])
-        pictures.append(
-            Picture(
-                image,
-                labels=classes.get(file.stem, ()),
-                regions=[_voc_box(thing, file) for thing in tree.iter("object")],
-                mask=masks.get(file.stem),
-                split=split,
-                size=_voc_size(tree),
-            )
+            export.layout = "LabelMe"
+        name = _text(tree, "filename")
+        image = export.names.find(name, "JPEGImages") or export.names.find(file.stem)
+        folders = () if image is None else image.relative_to(root).parts[:-1]
+        shown = Picture(
+            labels=classes.get(file.stem, ()),
+            regions=[_voc_box(thing, file) for thing in tree.iter("object")],
+            mask=masks.get(file.stem),
+            split=splits.get(file.stem) or _split_of(folders),
+            size=_voc_size(tree),
         )
+        export.add(name if image is None else image.relative_to(root), "", shown)
     # lists of classes alone, without boxes
-    if not found and classes:
+    if not found:
         for stem, labels in classes.items():
-            image = names.find(stem, "JPEGImages")
-            if image is not None:
-                pictures.append(Picture(image, labels=labels, split=splits.get(stem)))
-    return Export(layout, pictures, left_out) if found or pictures else None
+            picture = Picture(labels=labels, split=splits.get(stem))
+            export.add(stem, "JPEGImages", picture)
+    return bool(found or export.pictures)
 
 
 def _image_sets(root: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
     """The split of each picture, and its classes, by stem: ImageSets/Main/cat_train.txt."""
     splits: dict[str, str] = {}
     classes: dict[str, list[str]] = {}
-    for file in sorted(
-        (*root.glob("ImageSets/*/*.txt"), *root.glob("*/*/ImageSets/*/*.txt"))
-    ):
+    for file in _files(root, "ImageSets/*/*.txt"):
         name, _, split = file.stem.rpartition("_")
         for line in TextFile(file, "folder").text().splitlines():
             stem, *mark = line.split() or [""]
@@ -245,13 +259,12 @@ def _image_sets(root: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 def _voc_box(thing: ElementTree.Element, file: Path) -> Region:
     box = thing.find("bndbox")
-    corners: list[Any] = [_text(box, name) for name in ("xmin", "ymin", "xmax", "ymax")]
-    points = [
-        (_number(_text(p, "x")), _number(_text(p, "y"))) for p in thing.iter("pt")
+    corners: Sequence[Any] = [
+        _text(box, name) for name in ("xmin", "ymin", "xmax", "ymax")
     ]
-    if box is None and points:
-        across, down = zip(*points, strict=True)
-        corners = [min(across), min(down), max(across), max(down)]
+    if box is None:
+        points = [(_text(p, "x"), _text(p, "y")) for p in thing.iter("pt")]
+        corners = _corners(points) or corners
     return _region(_text(thing, "name"), corners, file)
 
 
@@ -266,63 +279,49 @@ def _voc_size(tree: ElementTree.Element) -> tuple[int, int] | None:
 # ------------------------------------------------------------------------------------------ COCO
 
 
-def _coco(document: Any, file: Path, names: Names) -> Export | None:
-    if (
-        not isinstance(document, dict)
-        or not {"images", "annotations"} <= document.keys()
-    ):
-        return None
-    kinds = {
-        entry.get("id"): str(entry.get("name"))
-        for entry in _objects(document.get("categories"))
-    }
-    by_image: dict[Any, list[Region]] = {}
+def _coco(document: Any, file: Path, export: Export) -> bool:
+    if not _has(document, "images", "annotations"):
+        return False
+    export.layout = "COCO"
+    categories = _objects(document.get("categories"))
+    kinds = {entry.get("id"): str(entry.get("name")) for entry in categories}
+    regions: dict[Any, list[Region]] = {}
     labels: dict[Any, list[str]] = {}
-    left_out: Counter[str] = Counter()
     for entry in _objects(document["annotations"]):
-        left_out["outlines, of which the boxes are shown"] += bool(
+        export.left_out["outlines, of which the boxes are shown"] += bool(
             entry.get("segmentation")
         )
-        box = entry.get("bbox")
+        image = entry.get("image_id")
         name = kinds.get(entry.get("category_id"), "")
-        if not isinstance(box, list) or len(box) != 4:
-            if name:
-                labels.setdefault(entry.get("image_id"), []).append(name)
-            continue
-        x, y, width, height = map(_number, box)
-        by_image.setdefault(entry.get("image_id"), []).append(
-            _region(name, (x, y, x + width, y + height), file)
-        )
-    pictures = []
+        box = entry.get("bbox")
+        if isinstance(box, list) and len(box) == 4:
+            regions.setdefault(image, []).append(_region(name, _beyond(*box), file))
+        elif name:
+            labels.setdefault(image, []).append(name)
     # "train/_annotations.coco.json" is Roboflow's, "annotations/instances_val2017.json" COCO's own
     split = _split_in(file.parent.name) or _split_in(file.stem)
     for entry in _objects(document["images"]):
-        image = names.find(str(entry.get("file_name", "")), file.parent)
-        if image is None:
-            left_out["pictures that are not here"] += 1
-            continue
-        pictures.append(
-            Picture(
-                image,
-                labels=labels.get(entry.get("id"), ()),
-                regions=by_image.get(entry.get("id"), ()),
-                split=split,
-                size=_size(entry.get("width"), entry.get("height")),
-            )
+        picture = Picture(
+            labels=labels.get(entry.get("id"), ()),
+            regions=regions.get(entry.get("id"), ()),
+            split=split,
+            size=_size(entry.get("width"), entry.get("height")),
         )
-    return Export("COCO", pictures, +left_out)
+        export.add(entry.get("file_name", ""), file.parent, picture)
+    return True
 
 
 # ------------------------------------------------------------------------------------------ YOLO
 
 
-def _yolo(root: Path, names: Names) -> Export | None:
+def _yolo(export: Export) -> bool:
+    export.layout = "YOLO"
+    root = export.root
     classes = _yolo_classes(root)
     if classes is None:
-        return None
-    pictures = []
-    left_out: Counter[str] = Counter()
-    for image in names.files:
+        return False
+    unnoted = 0
+    for image in export.names.files:
         # in labels/ where the picture is in images/, or beside it, as darknet has them
         parts = ["labels" if part == "images" else part for part in image.parts]
         notes = root.joinpath(*parts).with_suffix(".txt")
@@ -331,12 +330,11 @@ def _yolo(root: Path, names: Names) -> Export | None:
             inside(root, notes, f"folder: {notes.name}")
             regions = _yolo_boxes(notes, root / image, classes)
         else:
-            left_out["pictures without a file of labels"] += 1
-        split = _split_of(image.parts[:-1])
-        pictures.append(Picture(root / image, regions=regions, split=split))
-    if left_out.total() == len(pictures):
-        return None
-    return Export("YOLO", pictures, +left_out)
+            unnoted += 1
+        picture = Picture(regions=regions, split=_split_of(image.parts[:-1]))
+        export.pictures[root / image] = picture
+    export.left_out["pictures without a file of labels"] = unnoted
+    return unnoted < len(export.pictures)
 
 
 def _yolo_classes(root: Path) -> Sequence[str] | None:
@@ -349,8 +347,7 @@ def _yolo_classes(root: Path) -> Sequence[str] | None:
             return list(map(str, named))
     for name in ("classes.txt", "obj.names", "labels/classes.txt"):
         if (root / name).is_file():
-            lines = TextFile(root / name, "folder").text().splitlines()
-            return [line.strip() for line in lines if line.strip()]
+            return read_names(root / name, name)
     return None
 
 
@@ -358,210 +355,162 @@ def _yolo_boxes(notes: Path, image: Path, classes: Sequence[str]) -> list[Region
     # of the picture as it is shown: its trainers turn it by its EXIF
     width, height = picture_shape(image).shown
     regions = []
-    for number, line in enumerate(
-        TextFile(notes, "folder").text().splitlines(), start=1
-    ):
-        cells = line.split()
-        if not cells:
+    lines = TextFile(notes, "folder").text().splitlines()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
             continue
-        place = f"{notes.name} line {number}"
-        code, *numbers = cells
-        if not code.isdecimal() or int(code) >= len(classes):
+        code, *numbers = line.split()
+        if not code.isdecimal() or code not in map(str, range(len(classes))):
             raise UserError(
-                f"folder: {place}",
+                f"folder: {notes.name} line {number}",
                 expected=f"a class from 0 to {len(classes) - 1}",
                 got=code[:40],
             )
         values = [_number(cell) for cell in numbers]
+        # an outline, or an oriented box: its corners in turn
+        corners = _corners(list(zip(values[::2], values[1::2], strict=False)))
         if len(values) == 4:
             x, y, w, h = values
             corners = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
-        elif len(values) >= 6:  # an outline, or an oriented box: its corners in turn
-            corners = (
-                min(values[::2]), min(values[1::2]), max(values[::2]), max(values[1::2])
-            )  # fmt: skip
-        else:
+        elif len(values) < 6 or corners is None:
             raise UserError(
-                f"folder: {place}", expected="a class and 4 numbers", got=line[:40]
+                f"folder: {notes.name} line {number}",
+                expected="a class and 4 numbers",
+                got=line[:40],
             )
-        scaled = [
-            c * side for c, side in zip(corners, (width, height) * 2, strict=True)
-        ]
-        regions.append(_region(classes[int(code)], scaled, notes))
+        left, top, right, bottom = corners
+        box = (left * width, top * height, right * width, bottom * height)
+        regions.append(_region(classes[int(code)], box, notes))
     return regions
 
 
 # ------------------------------------------------------------------------------- labelling tools
 
 
-def _cvat_files(root: Path, names: Names) -> Export | None:
-    exports = [_cvat(_xml(file), file, names) for file in sorted(root.glob("*.xml"))]
-    return _joined([export for export in exports if export is not None])
+def _cvat_files(export: Export) -> bool:
+    known = False
+    for file in sorted(export.root.glob("*.xml")):
+        known = _cvat(_xml(file), file, export) or known
+    return known
 
 
-def _cvat(tree: ElementTree.Element, file: Path, names: Names) -> Export | None:
+def _cvat(tree: ElementTree.Element, file: Path, export: Export) -> bool:
     if tree.tag != "annotations":
-        return None
+        return False
     if tree.find("track") is not None and tree.find("image") is None:
         raise _refusal("CVAT for video", file.name)
-    pictures = []
-    left_out: Counter[str] = Counter()
+    export.layout = "CVAT"
     for entry in tree.iter("image"):
-        image = names.find(entry.get("name", ""), "images")
-        if image is None:
-            left_out["pictures that are not here"] += 1
-            continue
         regions = []
         for box in entry.iter("box"):
             corners = [box.get(name) for name in ("xtl", "ytl", "xbr", "ybr")]
             regions.append(_region(box.get("label", ""), corners, file))
         for outline in (*entry.iter("polygon"), *entry.iter("mask")):
-            left_out[f"outlines ({outline.tag})"] += 1
+            export.left_out[f"outlines ({outline.tag})"] += 1
         tags = [tag.get("label", "") for tag in entry.iter("tag")]
-        pictures.append(
-            Picture(
-                image,
-                labels=list(filter(None, tags)),
-                regions=regions,
-                split=_split_in(entry.get("subset", "")) or _split_in(file.stem),
-                size=_size(entry.get("width"), entry.get("height")),
-            )
+        picture = Picture(
+            labels=list(filter(None, tags)),
+            regions=regions,
+            split=_split_in(entry.get("subset", "")) or _split_in(file.stem),
+            size=_size(entry.get("width"), entry.get("height")),
         )
-    return Export("CVAT", pictures, left_out)
+        export.add(entry.get("name", ""), "images", picture)
+    return True
 
 
-def _label_me(document: Any, file: Path, names: Names) -> Export | None:
-    if not isinstance(document, dict) or not {"shapes", "imagePath"} <= document.keys():
-        return None
-    image = names.find(str(document["imagePath"]), file.parent)
-    if image is None:
-        return Export("LabelMe", (), {"pictures that are not here": 1})
+def _label_me(document: Any, file: Path, export: Export) -> bool:
+    if not _has(document, "shapes", "imagePath"):
+        return False
+    export.layout = "LabelMe"
     regions = []
     for shape in _objects(document["shapes"]):
-        points = [point for point in shape.get("points", ()) if len(point) == 2]
-        if points:
-            across, down = zip(*points, strict=True)
-            box = (min(across), min(down), max(across), max(down))
+        box = _corners([point for point in shape.get("points", ()) if len(point) == 2])
+        if box is not None:
             regions.append(_region(str(shape.get("label", "")), box, file))
     flags = document.get("flags")
     flags = flags if isinstance(flags, dict) else {}
-    return Export(
-        "LabelMe",
-        [
-            Picture(
-                image,
-                labels=[name for name, value in flags.items() if value is True],
-                regions=regions,
-                size=_size(document.get("imageWidth"), document.get("imageHeight")),
-            )
-        ],
+    picture = Picture(
+        labels=[name for name, value in flags.items() if value is True],
+        regions=regions,
+        size=_size(document.get("imageWidth"), document.get("imageHeight")),
     )
+    export.add(document["imagePath"], file.parent, picture)
+    return True
 
 
-def _datumaro(document: Any, file: Path, names: Names) -> Export | None:
-    if not isinstance(document, dict) or not {"categories", "items"} <= document.keys():
-        return None
+def _datumaro(document: Any, file: Path, export: Export) -> bool:
+    if not _has(document, "categories", "items"):
+        return False
+    export.layout = "Datumaro"
     categories = document["categories"]
     label = categories.get("label", {}) if isinstance(categories, dict) else {}
     kinds = [str(kind.get("name", "")) for kind in _objects(label.get("labels"))]
-    pictures = []
-    left_out: Counter[str] = Counter()
+    split = _split_in(file.stem)
     for item in _objects(document["items"]):
-        about = item.get("image") or item.get("media") or {}
-        image = names.find(
-            str(about.get("path") or item.get("id")), _split_in(file.stem) or ""
-        )
-        if image is None:
-            left_out["pictures that are not here"] += 1
-            continue
         labels = []
         regions = []
         for entry in _objects(item.get("annotations")):
             code = entry.get("label_id")
+            box = entry.get("bbox")
             if not isinstance(code, int) or not 0 <= code < len(kinds):
-                left_out["annotations without a class"] += 1
-            elif entry.get("type") == "bbox" and isinstance(entry.get("bbox"), list):
-                x, y, width, height = map(_number, entry["bbox"][:4])
-                box = (x, y, x + width, y + height)
-                regions.append(_region(kinds[code], box, file))
+                export.left_out["annotations without a class"] += 1
+            elif entry.get("type") == "bbox" and isinstance(box, list):
+                regions.append(_region(kinds[code], _beyond(*box[:4]), file))
             elif entry.get("type") == "label":
                 labels.append(kinds[code])
             else:
-                left_out["annotations of other kinds"] += 1
-        height_width = about.get("size") or (None, None)
-        size = _size(*height_width[::-1]) if len(height_width) == 2 else None
-        pictures.append(
-            Picture(
-                image,
-                labels=labels,
-                regions=regions,
-                split=_split_in(file.stem),
-                size=size,
-            )
-        )
-    return Export("Datumaro", pictures, +left_out)
+                export.left_out["annotations of other kinds"] += 1
+        about = item.get("image") or item.get("media") or {}
+        height, width, *_ = [*list(about.get("size") or ()), None, None]
+        picture = Picture(labels, regions, split=split, size=_size(width, height))
+        export.add(about.get("path") or item.get("id"), split or "", picture)
+    return True
 
 
-def _via(document: Any, file: Path, names: Names) -> Export | None:
+def _via(document: Any, file: Path, export: Export) -> bool:
     if not isinstance(document, dict):
-        return None
-    entries = _objects(list(document.get("_via_img_metadata", document).values()))
-    if not entries or not all(
-        {"filename", "regions"} <= entry.keys() for entry in entries
-    ):
-        return None
-    pictures = []
-    left_out: Counter[str] = Counter()
+        return False
+    entries = _objects(_values(document.get("_via_img_metadata", document)))
+    if not entries or not all(_has(entry, "filename", "regions") for entry in entries):
+        return False
+    export.layout = "VIA"
     for entry in entries:
-        image = names.find(str(entry["filename"]), file.parent)
-        if image is None:
-            left_out["pictures that are not here"] += 1
-            continue
-        given = entry["regions"]
         regions = []
         # VIA 1 has an object of regions
-        for region in _objects(
-            list(given.values()) if isinstance(given, dict) else given
-        ):
-            shape = region.get("shape_attributes") or {}
+        for region in _objects(_values(entry["regions"])):
             name = _only_word(region.get("region_attributes"))
-            box = _via_box(shape)
+            box = _via_box(region.get("shape_attributes") or {})
             if box is None or not name:
-                left_out["regions without a name or a box"] += 1
-                continue
-            regions.append(_region(name, box, file))
+                export.left_out["regions without a name or a box"] += 1
+            else:
+                regions.append(_region(name, box, file))
         label = _only_word(entry.get("file_attributes"))
-        pictures.append(
-            Picture(image, labels=[label] if label else (), regions=regions)
-        )
-    return Export("VIA", pictures, left_out)
+        picture = Picture(labels=[label] if label else (), regions=regions)
+        export.add(entry["filename"], file.parent, picture)
+    return True
 
 
 def _via_box(shape: Mapping[str, Any]) -> Sequence[Any] | None:
     if shape.get("name") == "rect":
-        x, y = _number(shape.get("x")), _number(shape.get("y"))
-        return (x, y, x + _number(shape.get("width")), y + _number(shape.get("height")))
+        return _beyond(*map(shape.get, ("x", "y", "width", "height")))
     across, down = shape.get("all_points_x"), shape.get("all_points_y")
-    if isinstance(across, list) and isinstance(down, list) and across and down:
-        return (min(across), min(down), max(across), max(down))
+    if isinstance(across, list) and isinstance(down, list):
+        return _corners(list(zip(across, down, strict=False)))
     return None
 
 
-def _label_studio(document: Any, file: Path, names: Names) -> Export | None:
-    tasks = _objects(document) if isinstance(document, list) else []
+def _label_studio(document: Any, file: Path, export: Export) -> bool:
+    tasks = _objects(document)
     if not tasks or not all(
         "annotations" in task or "annotation_id" in task for task in tasks
     ):
-        return None
-    pictures = []
-    left_out: Counter[str] = Counter()
+        return False
+    export.layout = "Label Studio"
     for task in tasks:
         inner = task.get("data")
         data = inner if isinstance(inner, dict) else task
-        cell, image = _studio_file(data, names)
-        if image is None:
-            left_out["tasks whose picture is not here"] += 1
-            continue
+        cells = [value for value in data.values() if names_file(value)]
+        cell = cells[0] if cells else ""
         labels: list[str] = []
         regions: list[Region] = []
         size = None
@@ -570,24 +519,20 @@ def _label_studio(document: Any, file: Path, names: Names) -> Export | None:
             for result in _objects(annotation.get("result")):
                 value = result.get("value") or {}
                 labels += map(str, value.get("choices") or ())
-                box = _studio_box(result)
-                if box is not None:
-                    size = box[1]
-                    regions.append(
-                        _region(
-                            str((value.get("rectanglelabels") or [""])[0]), box[0], file
-                        )
-                    )
+                stated = _size(
+                    result.get("original_width"), result.get("original_height")
+                )
+                if stated and {"x", "y", "width", "height"} <= value.keys():
+                    size = stated
+                    name = str((value.get("rectanglelabels") or [""])[0])
+                    regions.append(_region(name, _studio_box(value, size), file))
         if "annotations" not in task:  # the short form: columns as in its CSV
-            labels += [
-                str(value)
-                for name, value in task.items()
-                if name not in STUDIO_COLUMNS
-                and isinstance(value, str)
-                and value != cell
-            ]
-        pictures.append(Picture(image, labels=labels, regions=regions, size=size))
-    return Export("Label Studio", pictures, left_out)
+            for name, value in task.items():
+                is_label = isinstance(value, str) and value != cell
+                if is_label and name not in STUDIO_COLUMNS:
+                    labels.append(value)
+        export.add(cell, "", Picture(labels, regions, size=size))
+    return True
 
 
 STUDIO_COLUMNS = frozenset(
@@ -603,30 +548,23 @@ STUDIO_COLUMNS = frozenset(
 )
 
 
-def _studio_file(
-    data: Mapping[str, Any], names: Names
-) -> tuple[str | None, Path | None]:
-    for value in data.values():
-        if isinstance(value, str) and kind_of(PurePosixPath(value)) and "." in value:
-            return value, names.find(value)
-    return None, None
+def names_file(value: object) -> bool:
+    """True for a text that names a picture or video."""
+    return (
+        isinstance(value, str)
+        and "." in value
+        and kind_of(PurePosixPath(value)) is not None
+    )
 
 
-def _studio_box(
-    result: Mapping[str, Any],
-) -> tuple[Sequence[float], tuple[int, int] | None] | None:
-    value = result.get("value") or {}
-    size = _size(result.get("original_width"), result.get("original_height"))
-    if size is None or not {"x", "y", "width", "height"} <= value.keys():
-        return None
-    # in percent of the picture
-    x, y, w, h = (_number(value[name]) / 100 for name in ("x", "y", "width", "height"))
-    width, height = size
-    return (x * width, y * height, (x + w) * width, (y + h) * height), size
+def _studio_box(value: Mapping[str, Any], size: tuple[int, int]) -> Sequence[float]:
+    """A box that counts in percent of the picture."""
+    corners = _beyond(value["x"], value["y"], value["width"], value["height"])
+    return [corner * side / 100 for corner, side in zip(corners, size * 2, strict=True)]
 
 
-Reader = Callable[[Any, Path, Names], Export | None]
-JSON_READERS: tuple[Reader, ...] = (
+JsonReader = Callable[[Any, Path, Export], bool]
+JSON_READERS: Sequence[JsonReader] = (
     _coco,
     _datumaro,
     _via,
@@ -635,94 +573,70 @@ JSON_READERS: tuple[Reader, ...] = (
 )
 
 
-def _json_files(root: Path, names: Names) -> Export | None:
-    """The JSON files of a folder, up to two below, by the reader that knows the first of them."""
-    readers = JSON_READERS
-    exports: list[Export] = []
-    unknown = 0
-    for pattern in ("*.json", "*/*.json", "*/*/*.json"):
-        for file in sorted(root.glob(pattern)):
-            if file.name.startswith(".") or (not exports and unknown >= MOST_UNKNOWN):
-                continue
-            inside(root, file, f"folder: {file.name}")
-            export = _by_first_reader(file, names, readers)
-            unknown += export is None
-            if export is not None:
-                exports.append(export[1])
-                readers = (export[0],)
-    return _joined(exports)
-
-
-def _by_first_reader(
-    file: Path,
-    names: Names,
-    readers: Sequence[Reader],
-) -> tuple[Reader, Export] | None:
-    try:
-        document = LogFile(file, "folder").json_document()
-    except UserError:  # somebody's notes
-        return None
-    for read in readers:
-        export = read(document, file, names)
-        if export is not None:
-            return read, export
-    return None
+def _json_files(export: Export) -> bool:
+    """The JSON files of a folder, by the reader that knows the first of them."""
+    readers: Sequence[JsonReader] = JSON_READERS
+    for file in _files(export.root, "[!.]*.json"):
+        inside(export.root, file, f"folder: {file.name}")
+        try:
+            document = LogFile(file, "folder").json_document()
+        except UserError:  # somebody's notes
+            continue
+        for read in readers:
+            if read(document, file, export):
+                readers = (read,)
+                break
+    return len(readers) == 1
 
 
 # --------------------------------------------------------------------------------- image and mask
 
 
-def _masks_beside(root: Path, names: Names) -> Export | None:
+def _masks_beside(export: Export) -> bool:
     """images/NAME and masks/NAME: pictures with their masks, without a label."""
-    tops = {file.parts[0] for file in names.files if len(file.parts) > 1}
+    export.layout = "pictures with masks"
+    files = export.names.files
+    tops = {file.parts[0] for file in files if len(file.parts) > 1}
     masks = [top for top in tops if top.casefold() in MASKS]
     images = tops - set(masks)
     if len(masks) != 1 or len(images) != 1 or not is_part(next(iter(images))):
-        return None
-    by_stem = {
-        file.with_suffix("").parts[1:]: file
-        for file in names.files
-        if file.parts[0] == masks[0]
-    }
-    pictures = []
-    for file in names.files:
+        return False
+    by_stem = {}
+    for file in files:
+        if file.parts[0] == masks[0]:
+            by_stem[file.with_suffix("").parts[1:]] = export.root / file
+    for file in files:
         if file.parts[0] in images:
             mask = by_stem.get(file.with_suffix("").parts[1:])
-            found = None if mask is None else root / mask
-            pictures.append(Picture(root / file, mask=found))
-    return Export("pictures with masks", pictures)
+            export.pictures[export.root / file] = Picture(mask=mask)
+    return True
 
 
-def _without_classes(root: Path, names: Names) -> Export | None:
+def _without_classes(export: Export) -> bool:
     """Pictures in folders that are splits or parts of a layout, and in none of a class.
 
     Raises UserError where files beside them say more, in a form that is not read here.
     """
-    if all(len(file.parts) < 2 for file in names.files):
-        return None
-    if has_classes(names.files) and not _are_split_names(names.files):
-        return None
-    notes = next(
-        (
-            file
-            for pattern in ("*.*", "*/*.*", "*/*/*.*")
-            for file in sorted(root.glob(pattern))
-            if file.suffix.lower() in NOTES and not _is_readme(file)
-        ),
-        None,
-    )
-    folders = {file.parts[0] for file in names.files if len(file.parts) > 1}
-    listed = ", ".join(f"'{printable_name(folder)}'" for folder in sorted(folders)[:4])
-    if notes is not None:
-        raise _refusal(
-            f"a layout of the folders {listed}, which are no classes, with "
-            f"{printable_name(notes.name)} beside them,",
-            str(root),
-        )
-    pictures = [
-        Picture(root / file, split=_split_of(file.parts[:-1])) for file in names.files
-    ]
-    return Export("pictures without classes", pictures)
+    export.layout = "pictures without classes"
+    files = export.names.files
+    folders = {file.parts[:-1] for file in files if len(file.parts) > 1}
+    # pictures may all lie in folders that are named by splits: obj_train_data
+    are_splits = all(len(folder) == 1 and _split_in(folder[0]) for folder in folders)
+    if not folders or (has_classes(files) and not are_splits):
+        return False
+    for file in _files(export.root, "*.*"):
+        if file.suffix.lower() in NOTES and not _is_readme(file):
+            tops = sorted({folder[0] for folder in folders})
+            listed = ", ".join(f"'{printable_name(top)}'" for top in tops[:4])
+            raise _refusal(
+                f"a layout of the folders {listed}, which are no classes, with "
+                f"{printable_name(file.name)} beside them,",
+                str(export.root),
+            )
+    for image in files:
+        split = _split_of(image.parts[:-1])
+        export.pictures[export.root / image] = Picture(split=split)
+    return True
 
 
 def _is_readme(file: Path) -> bool:
@@ -730,14 +644,8 @@ def _is_readme(file: Path) -> bool:
     return file.name in RUN_FILES or file.name.lower().startswith(("readme", "license"))
 
 
-def _are_split_names(files: Sequence[PurePosixPath]) -> bool:
-    """True if all pictures lie in folders that are named by splits: obj_train_data."""
-    folders = {file.parts[:-1] for file in files if len(file.parts) > 1}
-    return all(len(folder) == 1 and _split_in(folder[0]) for folder in folders)
-
-
 # the more particular first: Roboflow's COCO and YOLO are these with a folder a split
-FINDERS: tuple[Callable[[Path, Names], Export | None], ...] = (
+FOLDER_READERS: tuple[Callable[[Export], bool], ...] = (
     _voc,
     _json_files,
     _yolo,
@@ -749,28 +657,8 @@ FINDERS: tuple[Callable[[Path, Names], Export | None], ...] = (
 # ---------------------------------------------------------------------------------------- values
 
 
-def _joined(exports: Sequence[Export]) -> Export | None:
-    """The exports as one; what several say of one picture is put together."""
-    pictures: dict[Path, Picture] = {}
-    left_out: Counter[str] = Counter()
-    for export in exports:
-        left_out.update(export.left_out)
-        for picture in export.pictures:
-            known = pictures.get(picture.file)
-            if known is not None:
-                picture = replace(
-                    known,
-                    labels=list(dict.fromkeys((*known.labels, *picture.labels))),
-                    regions=list(dict.fromkeys((*known.regions, *picture.regions))),
-                )
-            pictures[picture.file] = picture
-    if not exports:
-        return None
-    return Export(exports[0].layout, list(pictures.values()), left_out)
-
-
 def _xml(file: Path) -> ElementTree.Element:
-    text = TextFile(file, "folder").text(MOST_XML)
+    text = TextFile(file, "folder").text()
     # no entity is needed in an export, and each may unfold to any size
     if "<!ENTITY" in text or "<!DOCTYPE" in text:
         raise UserError(
@@ -787,6 +675,14 @@ def _text(element: ElementTree.Element | None, name: str) -> str:
     return (found.text or "").strip() if found is not None else ""
 
 
+def _has(value: Any, *names: str) -> bool:
+    return isinstance(value, dict) and all(name in value for name in names)
+
+
+def _values(value: Any) -> Any:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
 def _objects(value: Any) -> list[dict[str, Any]]:
     entries = value if isinstance(value, list) else []
     return [entry for entry in entries if isinstance(entry, dict)]
@@ -801,10 +697,9 @@ def _only_word(attributes: Any) -> str:
 
 def _number(value: Any) -> float:
     try:
-        number = float(value)
+        return float(value)
     except (TypeError, ValueError, OverflowError):
         return float("nan")
-    return number
 
 
 def _size(width: Any, height: Any) -> tuple[int, int] | None:
@@ -814,13 +709,29 @@ def _size(width: Any, height: Any) -> tuple[int, int] | None:
     return None
 
 
+def _corners(points: Sequence[Sequence[Any]]) -> tuple[float, ...] | None:
+    """The box round points; None where there are none."""
+    if not points:
+        return None
+    across, down = zip(*points, strict=True)
+    xs = [_number(x) for x in across]
+    ys = [_number(y) for y in down]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _beyond(x: Any, y: Any, width: Any, height: Any) -> tuple[float, ...]:
+    """The corners of a box that is stated by its first corner and its sides."""
+    left, top = _number(x), _number(y)
+    return left, top, left + _number(width), top + _number(height)
+
+
 def _region(name: str, corners: Sequence[Any], file: Path) -> Region:
     left, top, right, bottom = map(_number, corners)
     is_box = left < right and top < bottom  # NaN fails every comparison
     if (
         not name.strip()
         or not is_box
-        or max(map(abs, (left, top, right, bottom))) > 2**24
+        or not all(map(isfinite, (left, top, right, bottom)))
     ):
         raise UserError(
             f"folder: {printable_name(file.name)}",
@@ -837,14 +748,8 @@ def _split_of(folders: Sequence[str]) -> str | None:
 
 def _split_in(name: str) -> str | None:
     """The split that a name is, or begins or ends with: "train", "instances_val2017"."""
-    plain = "".join(
-        letter if letter.isalpha() else " " for letter in name.casefold()
-    ).split()
-    for word in plain:
+    for word in re.findall(r"[^\W\d_]+", name.casefold()):
         split = canonical_split(word)
         if split in ("train", "val", "test"):
             return split
     return None
-
-
-__all__ = ["Export", "Picture", "Region", "find_export", "read_export"]

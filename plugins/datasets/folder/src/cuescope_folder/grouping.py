@@ -7,8 +7,6 @@ from cuescope_folder.layout import Item
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
 
-NAMED = 3  # groups that a fact lists
-
 
 def group_items(
     items: Sequence[Item],
@@ -72,7 +70,5 @@ def group_facts(
             splits.setdefault(group, set()).add(item.split)
     shared = [group for group, names in splits.items() if len(names) > 1]
     if shared:
-        facts["groups in several splits"] = (
-            f"{len(shared):,}: {shorten_list(shared, NAMED)}"
-        )
+        facts["groups in several splits"] = f"{len(shared):,}: {shorten_list(shared)}"
     return facts

@@ -5,7 +5,7 @@ https://huggingface.co/docs/datasets/stream
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -13,9 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_folder.cells import require_modest
 from cuescope_folder.columns import Columns, choose_columns
-from cuescope_folder.copies import Copies
+from cuescope_folder.copies import Copies, Record
 from cuescope_folder.dataset import FileSamples, Found
 from cuescope_folder.layout import canonical_split
 from cuescope_folder.manifest import manifest_items
@@ -123,20 +122,12 @@ class HuggingFace(FileSamples):
                 vars(columns),
                 options.rows,
             )
-            records = copies.recall_records(stamp)
-            if records is None:
-                # 0: nobody knows how many rows a stream has
-                total = options.rows or 0
-                with self.context.progress("Reading rows", total) as advance:
-                    records = []
-                    for number, cells in enumerate(islice(data, options.rows)):
-                        records.append(_record(number, cells, columns, copies, own))
-                        advance(1)
-                copies.remember(stamp, records)
-        rows = []
-        for record in records:
-            cells = record["cells"] | {"split": split}
-            rows.append(Row(f"row {record.get('number', 0)}", cells))
+            records = copies.read_once(
+                stamp, lambda: self._records(data, repository, columns, copies, own)
+            )
+        rows = [
+            Row(record.location, record.cells | {"split": split}) for record in records
+        ]
         if not rows:
             raise UserError(f"hf: {repository} has no rows in split {split}")
         read = manifest_items(rows, repository, None, options.group, copies.files)
@@ -150,6 +141,34 @@ class HuggingFace(FileSamples):
             # of a folder the content alone counts
             (*pinned.values(), split),
         )
+
+    def _records(
+        self,
+        data: Iterable[Mapping[str, Any]],
+        repository: str,
+        columns: Columns,
+        copies: Copies,
+        own: Repository,
+    ) -> Iterator[Record]:
+        """The cells that a manifest would have, with names in place of images."""
+        # 0: nobody knows how many rows a stream has
+        total = self.options.rows or 0
+        with self.context.progress("Reading rows", total) as advance:
+            for number, cells in enumerate(islice(data, self.options.rows)):
+                named = columns.cells(cells, f"row {number}")
+                for column, role in columns.files.items():
+                    if cells[column] is None:
+                        continue
+                    content = own.content(
+                        cells[column], f"hf: row {number}: '{column}'"
+                    )
+                    # of a path the name only: it may be one on its author's machine
+                    given = str(cells[column].get("path") or "").rpartition("/")[2]
+                    # with the number of the row: names of images repeat
+                    named[role] = f"row-{number}/{given or column}"
+                    copies.add(named[role], content)
+                yield Record(location=f"{repository} row {number}", cells=named)
+                advance(1)
 
 
 def _datasets() -> Any:
@@ -227,32 +246,6 @@ def _choose_split(repository: str, splits: list[str], wanted: str | None) -> str
             remedy=nearest(wanted, splits),
         )
     return by_name[canonical_split(wanted)]
-
-
-def _record(
-    number: int,
-    cells: Mapping[str, Any],
-    columns: Columns,
-    copies: Copies,
-    own: Repository,
-) -> dict[str, Any]:
-    """The cells that a manifest would have, with names in place of images."""
-    where = f"hf: row {number}"
-    for column, value in cells.items():
-        if column not in columns.files:
-            require_modest(value, column, where)
-    named = columns.cells(cells, f"row {number}")
-    for column in columns.files:
-        cell = cells[column]
-        role = "path" if column == columns.image else "mask"
-        if cell is not None:
-            content = own.content(cell, f"{where}: '{column}'")
-            # of a path the name only: it may be one on its author's machine
-            given = str(cell.get("path") or "").rpartition("/")[2]
-            # with the number of the row: names of images repeat
-            named[role] = f"row-{number}/{given or column}"
-            copies.add(named[role], content)
-    return {"number": number, "cells": named, "files": copies.of(named)}
 
 
 @contextmanager

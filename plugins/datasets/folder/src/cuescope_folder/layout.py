@@ -24,7 +24,6 @@ _ALIASES = {
     "dev": "val",
     "testing": "test",
 }
-MOST_NAMED = 5  # entries that an error lists
 LINKS = (
     "Where the files are links into a store (a cache of the hub, DVC, git-annex, datalad), name "
     "that: -O data.links=FOLDER"
@@ -153,7 +152,7 @@ def hub_snapshot(path: Path) -> tuple[Path, Path | None]:
             raise UserError(
                 f"folder: {path} is a cache of the hub",
                 expected="one snapshot in it",
-                got=", ".join(entry.name for entry in found[:MOST_NAMED]) or "none",
+                got=", ".join(entry.name for entry in found[:8]) or "none",
                 remedy=f"Give the one that is meant: folder:{path}/snapshots/NAME",
             )
         root = found[0]
@@ -362,24 +361,13 @@ def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
 
 def _nearest_file(missing: Path) -> str | None:
     """A hint at what is there instead, for an error: the nearest name, or what there is at all."""
-    parent = missing.absolute().parent
-    while not parent.is_dir() and parent != parent.parent:
-        parent = parent.parent  # the first folder of the path that there is
-    part = missing.absolute().relative_to(parent).parts[0]
+    path = missing.absolute()
+    while not path.parent.is_dir():
+        path = path.parent  # the first part of the path that is not there
     try:
-        entries = sorted(parent.iterdir())
+        entries = sorted(entry.name for entry in path.parent.iterdir())
     except OSError:
         return None
-    names = []
-    usable = []
-    for entry in entries:
-        if not entry.name.startswith("."):
-            names.append(entry.name)
-            if entry.is_dir() or entry.suffix in MANIFEST_SUFFIXES:
-                usable.append(printable_name(entry.name))
-    hint = nearest(part, names)
-    if hint is not None:
-        return hint
-    if not usable:
-        return f"There is no folder in {parent}"
-    return f"In {parent} there are {', '.join(usable[:MOST_NAMED])}"
+    names = [printable_name(name) for name in entries if name[0] != "."]
+    listed = ", ".join(names[:8]) or "no files"
+    return nearest(path.name, names) or f"In {path.parent} there are {listed}"

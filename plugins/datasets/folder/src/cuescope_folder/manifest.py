@@ -1,7 +1,8 @@
 """Manifests: a sample a row, of a file with what is asked, answered and known of it."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from os import scandir
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from cuescope_folder.cells import (
     text_of,
 )
 from cuescope_folder.layout import Item, canonical_split, natural, scan
-from cuescope_folder.spelling import Names, as_written, same_letters
+from cuescope_folder.spelling import Names, as_written
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError, inside
 from cuescope_sdk.data import Unread, kind_of, printable_name
@@ -35,12 +36,14 @@ class Paths:
         self.copies = copies
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
-        self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
         # a million rows may ask about a thousand files
         self._found: dict[str, tuple[str, Path, bool]] = {}
-        self._letters: dict[Path, Mapping[str, Sequence[str]]] = {}
-        self._uploads: set[PurePosixPath] = set()
-        self._all: Names | None = None
+
+    @cached_property
+    def _names(self) -> Names:
+        """All files below the folder, looked for where a path is not there as it is written."""
+        assert self.root is not None
+        return Names(self.root, scan(self.root)[0])
 
     def find(self, path: str, location: str) -> tuple[str, Path, bool]:
         """The name of a file in the data set, the file, and whether it is a folder."""
@@ -63,68 +66,35 @@ class Paths:
         return below.as_posix(), self.root / below
 
     def resolve(self, root: Path, path: str, location: str) -> PurePosixPath:
-        """The path relative to `root`: as it is written, or with the suffix that was left out.
+        """The path relative to `root`: as it is written, or of the same letters, or the same stem.
 
         Absolute paths may lead into `root`. Raises UserError for a path that leaves it, and for a
         bare name that several files have.
         """
         written = as_written(path)
-        is_upload = written != path.strip().replace("\\", "/")
         # a backslash is a letter of a name here, and a slash where the table was written
-        if is_upload or "\\" in path:
-            path = written if is_upload or not (root / path).exists() else path
-        below = _inside(root, path, location)
-        if is_upload:
-            self._uploads.add(below)
-        file = root / below
+        is_upload = written != path.strip().replace("\\", "/")
+        below = _inside(root, written if is_upload else path, location)
         try:
-            if not file.exists() and (spelled := self._spelled(root, below)):
-                return _inside(root, str(spelled), location)
-            files = (
-                () if file.exists() else self._by_stem(file.parent).get(file.name, ())
-            )
+            if (root / below).exists():
+                return below
         except OSError as error:  # a name too long, a folder that may not be read
             raise UserError(
                 f"folder: {location}: cannot read '{path[:60]}'", got=error.strerror
             ) from None
+        below = _inside(root, written, location)
+        files = self._names.like(below)
+        if is_upload and not files:
+            # a labelling tool has paths of its own
+            file = self._names.find(written)
+            files = [] if file is None else [PurePosixPath(file.relative_to(root))]
         if len(files) > 1:
             raise UserError(
                 f"folder: {location}: several files are called '{path}'",
-                got=", ".join(files),
+                got=", ".join(file.name for file in files),
                 remedy="Write the name with its suffix",
             )
-        # the file with that suffix may be a link out of the data
-        return (
-            _inside(root, str(below.with_name(files[0])), location) if files else below
-        )
-
-    def _spelled(self, root: Path, below: PurePosixPath) -> PurePosixPath | None:
-        """The one path whose names have the same letters, folder by folder; None without one."""
-        found = PurePosixPath()
-        for part in below.parts:
-            names = self._names_in(root / found).get(same_letters(part), [])
-            if len(names) != 1:
-                return self._of_tool(root, below)
-            found /= names[0]
-        return found
-
-    def _names_in(self, folder: Path) -> Mapping[str, Sequence[str]]:
-        """The names in a folder by their letters."""
-        if folder not in self._letters:
-            names = defaultdict(list)
-            for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
-                names[same_letters(entry.name)].append(entry.name)
-            self._letters[folder] = names
-        return self._letters[folder]
-
-    def _of_tool(self, root: Path, below: PurePosixPath) -> PurePosixPath | None:
-        """The file that a labelling tool means, wherever it lies; None for a path of a person."""
-        if below not in self._uploads:
-            return None
-        if self._all is None:
-            self._all = Names(root, scan(root)[0])
-        file = self._all.find(str(below))
-        return None if file is None else PurePosixPath(file.relative_to(root))
+        return files[0] if files else below
 
     def images_in(self, folder: Path, location: str) -> tuple[Path, ...]:
         """The frames of a folder, in natural order."""
@@ -155,16 +125,6 @@ class Paths:
             elif not self.unread.passes_over(path):
                 yield path
 
-    def _by_stem(self, folder: Path) -> Mapping[str, Sequence[str]]:
-        """Name without suffix -> the images and videos that have it."""
-        if folder not in self._stems:
-            names = defaultdict(list)
-            for file in sorted(folder.iterdir()) if folder.is_dir() else ():
-                if file.suffix and kind_of(file):
-                    names[file.stem].append(file.name)
-            self._stems[folder] = names
-        return self._stems[folder]
-
 
 class Manifest(NamedTuple):
     """An item a row, the columns as they are written, and what folders of frames have besides."""
@@ -193,14 +153,13 @@ def manifest_items(
     uses: Counter[str] = Counter()
     named, columns = with_known_names(rows, name)
     column = "group" if group is None else columns.get(group)
-    items = [_item(row, f"{name} {row.location}", paths, column, uses) for row in named]
+    items = [_item(row, paths, column, uses) for row in named]
     return Manifest(items, frozenset(columns), paths.unread)
 
 
-def _item(
-    row: Row, location: str, paths: Paths, group: str | None, uses: Counter[str]
-) -> Item:
+def _item(row: Row, paths: Paths, group: str | None, uses: Counter[str]) -> Item:
     cells = row.cells
+    location = row.location
     path = text_of(cells.get("path"), "path", location)
     key, file, is_folder = paths.find(path, location)
     annotations = {

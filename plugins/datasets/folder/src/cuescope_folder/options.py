@@ -10,9 +10,6 @@ from cuescope_folder.layout import Nested
 from cuescope_folder.roots import parse_root
 from cuescope_sdk import Address, Names, Options, UserError, Words
 
-# Pillow's own limits: above the one it speaks of a bomb, above the other it refuses
-MAX_PIXELS = 89_478_485
-MOST_PIXELS = 2 * MAX_PIXELS
 Answers = Literal["auto", "pooled", "open"]
 
 
@@ -59,12 +56,6 @@ class SampleOptions(Options):
         le=1,
         description="share of samples that may be unreadable",
     )
-    max_pixels: int = Field(
-        MAX_PIXELS,
-        ge=1,
-        le=MOST_PIXELS,
-        description="pictures that take more memory than so many pixels are refused as bombs",
-    )
     split: Annotated[str | None, Names.part()] = Field(
         None, description="one split (train, val, test); default all"
     )
@@ -76,7 +67,7 @@ class SampleOptions(Options):
     roots: Annotated[tuple[Root, ...], Names.host()] = Field(
         (),
         description="addresses that cells of a table may name, and all below them: "
-        "https://images.example.org, s3://bucket/photos; https:// allows any public host",
+        "https://images.example.org, s3://bucket/photos",
     )
 
 
@@ -92,11 +83,6 @@ class FolderOptions(SampleOptions):
     manifest: Annotated[Path | FileAddress | None, Names.file()] = Field(
         None,
         description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there",
-    )
-    class_names: Path | None = Field(
-        None,
-        description="of tar shards: a file with a name a line for the numbers in .cls files; "
-        "default classnames.txt beside them, if there",
     )
     image: Annotated[str | None, Words()] = Field(
         None,

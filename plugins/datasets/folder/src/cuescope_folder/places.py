@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -26,8 +26,6 @@ EXPORTS = (".json", ".xml")  # files of labelling tools
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
-MOST_SHARDS = 100_000
-MOST_TABLE_BYTES = 2**33  # of a table that is fetched: a Parquet file holds its images
 
 
 @dataclass(frozen=True)
@@ -43,21 +41,33 @@ class Place:
     base: str = ""
     shards: tuple[str, ...] = ()
     export: Export | None = None
+    roots: Roots = field(default_factory=Roots)
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_place(options: FolderOptions, context: Context) -> Place:
     """Find the data, and fetch what must be here first; raises UserError where there is none."""
     given = str(options.path)
+    addresses = filter(is_address, (given, str(options.manifest or "")))
+    # what lies at the host or bucket of the data, and below `roots`
+    roots = Roots.of(*addresses).with_typed(options.roots)
+    return replace(_find_place(given, options, context, roots), roots=roots)
+
+
+def _find_place(
+    given: str, options: FolderOptions, context: Context, roots: Roots
+) -> Place:
     # before addresses, for shards may lie at one
     if given.endswith(SHARD_SUFFIXES):
         return Place(None, shards=tuple(_expand(given)))
     if is_address(given):
-        return _remote(given, options, context)
+        return _remote(given, options, context, roots)
     if options.manifest is not None and is_address(str(options.manifest)):
         # the folder's own manifest is passed over: another was named
         root, _ = locate(Path(given), None)
-        return _of_table(str(options.manifest), context, root)
+        return replace(
+            _of_table(str(options.manifest), context, roots), root=root, base=""
+        )
     path = Path(given).expanduser()
     if options.manifest is None and path.is_dir() and (shards := _shards_alone(path)):
         return Place(None, shards=shards)
@@ -76,21 +86,20 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     return Place(root, manifest)
 
 
-def _remote(given: str, options: FolderOptions, context: Context) -> Place:
+def _remote(
+    given: str, options: FolderOptions, context: Context, roots: Roots
+) -> Place:
     """A table at an address, one in a folder there, its shards, or all of its files."""
     if given.lower().endswith(MANIFEST_SUFFIXES):
-        return _of_table(given, context)
+        return _of_table(given, context, roots)
     if options.manifest is not None:
-        return _of_table(
-            address_below(given, str(options.manifest)),
-            context,
-            base=given,
-        )
-    names = list_address(given)
+        table = address_below(given, str(options.manifest))
+        return replace(_of_table(table, context, roots), base=given)
+    names = list_address(given, roots)
     shards = []
     for name in names:
         if name in MANIFESTS:
-            return _of_table(address_below(given, name), context)
+            return _of_table(address_below(given, name), context, roots)
         if "/" not in name and name.endswith(SHARD_SUFFIXES):
             shards.append(address_below(given, name))
     if shards:
@@ -101,34 +110,19 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
     for path in root.rglob("*"):  # what is no longer there
         if path.is_file() and path not in wanted:
             path.unlink()
-    fetch_all(files, context, again=options.fetch_again, roots=Roots.of(given))
+    fetch_all(files, context, again=options.fetch_again, roots=roots)
     return Place(root, facts=_kept_copies(len(files)))
 
 
-def _of_table(
-    address: str,
-    context: Context,
-    root: Path | None = None,
-    base: str | None = None,
-) -> Place:
+def _of_table(address: str, context: Context, roots: Roots) -> Place:
+    """A table at an address, whose own paths continue the folder that it is in."""
     table = copy_of(address, context)
     # never a table of yesterday, where the address has none any more
     table.unlink(missing_ok=True)
-    fetch_all(
-        {address: table},
-        context,
-        again=True,
-        roots=Roots.of(address),
-        most=MOST_TABLE_BYTES,
-    )
+    fetch_all({address: table}, context, again=True, roots=roots)
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
-    if root is not None:
-        return Place(root, table)
-    if base is None:
-        # paths in a table continue the folder that it is in
-        base = address.rpartition("/")[0]
-    return Place(table.parent.resolve(), table, base)
+    return Place(table.parent.resolve(), table, address.rpartition("/")[0])
 
 
 def copy_of(address: str, context: Context) -> Path:
@@ -150,16 +144,13 @@ def fetch_cells(
     `cells` say where each of them stands first. Raises UserError for an address that a cell may
     not name, before anything is fetched.
     """
-    addresses = filter(is_address, (str(options.path), str(options.manifest or "")))
-    # what lies at the host or bucket of the data, and below `roots`
-    roots = Roots.of(*addresses).with_typed(options.roots)
     files: dict[str, Path] = {}
     for cell, where in cells.items():
         # what a Parquet file holds as bytes is here already
         if cell not in copies and (place.base or looks_like_address(cell)):
-            address = cell_address(place.base, cell, roots, where)
+            address = cell_address(place.base, cell, place.roots, where)
             copies[cell] = files[address] = copy_of(address, context)
-    fetch_all(files, context, again=options.fetch_again, roots=roots)
+    fetch_all(files, context, again=options.fetch_again, roots=place.roots)
     return _kept_copies(len(files)) if files else {}
 
 
@@ -199,8 +190,7 @@ def _alternatives(inner: str) -> list[str]:
         return inner.split(",")
     first, last = span.groups()
     numbers = range(int(first), int(last) + 1)
-    # before any number is written out
-    if not 0 < len(numbers) <= MOST_SHARDS:
+    if not numbers:
         raise UserError(
             "folder: shards",
             expected="{000..009}, upwards",

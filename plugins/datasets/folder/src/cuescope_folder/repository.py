@@ -25,12 +25,8 @@ KINDS = (
     "videofolder",
     "webdataset",
 )
-MOST_BYTES = 2**30  # of an image or video
-MOST_CARD_BYTES = 2**24
 WEB_AND_BUCKETS = ("https", "http", "s3", "gs")  # what `roots` may let rows name
 CARDS = ("README.md", ".huggingface.yaml")
-_MOST_PATTERNS = 100_000
-_SHOWN = 80
 
 
 class Repository:
@@ -69,7 +65,7 @@ class Repository:
                     raise UserError(
                         f"hf: {card} of {self.name} names data files",
                         expected="files of the repository",
-                        got=f"'{pattern[:_SHOWN]}'",
+                        got=f"'{pattern:.80}'",
                         remedy="Download them, and give the folder that holds them",
                     )
 
@@ -92,16 +88,11 @@ class Repository:
         Raises UserError, which begins with `where`, for a name of what is not the repository's,
         nor below an address that was typed.
         """
-        content = cell["bytes"]
-        # a byte more than is allowed shows that it is too large
+        content: bytes | None = cell["bytes"]
         if content is None:
             with self._open_rows(str(cell.get("path") or ""), where) as file:
-                content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise UserError(
-                f"{where} is too large", expected=f"at most {MOST_BYTES:,} bytes"
-            )
-        return bytes(content)
+                content = file.read()
+        return bytes(content or b"")
 
     def _open_rows(self, path: str, where: str) -> AbstractContextManager[Any]:
         import fsspec
@@ -135,14 +126,14 @@ class Repository:
         return UserError(
             f"{where} names what is not in the repository",
             expected=f"a file of {self.name}",
-            got=f"'{path[:_SHOWN]}'",
+            got=f"'{path:.80}'",
             remedy="-O data.roots=https://HOST lets rows name files of a host",
         )
 
     def _card(self, name: str) -> str:
         if self.root is not None:
             file = self.root / name
-            return _read_card(file) if file.is_file() else ""
+            return file.read_text("utf-8", "replace") if file.is_file() else ""
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError
 
@@ -155,18 +146,7 @@ class Repository:
             )
         except EntryNotFoundError:
             return ""
-        return _read_card(Path(card))
-
-
-def _read_card(file: Path) -> str:
-    with file.open("rb") as card:
-        # a byte more than is allowed shows that it is too large
-        content = card.read(MOST_CARD_BYTES + 1)
-    if len(content) > MOST_CARD_BYTES:
-        raise UserError(
-            f"hf: {file.name} is too large", expected=f"{MOST_CARD_BYTES:,} bytes"
-        )
-    return content.decode("utf-8", "replace")
+        return Path(card).read_text("utf-8", "replace")
 
 
 def _patterns(name: str, card: str) -> Iterator[str]:
@@ -179,37 +159,22 @@ def _patterns(name: str, card: str) -> Iterator[str]:
     # as the library itself takes the YAML out of a README, which may have none
     is_readme = name == "README.md"
     data: Any = vars(DatasetCard(card).data) if is_readme else yaml.safe_load(card)
-    configs = data.get("configs") if isinstance(data, dict) else None
-    # a list of what waits: a card may nest deeper than functions can call themselves
-    waiting = [configs]
-    for _ in range(_MOST_PATTERNS):
-        if not waiting:
-            return
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, dict):
-            for key, part in value.items():
-                if key in ("data_files", "data_dir"):
-                    yield from _texts(part)
-                elif isinstance(part, list | dict):
-                    waiting.append(part)
-    raise UserError("hf: the card of the repository has too many configurations")
+    for config in _listed(data.get("configs") if isinstance(data, dict) else None):
+        if isinstance(config, dict):
+            for key in ("data_files", "data_dir"):
+                yield from _texts(config.get(key))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value; a mapping's keys are names of splits."""
-    waiting = [value]
-    for _ in range(_MOST_PATTERNS):
-        if not waiting:
-            return
-        part = waiting.pop()
+    """Every text in a value, but the names of splits beside their paths."""
+    if isinstance(value, dict):
+        value = [part for key, part in value.items() if key != "split"]
+    for part in _listed(value):
         if isinstance(part, str):
             yield part
-        elif isinstance(part, list):
-            waiting.extend(part)
-        elif isinstance(part, dict):
-            # {split: ..., path: ...}: the name of a split is no path
-            paths = {k: v for k, v in part.items() if k != "split"}
-            waiting.extend(paths.values())
-    raise UserError("hf: the card of the repository names too many data files")
+        elif isinstance(part, list | dict):
+            yield from _texts(part)

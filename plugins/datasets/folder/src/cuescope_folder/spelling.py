@@ -39,6 +39,16 @@ class Names:
             self._by_name[same_letters(file.name)].append(file)
             self._by_stem[same_letters(file.stem)].append(file)
 
+    def like(self, path: PurePosixPath) -> list[PurePosixPath]:
+        """The files whose path looks the same, or the same but for a suffix that was left out."""
+        name = same_letters(path.name)
+        folders = _letters(path.parent)
+        for there in (self._by_name.get(name, ()), self._by_stem.get(name, ())):
+            files = [file for file in there if _letters(file.parent) == folders]
+            if files:
+                return files
+        return []
+
     def find(self, cell: str, beside: str | Path = "") -> Path | None:
         """The one file that is meant; None where there is none, or several.
 
@@ -57,15 +67,15 @@ class Names:
         return self.root / there[0] if len(there) == 1 else None
 
 
+def _letters(path: PurePosixPath) -> list[str]:
+    return [same_letters(part) for part in path.parts]
+
+
 def _ends_with(
     files: Iterable[PurePosixPath], end: PurePosixPath
 ) -> list[PurePosixPath]:
     parts = [same_letters(part) for part in end.parts if part not in ("/", ".", "..")]
-    return [
-        file
-        for file in files
-        if [*map(same_letters, file.parts)][-len(parts) :] == parts
-    ]
+    return [file for file in files if _letters(file)[-len(parts) :] == parts]
 
 
 def _in_folder(

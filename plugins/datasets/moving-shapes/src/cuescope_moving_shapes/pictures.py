@@ -11,12 +11,12 @@ from cuescope_sdk import Detection, Frame, digest
 # part of every frame key: raise it when the same numbers give other pixels
 DRAWING_VERSION = 1
 
-SIZE = 60  # px, side of the picture
-DISC = 10  # px, diameter
-SQUARE = 15  # px, side
-BLACK = (0, 0, 0)
-BLUE = (0, 0, 255)
-RED = (255, 0, 0)
+SIZE = 60  # px, side of the picture (TRoVe, appendix A)
+DISC = 10  # px, diameter (TRoVe, appendix A)
+SQUARE = 15  # px, side (TRoVe, appendix A)
+BLACK = (0, 0, 0)  # the background (TRoVe, appendix A)
+BLUE = (0, 0, 255)  # the disc (TRoVe, appendix A)
+RED = (255, 0, 0)  # what is planted (TRoVe, appendix A)
 
 # Columns of a frame's parameters. Positions are the top left corner of the shape's bounding box
 # in pixels, origin top left; flags are 0 or 1; a frame without a square has -1 for its position.

@@ -185,29 +185,4 @@ class MMBench(QuestionFile):
     tables = (layouts.MMBENCH,)
 
 
-__all__ = [
-    "AI2D",
-    "MLVU",
-    "MMMU",
-    "MMRV",
-    "EgoSchema",
-    "ImplicitQA",
-    "LVBench",
-    "LongVideoBench",
-    "MMBench",
-    "MMMUPro",
-    "MMStar",
-    "MVBench",
-    "Minerva",
-    "NextQA",
-    "Pope",
-    "QuestionFile",
-    "QuestionTable",
-    "RTVBench",
-    "SEEDBench",
-    "ScienceQA",
-    "TVBench",
-    "VSIBench",
-    "VideoHolmes",
-    "VideoMME",
-]
+__all__ = ["QuestionFile", "QuestionTable"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -85,6 +85,16 @@ class QuestionTableOptions(QuestionFileOptions):
     )
 
 
+class _Usable(NamedTuple):
+    """A row that has an answer and options, by its number and place in the file."""
+
+    number: int
+    place: str
+    row: Row
+    answer: str
+    options: list[str]
+
+
 class QuestionFile(Plugin):
     """A sample a question that has two options or more and one right answer.
 
@@ -103,7 +113,6 @@ class QuestionFile(Plugin):
 
     def __init__(self, options: QuestionFileOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.context = context
         # the files of pictures that were kept, and the names of those of each question
         self._kept: dict[str, Path] = {}
         self._shown: dict[str, tuple[str, ...]] = {}
@@ -119,7 +128,13 @@ class QuestionFile(Plugin):
                 expected="questions with two options or more and one right answer",
                 got=reasons or "an empty file",
             )
-        self._require_distinct_keys()
+        keys = Counter(question.key for question in self.questions)
+        [(key, count)] = keys.most_common(1)
+        if count > 1:
+            raise UserError(
+                f"{self.title}: {count_of(count, 'questions', 'have')} the key '{key}'",
+                expected="one",
+            )
         videos = {question.video for question in self.questions}
         self.facts = {
             "questions": f"{len(self.questions):,} about {len(videos):,} videos"
@@ -128,45 +143,8 @@ class QuestionFile(Plugin):
             self.facts["left out"] = (
                 f"{left_out.total():,} of {total:,} questions: {reasons}"
             )
-        self.clips: Mapping[str, Probe] = {}
         self.pictures = self._open_pictures()
-        if options.videos is None:
-            if not self.pictures:
-                self.facts["videos"] = "none given: samples have no frames"
-        else:
-            # the shell leaves `~` as it is behind `-O data.videos=`
-            folder = options.videos.expanduser()
-            # some authors write the suffix too
-            found = Videos.open(
-                folder,
-                sorted(videos),
-                context,
-                self.title,
-                lambda video: (Path(video).stem,),
-            )
-            self.clips = found.good
-            if not self.clips:
-                raise BadDataError(
-                    f"{self.title}: no video of '{folder}' can be shown",
-                    expected="a video of one question or more",
-                    got=found.describe_problems(),
-                    remedy="Leave `videos` out to audit the questions alone",
-                )
-            if found.problems:
-                self.facts["without frames"] = found.describe_problems()
-
-    @cached_property
-    def _names_videos(self) -> bool:
-        return any(
-            question.group or question.video != question.key
-            for question in self.questions
-        )
-
-    @cached_property
-    def _shares_pictures(self) -> bool:
-        shown = [self._shown[question.key] for question in self.questions]
-        named = [names for names in shown if names]
-        return 1 < len(set(named)) < len(named)
+        self.clips = self._open_videos(sorted(videos))
 
     def _open_pictures(self) -> Mapping[str, Probe]:
         """Those that can be shown, by name; raises BadDataError where there is none of them."""
@@ -178,10 +156,11 @@ class QuestionFile(Plugin):
         elif not self.options.embedded:
             return {}
         probes = probe_all(files.values(), self.context)
-        good = {}
-        for name, file in files.items():
-            if probes[file].problem is None:
-                good[name] = probes[file]
+        good = {
+            name: probes[file]
+            for name, file in files.items()
+            if probes[file].problem is None
+        }
         if not good:
             raise BadDataError(
                 f"{self.title}: no picture of '{self.options.path.name}' can be shown",
@@ -190,11 +169,34 @@ class QuestionFile(Plugin):
                 "them of (-O data.images=FOLDER)",
                 got=f"{count_of(len(names), 'names')} and {count_of(len(files), 'files')}",
             )
-        shown = sum(all(n in good for n in names) for names in self._shown.values())
+        shown = sum(good.keys() >= set(names) for names in self._shown.values())
         self.facts["pictures"] = (
             f"{len(good):,}; {shown:,} of {len(self.questions):,} questions have all of theirs"
         )
         return good
+
+    def _open_videos(self, names: Sequence[str]) -> Mapping[str, Probe]:
+        """Those that can be shown, by name; raises BadDataError where there is none of them."""
+        if self.options.videos is None:
+            if not self.pictures:
+                self.facts["videos"] = "none given: samples have no frames"
+            return {}
+        # the shell leaves `~` as it is behind `-O data.videos=`
+        folder = self.options.videos.expanduser()
+        # some authors write the suffix too
+        found = Videos.open(
+            folder, names, self.context, self.title, lambda video: (Path(video).stem,)
+        )
+        if not found.good:
+            raise BadDataError(
+                f"{self.title}: no video of '{folder}' can be shown",
+                expected="a video of one question or more",
+                got=found.describe_problems(),
+                remedy="Leave `videos` out to audit the questions alone",
+            )
+        if found.problems:
+            self.facts["without frames"] = found.describe_problems()
+        return found.good
 
     def find_layouts(self) -> tuple[Layout, ...]:
         """Which column is what, in the forms that a file may have."""
@@ -206,7 +208,7 @@ class QuestionFile(Plugin):
         patterns = [pattern for layout in layouts for pattern in layout.patterns]
         files = find_files(self.options.path.expanduser(), patterns, self.title)
         for file in files:
-            layout, rows = self._read_rows(file, layouts)
+            rows = list(self._read_rows(file, layouts))
             # AI2D has a file a picture, and pictures without a question
             if not rows and len(files) == 1:
                 raise UserError(
@@ -214,14 +216,14 @@ class QuestionFile(Plugin):
                     expected="a row or more",
                     got="none",
                 )
-            yield from self._questions(file, layout, rows, left_out)
+            if rows:
+                layout = self._choose_layout(file, layouts, rows[0][1])
+                yield from self._questions(file, layout, rows, left_out)
 
     def _read_rows(
-        self,
-        file: Path,
-        layouts: Sequence[Layout],
-    ) -> tuple[Layout, list[tuple[str, Row]]]:
-        """The rows of a file, and the layout whose columns they have."""
+        self, file: Path, layouts: Sequence[Layout]
+    ) -> Iterator[tuple[str, Row]]:
+        """The rows of a file with names in place of pictures, each behind its place."""
         # a manifest of `cuescope blind --hardest` says the form of its answers in a column
         columns = {"answer_is"}
         for layout in layouts:
@@ -229,27 +231,30 @@ class QuestionFile(Plugin):
         pictures = {column for layout in layouts for column in layout.pictures}
         if self.options.embedded:
             columns |= pictures
-        inside = layouts[0].inside
-        rows = []
-        for place, row in read_rows(file, self.title, inside, columns):
+        for place, row in read_rows(file, self.title, layouts[0].inside, columns):
             for column in pictures & row.keys():
                 # by its name alone: all pictures of a file would fill memory
-                row[column] = self._keep_picture(row[column])
-            rows.append((place, row))
-        for layout in layouts:
-            if rows and all(column in rows[0][1] for column in layout.required):
-                return layout, rows
-        if rows:
-            self._refuse_columns(file, layouts[0], rows[0][1])
-        return layouts[0], rows
+                cell = row[column]
+                row[column] = name = name_of(cell)
+                content = content_of(cell) if self.options.embedded else None
+                if name is not None and content is not None:
+                    self._kept[name] = keep(content, self.context)
+            yield place, row
 
-    def _keep_picture(self, cell: Any) -> str | None:
-        """The name of a picture, which is kept in the cache where it is to be shown."""
-        name = name_of(cell)
-        content = content_of(cell) if self.options.embedded else None
-        if name is not None and content is not None:
-            self._kept[name] = keep(content, self.context)
-        return name
+    def _choose_layout(self, file: Path, layouts: Sequence[Layout], row: Row) -> Layout:
+        """The layout whose columns a row has; raises UserError where none fits."""
+        for layout in layouts:
+            if all(column in row for column in layout.required):
+                return layout
+        required = layouts[0].required
+        missing = next(column for column in required if column not in row)
+        raise UserError(
+            f"{self.title}: {file.name} has no column '{missing}'",
+            expected=", ".join(required),
+            got=", ".join(map(str, row))[:200],
+            remedy=nearest(missing, list(row))
+            or "Name it: -O data.question=..., -O data.options=...",
+        )
 
     def _questions(
         self,
@@ -258,98 +263,49 @@ class QuestionFile(Plugin):
         rows: Sequence[tuple[str, Row]],
         left_out: Counter[str],
     ) -> Iterator[Question]:
-        kept: list[tuple[int, Row]] = []
-        answers: list[str] = []
-        options: list[list[str]] = []
-        places: list[str] = []
-        for number, (place, row) in enumerate(rows):
-            question = row.get(layout.question)
-            if isinstance(question, dict | list):
-                raise UserError(
-                    f"{place} '{layout.question}'",
-                    expected="a text",
-                    got=f"{question!r:.60}",
-                )
-            answer = single_answer(row.get(layout.answer), f"{place} '{layout.answer}'")
-            texts = _options_of(layout, row, place)
-            # VSI-Bench's questions with numbers for answers have no options
-            if len(texts) < 2:
-                left_out["with fewer than two options"] += 1
-            elif "" in texts:
-                left_out["with an empty option"] += 1
-            elif answer is None or answer == layout.unknown:
-                left_out["without an answer"] += 1
-            else:
-                kept.append((number, row))
-                answers.append(answer)
-                options.append(texts)
-                places.append(place)
-        form = layout.answer_is or self._form_in_file(kept)
+        usable = list(_usable_rows(layout, rows, left_out))
+        stated = usable[0].row.get("answer_is") if usable else None
+        form = layout.answer_is or next(
+            (form for form in FORMS if form == stated), None
+        )
         if form is None:
             # by all rows: a single answer "1" may be a text and a number
-            form = find_form(answers, options, places)
+            form = find_form(
+                [row.answer for row in usable],
+                [row.options for row in usable],
+                [row.place for row in usable],
+            )
         pictures = _pictures(layout, rows)
         if layout.video is not None and not any(layout.video in row for _, row in rows):
             shared = source_column([row for _, row in rows])
             layout = replace(layout, video=shared or layout.video)
         misfits = 0
-        for (number, row), answer, choices, place in zip(
-            kept,
-            answers,
-            options,
-            places,
-            strict=True,
-        ):
-            index = find_index(answer, choices, form)
+        for given in usable:
+            index = find_index(given.answer, given.options, form)
+            texts = tuple(without_letters(given.options))
             if index is None:
                 misfits += 1
                 # a slip of the authors; with many, the columns are others than we think
-                if misfits <= SLIPS * len(kept):
-                    left_out["whose answer is none of the options"] += 1
-                    continue
-                raise UserError(
-                    f"{place} '{layout.answer}'",
-                    expected=f"the {form} of one of {len(choices)} options",
-                    got=f"'{answer[:60]}'",
-                )
-            texts = without_letters(choices)
+                if misfits > SLIPS * len(usable):
+                    raise UserError(
+                        f"{given.place} '{layout.answer}'",
+                        expected=f"the {form} of one of {len(texts)} options",
+                        got=f"'{given.answer[:60]}'",
+                    )
+                left_out["whose answer is none of the options"] += 1
             # a sample's answers are told apart by their texts
-            if texts.count(texts[index]) > 1:
+            elif texts.count(texts[index]) > 1:
                 left_out["whose right answer stands there twice"] += 1
-                continue
-            question = _question(layout, file, number, row, tuple(texts), texts[index])
-            names = [_cell_of(row, column) for column in layout.pictures]
-            shown = [pictures.get(name, name) for name in names if name]
-            self._shown[question.key] = tuple(shown)
-            yield replace(question, video=pictures.get(question.video, question.video))
-
-    def _form_in_file(self, rows: Sequence[tuple[int, Row]]) -> AnswerForm | None:
-        """What the column `answer_is` of the first row says; None where there is no such column."""
-        stated = rows[0][1].get("answer_is") if rows else None
-        for form in FORMS:
-            if stated == form:
-                return form
-        return None
-
-    def _refuse_columns(self, file: Path, layout: Layout, row: Row) -> None:
-        for column in layout.required:
-            if column not in row:
-                raise UserError(
-                    f"{self.title}: {file.name} has no column '{column}'",
-                    expected=", ".join(layout.required),
-                    got=", ".join(map(str, row))[:200],
-                    remedy=nearest(column, list(row))
-                    or "Name it: -O data.question=..., -O data.options=...",
+            else:
+                row = given.row
+                question = _question(
+                    layout, file, given.number, row, texts, texts[index]
                 )
-
-    def _require_distinct_keys(self) -> None:
-        keys = Counter(question.key for question in self.questions)
-        [(key, count)] = keys.most_common(1)
-        if count > 1:
-            raise UserError(
-                f"{self.title}: {count_of(count, 'questions', 'have')} the key '{key}'",
-                expected="one",
-            )
+                names = [_cell_of(row, column) for column in layout.pictures]
+                shown = [pictures.get(name, name) for name in names if name]
+                self._shown[question.key] = tuple(shown)
+                video = pictures.get(question.video, question.video)
+                yield replace(question, video=video)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -370,15 +326,24 @@ class QuestionFile(Plugin):
     def __len__(self) -> int:
         return len(self.questions)
 
-    def group_of(self, index: int) -> str | None:
-        """The source video of a sample; None where the file names none, and no picture twice."""
-        # known without a look at the video, so groups are counted before frames are read
-        question = self.questions[index]
-        if self._names_videos:
-            return question.group or question.video
+    @cached_property
+    def _groups(self) -> Sequence[str | None]:
+        """The source video of each sample; None where the file names none, and no picture twice."""
+        if any(asked.group or asked.video != asked.key for asked in self.questions):
+            return [asked.group or asked.video for asked in self.questions]
         # without videos, questions that show one picture belong together
-        shown = self._shown[question.key]
-        return (", ".join(shown) or question.key) if self._shares_pictures else None
+        shown = [", ".join(self._shown[asked.key]) for asked in self.questions]
+        named = list(filter(None, shown))
+        if not 1 < len(set(named)) < len(named):
+            return [None] * len(self.questions)
+        return [
+            names or asked.key
+            for names, asked in zip(shown, self.questions, strict=True)
+        ]
+
+    def group_of(self, index: int) -> str | None:
+        """The source video of a sample, known without a look at the video."""
+        return self._groups[index]
 
     def _pictures_of(self, question: Question) -> list[Probe]:
         names = self._shown[question.key]
@@ -401,6 +366,31 @@ class QuestionFile(Plugin):
             group=self.group_of(index),
             annotations=question.annotations,
         )
+
+
+def _usable_rows(
+    layout: Layout, rows: Sequence[tuple[str, Row]], left_out: Counter[str]
+) -> Iterator[_Usable]:
+    """The rows with an answer and options; counts the others by reason."""
+    for number, (place, row) in enumerate(rows):
+        question = row.get(layout.question)
+        if isinstance(question, dict | list):
+            raise UserError(
+                f"{place} '{layout.question}'",
+                expected="a text",
+                got=f"{question!r:.60}",
+            )
+        answer = single_answer(row.get(layout.answer), f"{place} '{layout.answer}'")
+        options = _options_of(layout, row, place)
+        # VSI-Bench's questions with numbers for answers have no options
+        if len(options) < 2:
+            left_out["with fewer than two options"] += 1
+        elif "" in options:
+            left_out["with an empty option"] += 1
+        elif answer is None or answer == layout.unknown:
+            left_out["without an answer"] += 1
+        else:
+            yield _Usable(number, place, row, answer, options)
 
 
 def _question(

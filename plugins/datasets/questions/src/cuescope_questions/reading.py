@@ -9,12 +9,10 @@ from typing import Any
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile, require_inside
-from cuescope_sdk.logs import LogFile, parse_json
+from cuescope_sdk.logs import LogFile
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-SHOWN = 60  # characters of a bad value
-LARGEST_CELL = 2**27  # characters
 # "\\n(A) red\\n(B) blue"; "Options: A: red, B: blue"
 # From each place a run of blanks is read once: a stranger's question may be a megabyte of them.
 _MARKS = (
@@ -88,18 +86,15 @@ def _read_file(
     inside: str | None,
     columns: Collection[str],
 ) -> Iterator[tuple[str, Row]]:
-    file = TextFile(path, title)
-    match path.suffix.lower():
-        case ".csv":
-            yield from _read_table(file, ",")
-        case ".tsv":
-            yield from _read_table(file, "\t")
-        case ".jsonl":
-            yield from _read_json_lines(file)
-        case ".json":
-            yield from _read_json(file, inside)
-        case _:
-            yield from _read_parquet(path, file.name, columns)
+    if path.suffix.lower() == ".json":
+        yield from _read_json(path, title, inside)
+        return
+    # MMBench has pictures in cells, longer than Python's csv takes by itself: the most it can
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        yield from LogFile(path, title).rows(tuple(columns))
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _named_rows(rows: Any, place: str, name: str) -> Iterator[Row]:
@@ -109,45 +104,31 @@ def _named_rows(rows: Any, place: str, name: str) -> Iterator[Row]:
             yield {name: key} | _require_object(row, place)
         return
     if not isinstance(rows, list):
-        raise UserError(place, expected="a JSON list of objects", got=_shorten(rows))
+        raise UserError(place, expected="a JSON list of objects", got=f"{rows!r:.60}")
     for number, row in enumerate(rows, start=1):
         yield _require_object(row, f"{place} entry {number}")
 
 
-def _read_table(file: TextFile, delimiter: str) -> Iterator[tuple[str, Row]]:
-    # MMBench has pictures in cells, longer than Python's csv takes by itself
-    limit = csv.field_size_limit(LARGEST_CELL)
-    try:
-        for line, row in file.table(delimiter):
-            yield f"{file.name} line {line}", dict(row)
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _read_json_lines(file: TextFile) -> Iterator[tuple[str, Row]]:
-    for place, line in file.lines():
-        yield place, _require_object(parse_json(line, place), place)
-
-
-def _read_json(file: TextFile, inside: str | None) -> Iterator[tuple[str, Row]]:
-    text = file.text()
+def _read_json(path: Path, title: str, inside: str | None) -> Iterator[tuple[str, Row]]:
+    file = LogFile(path, title)
+    place = f"{title}: {path.name}"
     # POPE's files are called .json and have an object a line
-    first, _, second = text.lstrip().partition("\n")
+    first, _, second = TextFile(path, title).text().lstrip().partition("\n")
     if first.startswith("{") and second.lstrip().startswith("{"):
-        yield from _read_json_lines(file)
+        yield from file.json_lines()
         return
-    rows = parse_json(text, file.name)
+    rows = file.json_document()
     if isinstance(rows, dict):
         # ScienceQA's rows are named by their numbers; any other object is a row
         named = all(isinstance(row, dict) for row in rows.values())
         tables = [cell for cell in rows.values() if _is_table(cell)]
         if inside in rows or not (named or len(tables) == 1):
-            yield file.name, rows
+            yield place, rows
             return
         # {"version": 1, "data": [{"question": ...}]}
         rows = rows if named else tables[0]
-    for number, row in enumerate(_named_rows(rows, file.name, "key"), start=1):
-        yield f"{file.name} entry {number}", row
+    for number, row in enumerate(_named_rows(rows, place, "key"), start=1):
+        yield f"{place} entry {number}", row
 
 
 def _is_table(cell: Any) -> bool:
@@ -156,18 +137,8 @@ def _is_table(cell: Any) -> bool:
 
 def _require_object(row: Any, place: str) -> Row:
     if not isinstance(row, dict):
-        raise UserError(place, expected="a JSON object", got=_shorten(row))
+        raise UserError(place, expected="a JSON object", got=f"{row!r:.60}")
     return row
-
-
-def _read_parquet(
-    path: Path,
-    name: str,
-    columns: Collection[str],
-) -> Iterator[tuple[str, Row]]:
-    rows = LogFile(path, "questions").parquet_rows(tuple(columns))
-    for number, (_, row) in enumerate(rows, start=1):
-        yield f"{name} row {number}", row
 
 
 def split_question(text: str) -> tuple[str, list[str]]:
@@ -192,7 +163,3 @@ def split_question(text: str) -> tuple[str, list[str]]:
             texts.append(text[match.end() : end].strip().rstrip(",").strip())
         return text[: options[0].start()].strip(), texts
     return text, []
-
-
-def _shorten(value: Any) -> str:
-    return repr(value)[:SHOWN]

@@ -17,7 +17,6 @@ from cuescope_logs.values import (
 )
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
-from cuescope_sdk.data import TextFile
 from cuescope_sdk.logs import (
     OPTION_COLUMNS,
     Choices,
@@ -150,18 +149,9 @@ class TableLog(LogReader):
         return (*lists[:1],) or (named,)
 
     def _rows(self, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        suffix = path.suffix.lower()
-        if suffix == ".xlsx":
-            yield from workbook_rows(path, self.title, (self.options.prediction,))
-        elif suffix == ".jsonl":
-            yield from LogFile(path, self.title).json_lines()
-        elif suffix == ".parquet":
-            yield from LogFile(path, self.title).parquet_rows()
-        else:
-            file = TextFile(path, self.title)
-            separator = "\t" if suffix == ".tsv" else ","
-            for line, row in file.table(separator):
-                yield f"{file.name} line {line}", row
+        if path.suffix.lower() == ".xlsx":
+            return workbook_rows(path, self.title, (self.options.prediction,))
+        return LogFile(path, self.title).rows()
 
     def _record(
         self,

@@ -69,18 +69,6 @@ class Toy(TrainedModel):
             self.options, self.context, self._features, self._splits, self.seed
         )
 
-    def template(self, weights: Weights) -> Weights:
-        from cuescope_toy.training import frame_positions, new_weights
-
-        train = self._splits[0]
-        frames = train[0].frames
-        heads = frame_positions(self.options.frames, len(frames))
-        # asked, since another model may be the encoder
-        encoder = self._features.encoder
-        feature = encoder.encode(frames[:1]).shape[-1]
-        dim = encoder.embed_texts(train.labels[:1]).shape[-1]
-        return new_weights(self.options, len(heads), feature, dim)
-
     def use(self, weights: Weights, dtype: Any) -> None:
         self._weights = {
             name: weight.to(self.device, dtype) for name, weight in weights.items()
@@ -110,7 +98,7 @@ class Toy(TrainedModel):
                 )
         # of no trials there is no array to stack
         embeddings = self._embed(trials) if trials else ()
-        return self.require_numbers(list(map(self._response, trials, embeddings)))
+        return list(map(self._response, trials, embeddings))
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Frozen unit embeddings of the texts, in the space of the sequence embeddings."""

@@ -6,15 +6,16 @@ Nothing of this imports torch before `open_weights`: a plan must stay quick.
 import json
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
 
 from cuescope_sdk import (
@@ -23,13 +24,11 @@ from cuescope_sdk import (
     HasSplits,
     LazyWeights,
     Plugin,
-    Response,
     Trial,
     UserError,
     digest,
     printable,
 )
-from cuescope_toy.locking import training_lock
 from cuescope_toy.options import TrainingOptions
 
 if TYPE_CHECKING:
@@ -41,13 +40,9 @@ Weights = dict[str, "Tensor"]
 Facts = dict[str, str]
 Trials = Sequence[Trial]
 Checkpoint = tuple[Weights, Facts]
-LARGEST = 2**30  # bytes; the largest that is trained here has a few million weights
-# a report shows them all
-_Word = Annotated[str, Field(max_length=5_000)]
-_FACTS = TypeAdapter(Annotated[dict[_Word, _Word], Field(max_length=50)])
+_FACTS = TypeAdapter(dict[str, str])
 # TypeError: a file of another writer has no metadata at all
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
-LETTERS = 200  # of why a file is not taken
 
 
 @dataclass(frozen=True)
@@ -95,25 +90,18 @@ class WeightsFile:
         checkpoint = load_checkpoint(self.path, framework="np", warn=False)
         return checkpoint[1] if checkpoint else {}
 
-    def load_or_train(
-        self,
-        train: Callable[[], Checkpoint],
-        template: Callable[[Weights], Weights] | None = None,
-    ) -> Checkpoint:
-        """The weights and facts in the file, which is made by `train` where it is not there.
-
-        `template` gives, for weights as loaded, tensors of the names and shapes that they need.
-        """
-        if checkpoint := load_checkpoint(self.path, template=template):
+    def load_or_train(self, train: Callable[[], Checkpoint]) -> Checkpoint:
+        """The weights and facts in the file, which is made by `train` where it is not there."""
+        if checkpoint := load_checkpoint(self.path):
             return checkpoint
         # a corrupt file of the package is not written over: the cache gets the new one
         cached = self._cache_file
         cached.parent.mkdir(parents=True, exist_ok=True)
         # The workers of an executor open their models at the same moment: one of them trains.
-        with training_lock(cached.with_suffix(".lock"), self.owner):
+        with _training_lock(cached.with_suffix(".lock"), self.owner):
             # trained while we waited; of the same file the first look has warned already
             warn = cached != self.path
-            if checkpoint := load_checkpoint(cached, warn=warn, template=template):
+            if checkpoint := load_checkpoint(cached, warn=warn):
                 return checkpoint
             weights, facts = train()
             save_checkpoint(cached, weights, facts)
@@ -177,39 +165,14 @@ class TrainedModel(Plugin, LazyWeights):
         # A wrong device or dtype is reported before minutes of training.
         resolve_device(self.context.device)
         dtype = resolve_dtype(self.context.dtype)
-        weights, self._facts = self.weights_file.load_or_train(
-            self.train, self.template
-        )
+        weights, self._facts = self.weights_file.load_or_train(self.train)
         self.use(weights, dtype)
         # last: an opening that failed is tried again
         self._opened = True
 
-    def require_numbers(self, responses: Sequence[Response]) -> list[Response]:
-        """The responses; raises UserError where weights of finite numbers give others.
-
-        No training leaves such, and the model would be blamed for a file of somebody else's.
-        """
-        for response in responses:
-            for output in (response.logits, response.embedding):
-                if output is not None and not np.isfinite(output).all():
-                    raise UserError(
-                        f"{self.owner}: its weights give no answers",
-                        expected="finite numbers",
-                        got=f"others, by {self.weights_file.path}",
-                        remedy="Delete that file: they are trained again",
-                    )
-        return list(responses)
-
     @abstractmethod
     def train(self) -> Checkpoint:
         """Train on the chosen data: the weights, and what to tell of them."""
-
-    @abstractmethod
-    def template(self, weights: Weights) -> Weights:
-        """Tensors of the names and shapes that `train` gives; raises ValueError for other weights.
-
-        Their values are not looked at. Of `weights` it takes what only the training data tell.
-        """
 
     @abstractmethod
     def use(self, weights: Weights, dtype: Any) -> None:
@@ -272,24 +235,6 @@ def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Da
 # ----------------------------------------------------------------------------------------- files
 
 
-def require_alike(weights: Weights, template: Weights) -> None:
-    """Raise ValueError where weights are no finite numbers under the names and shapes of others.
-
-    Their seal fits whatever a stranger writes, and the error would blame the model later.
-    """
-    if other := sorted(weights.keys() ^ template.keys()):
-        raise ValueError(f"it lacks, or has beside others, {', '.join(other[:3])}")
-    for name, expected in template.items():
-        weight = weights[name]
-        shapes = tuple(expected.shape), tuple(weight.shape)
-        if shapes[0] != shapes[1]:
-            raise ValueError(f"{name} has the shape {shapes[1]}, and not {shapes[0]}")
-        if weight.is_floating_point() != expected.is_floating_point():
-            raise ValueError(f"{name} has numbers of another kind")
-        if not bool(weight.isfinite().all()):
-            raise ValueError(f"{name} is not finite")
-
-
 def weights_digest(weights: Weights) -> str:
     # alike for tensors and arrays, which `load_checkpoint` gives by its framework
     arrays = {name: np.asarray(tensor) for name, tensor in weights.items()}
@@ -318,12 +263,10 @@ def load_checkpoint(
     *,
     framework: str = "pt",
     warn: bool = True,
-    template: Callable[[Weights], Weights] | None = None,
 ) -> Checkpoint | None:
     """What was saved; None where nothing is, and with a warning where it is corrupt.
 
-    The framework "np" gives arrays for tensors, and needs no torch. See `WeightsFile.load_or_train`
-    for `template`.
+    The framework "np" gives arrays for tensors, and needs no torch.
     """
     if not path.exists():
         return None
@@ -331,8 +274,6 @@ def load_checkpoint(
         # a pipe in a stranger's cache folder would be waited for without end
         if not path.is_file():
             raise ValueError("it is no file")
-        if path.stat().st_size > LARGEST:
-            raise ValueError(f"it has more than {LARGEST:,} bytes")
         with safe_open(path, framework=framework) as file:
             metadata = file.metadata()
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -341,14 +282,36 @@ def load_checkpoint(
         # safetensors checks the layout alone: a flipped bit would pass as another weight.
         if metadata["digest"] != digest(weights_digest(weights), facts):
             raise ValueError("its content is not what was written")
-        if template is not None:
-            require_alike(weights, template(weights))
     except UNREADABLE as error:
         # names of tensors are a stranger's words
-        reason = printable(" ".join(str(error).split())[:LETTERS])
+        reason = printable(" ".join(str(error).split())[:200])
         if warn:
             warnings.warn(
                 f"toy: {path} is corrupt ({reason}); training again", stacklevel=2
             )
         return None
     return weights, facts
+
+
+@contextmanager
+def _training_lock(path: Path, owner: str) -> Iterator[None]:
+    """Hold the lock of a training; whoever else trains the same is waited for.
+
+    Raises UserError where the drive has no locks.
+    """
+    from filelock import FileLock
+
+    lock = FileLock(path)
+    try:
+        lock.acquire()
+    # ENOLCK of a drive without locks
+    except (OSError, NotImplementedError) as error:
+        raise UserError(
+            f"{owner}: cannot lock {path}",
+            got=getattr(error, "strerror", None) or str(error),
+            remedy="Set CUESCOPE_CACHE to a folder on a local drive that you can write to.",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -193,13 +193,6 @@ def fit(
     )
 
 
-def new_weights(options: ToyOptions, frames: int, feature: int, dim: int) -> Weights:
-    """Weights as a training begins with, of sequences and texts of these sizes."""
-    shapes = layer_shapes(options, frames, feature, dim)
-    fixed = input_layer(torch.zeros(1, feature), torch.ones(1))
-    return {**fixed, **initial_weights(shapes, torch.Generator())}
-
-
 def descend(
     fixed: Weights,
     trainable: Weights,

@@ -81,11 +81,6 @@ class ToyCLIP(TrainedModel):
 
         return training.train(self.options, self.context, self._data, self.seed)
 
-    def template(self, weights: Weights) -> Weights:
-        from cuescope_toy.clip.network import packed_template
-
-        return packed_template(weights, self.options.tower)
-
     def use(self, weights: Weights, dtype: Any) -> None:
         """Answer as open-clip does from a folder with these weights."""
         from cuescope_toy.clip.network import write_model_folder
@@ -124,7 +119,7 @@ class ToyCLIP(TrainedModel):
         return self._clip.passes if self._opened else 0
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return self.require_numbers(self._model.respond(trials))
+        return self._model.respond(trials)
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows of the text tower."""

@@ -112,18 +112,6 @@ def pack_weights(state: Weights, vocabulary: Int[Tensor, " word"]) -> Weights:
     return packed
 
 
-def packed_template(weights: Weights, tower: str) -> Weights:
-    """As `pack_weights` gives, for the vocabulary of these; raises ValueError for none."""
-    vocabulary = weights[VOCABULARY]
-    ids = vocabulary.flatten().tolist()
-    if not all(isinstance(word, int) and 0 <= word < VOCABULARY_SIZE for word in ids):
-        raise ValueError("its vocabulary has words that CLIP has not")
-    # without values: only shapes are looked at
-    with torch.device("meta"):
-        network = new_network(len(ids), tower)
-    return pack_weights(network.state_dict(), torch.tensor(ids))
-
-
 def unpack_weights(weights: Weights) -> Weights:
     """The state dict of the whole model; words that were never seen are as if newly drawn."""
     full = {name: tensor.float() for name, tensor in weights.items()}

@@ -87,11 +87,6 @@ class ToyFusion(TrainedModel):
             self.options, self.context, self._features, self._splits, self.seed
         )
 
-    def template(self, weights: Weights) -> Weights:
-        from cuescope_toy.fusion.training import new_weights
-
-        return new_weights(self.options, self._feature, weights)
-
     def use(self, weights: Weights, dtype: Any) -> None:
         from cuescope_toy.fusion.answering import FusionNetwork
         from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary
@@ -110,7 +105,7 @@ class ToyFusion(TrainedModel):
         self._refuse(trials)
         self.open_weights()
         rows = self._network.logits(trials)
-        return self.require_numbers(list(map(self._response, trials, rows)))
+        return list(map(self._response, trials, rows))
 
     def modalities(
         self,

@@ -93,21 +93,6 @@ def fit(
     )
 
 
-def new_weights(
-    options: ToyFusionOptions,
-    feature: int,
-    kept: Weights,
-) -> Weights:
-    """Weights as a training begins with, for the vocabulary of those that are kept."""
-    vocabulary = Vocabulary.from_tensor(kept[VOCABULARY])
-    shapes = weight_shapes(
-        options, feature, vocabulary.word_rows, len(vocabulary.answers)
-    )
-    fixed = input_layer(torch.zeros(1, feature), torch.ones(1))
-    first = initial_weights(shapes, torch.Generator())
-    return {**fixed, **first, VOCABULARY: vocabulary.to_tensor()}
-
-
 def learning_rate_share(done: float) -> float:
     """Share of the learning rate when this share of all steps is done: up, then down to 0."""
     return min(done / WARM_UP, (1 - done) / (1 - WARM_UP))

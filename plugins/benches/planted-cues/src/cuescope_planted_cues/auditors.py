@@ -1,33 +1,145 @@
-"""Two auditors that know of no cue: what a bench must not take for a find."""
+"""Auditors that are no plugins: the answer sheet, and two baselines.
+
+The baselines know of no cue: they list what a bench must not take for a find.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 from scipy.cluster.vq import kmeans2
 
-from cuescope_planted_cues.sheet_methods import Auditor, accuracy_gap
+from cuescope_planted_cues.dialled import DIALLED, Dialled
+from cuescope_planted_cues.planted import WORD
 from cuescope_sdk import (
     Audit,
     Feature,
     Metric,
     Occurrence,
+    Options,
     Outcome,
+    Plugin,
+    Requirements,
     Sample,
     Score,
     Trial,
     hookimpl,
 )
 from cuescope_sdk.maths import softmax
+from cuescope_testing import PluginShelf
 
+SHEET = "answer-sheet"
 ERRORS = "error-ranker"
 GAPS = "gap-ranker"
 LEAST_GAP = 0.1
 LEAST_SAMPLES = 5  # of a label, with a group and without it
 GROUPS = 16
 SIDE = 8  # of the thumbnails that are grouped
+
+
+class AnswerSheetOptions(Options):
+    """Which planted cue is found, and on which label."""
+
+    cue: str
+    label: str
+
+
+class Auditor(Plugin):
+    """Changes nothing in the samples."""
+
+    requires = Requirements(labels=0)
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
+        """Each sample as it is."""
+        return (Trial(sample=sample) for sample in audit.samples)
+
+
+def accuracy_gap(
+    right: Mapping[str, bool], shown: Set[str], least: int = 1
+) -> float | None:
+    """Accuracy without a cue minus accuracy with it; None of fewer than `least` of either."""
+    inside = [right[key] for key in right.keys() & shown]
+    outside = [right[key] for key in right.keys() - shown]
+    if min(len(inside), len(outside)) < least:
+        return None
+    return float(np.mean(outside) - np.mean(inside))
+
+
+class AnswerSheet(Auditor):
+    """Finds a planted cue whatever the model does, so that only the test of causes is tested."""
+
+    title = "Answer sheet"
+    metrics = (
+        Metric(
+            name="gap",
+            title="Gap",
+            meaning="accuracy without the cue minus accuracy with it",
+        ),
+    )
+    Options = AnswerSheetOptions
+    options: AnswerSheetOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """Where the answer sheet says that the cue is; a word is known by itself."""
+        data: Any = audit.context.dataset
+        cue = next(cue for cue in data.planted_cues if cue.key == self.options.cue)
+        if cue.key == "question":
+            yield Feature(key=WORD, kind="thing", name=WORD)
+            return
+        occurrences = []
+        for sample in self._samples_of(audit):
+            frames = np.flatnonzero(sample.annotations["cues"][cue.key]).tolist()
+            occurrences += [
+                Occurrence(sample=sample.key, frame=frame) for frame in frames
+            ]
+        yield Feature(
+            key=cue.key,
+            kind="cluster",
+            name=cue.name,
+            occurrences=tuple(occurrences),
+        )
+
+    @hookimpl
+    def compute_scores(
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
+    ) -> Iterator[Score]:
+        """The gap on the label."""
+        label = self.options.label
+        cue = self.options.cue
+        samples = self._samples_of(audit)
+        shown = {each.key for each in samples if any(each.annotations["cues"][cue])}
+        right = {
+            outcome.trial.sample.key: outcome.correct()
+            for outcome in outcomes
+            if outcome.trial.sample.label == label
+        }
+        # of few samples all may show the cue, or none
+        gap = accuracy_gap(right, shown)
+        for feature in features:
+            # a finding however small the gap is: `confirm` tests nothing else
+            yield Score(
+                feature=feature.key,
+                label=label,
+                metric="gap",
+                value=gap,
+                finding=True,
+            )
+
+    def _samples_of(self, audit: Audit) -> Iterator[Any]:
+        """The audited samples, with the sheet that a method is not shown."""
+        # audited samples come without the sheet, the data set has it
+        data: Any = audit.context.dataset
+        keys = {sample.key for sample in audit.samples}
+        every = map(data.__getitem__, range(len(data)))
+        return (sample for sample in every if sample.key in keys)
 
 
 class ErrorRanker(Auditor):
@@ -147,3 +259,16 @@ def thumbnails(sample: Sample) -> Float[np.ndarray, "frame cell"]:
         small = frame.load().resize((SIDE, SIDE), Image.Resampling.BOX)
         rows.append(np.asarray(small, dtype=float).ravel() / 255)
     return np.stack(rows) if rows else np.empty((0, SIDE * SIDE * 3))
+
+
+OWN: dict[tuple[str, str], type[Plugin]] = {
+    ("method", SHEET): AnswerSheet,
+    ("method", ERRORS): ErrorRanker,
+    ("method", GAPS): GapRanker,
+    ("model", DIALLED): Dialled,
+}
+
+
+def shelf() -> PluginShelf:
+    """The installed plugins, and what a bench has of its own."""
+    return PluginShelf(OWN, installed=True)
