@@ -17,7 +17,7 @@ HELP = {
         "plugins check": "Check that a plugin holds what its kind promises.",
     },
     "cuescope-confirm": {
-        "confirm": "Test whether a run's cues cause the answers, by interventions and placebos.",
+        "confirm": "Test whether a run's cues cause the answers, by interventions beside controls.",
         "investigate": "Run every method that fits, test which cues are causes, in one report.",
     },
     "cuescope-covar-build": {
