@@ -172,7 +172,7 @@ def test_with_nothing_to_look_at_it_says_what_to_add(judged: Judged) -> None:
     report, shown = judged(*CLIPS)
     said = " ".join(shown.partition("Looked at")[0].split())
     assert "there is nothing to hold its claims against" in said
-    remedy = re.search(r"Add a verifier, as (--tool \S+ -T \S+)\.", said)
+    remedy = re.search(r"Add a verifier, as (--tool \S+ -O \S+)\.", said)
     assert remedy is not None
     assert "why unverifiable" in report.notes
     assert not [
@@ -253,9 +253,9 @@ def test_traces_do_no_harm_to_terminal_and_page(
     ("lines", "words"),
     [
         ("", "is empty"),
-        ("{]", "line 1: no JSON"),
+        ("{]", "line 1 is no JSON"),
         ('{"sample": "val-00000"}', "line 1: no 'trace'"),
-        ('{"sample": "val-00000", "trace": [1]}', "expected text, or a list of texts"),
+        ('{"sample": "val-00000", "trace": [1]}', "expected text, got int"),
         ('{"sample": "val-0000", "trace": "x"}', "Did you mean 'val-0"),
         (
             '{"sample": "\\u001b[2J", "trace": "x"}',

@@ -23,7 +23,7 @@ import pytest
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope.cli.runs import find_page
+from cuescope.cli.show import find_page
 from cuescope.cue_names import give_names, read_names
 from cuescope_commands.labelling._reading import _items
 from cuescope_commands.labelling._sheet import write_sheet

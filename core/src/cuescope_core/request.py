@@ -76,7 +76,10 @@ class Draft(Settings):
         """The request of a method; raises UserError for values that do not fit."""
         for name in ("model", "data"):
             if getattr(self, name) is None:
-                raise UserError(f"--{name} is missing", remedy=f"Add --{name} SPEC")
+                raise UserError(
+                    f"--{name} is missing",
+                    remedy="Add it: `cuescope audit --model SPEC --data SPEC`",
+                )
         fields = {name: getattr(self, name) for name in Draft.model_fields}
         return make_request(method=method, method_options=options, **fields | more)
 

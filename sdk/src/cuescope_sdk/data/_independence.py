@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 import numpy as np
 from PIL import Image
@@ -40,6 +41,7 @@ COMPARED = 300  # samples
 CLIPS_COMPARED = 100  # fewer: a frame of a film takes longer than a photo
 IN_STEP = 0.01  # p-value from which on neighbours are right and wrong together
 SMOOTH = 2  # degree of a drift of errors along the data
+HELD_ALIKE = 3  # findings: more would leave nothing to compare
 JUDGED = 20  # samples whose answers can be right or wrong, at least
 # where the check is refuted the engine takes the star of every finding (docs/adr/0023)
 DOUBT = (
@@ -141,25 +143,58 @@ def without_groups(
     # errors that drift along the data are in step, and so are clips of one source: only these are
     # left beside a smooth curve
     trend = SMOOTH if place_is_held else 0
+    found = strongest_findings(audit)
     looks = {
         "whose names differ in their last number alone": names_in_step(audit, inferred),
-        "side by side in the data": neighbours_in_step(audit, inferred, trend=trend),
+        "side by side in the data": neighbours_in_step(
+            audit, inferred, found, trend=trend
+        ),
     }
     seen = {where: p for where, p in looks.items() if p is not None and p <= IN_STEP}
-    if not seen:
+    if seen:
+        where, p_value = next(iter(seen.items()))
+        ask = f"Do they come from one video, place or time? Then {REMEDY}."
+        return _in_step("refuted", where, p_value, ask, len(audit.samples))
+    # what was found is held alike above: a few bad sources are found, and leave nothing behind
+    p_value = neighbours_in_step(audit, inferred, (), trend=trend) if found else None
+    if p_value is None or p_value > IN_STEP:
         return alike
-    where, p_value = next(iter(seen.items()))
+    ask = (
+        "This goes with what was found: the data are sorted by it, or it is in a few videos, "
+        f"places or times. If they are not sorted, {REMEDY}."
+    )
+    where = "side by side in the data"
+    return _in_step("inconclusive", where, p_value, ask, len(audit.samples))
+
+
+def _in_step(
+    verdict: Literal["refuted", "inconclusive"],
+    where: str,
+    p_value: float,
+    ask: str,
+    n: int,
+) -> Evidence:
     return Evidence(
         check=CHECK,
-        verdict="refuted",
-        detail=f"Samples {where} are answered alike, right or wrong, more often "
-        f"than chance lets them (p = {p_value:.4f}). Do they come from one video, place or time? "
-        f"Then {REMEDY}. If the data are sorted, declare a group of its own for each sample.",
+        verdict=verdict,
+        detail=f"Samples {where} are answered alike, right or wrong, more often than chance lets "
+        f"them (p = {p_value:.4f}). {ask} Of sorted data, declare a group of its own for each "
+        "sample.",
         value=p_value,
         threshold=IN_STEP,
-        n=len(audit.samples),
+        n=n,
         doubt=DOUBT,
     )
+
+
+def strongest_findings(audit: Audit) -> list[set[str]]:
+    """The samples in which each of the strongest findings occurs."""
+    found = dict.fromkeys(score.feature for score in audit.scores if score.finding)
+    occurrences = {feature.key: feature.occurrences for feature in audit.features}
+    return [
+        {occurrence.sample for occurrence in occurrences[key]}
+        for key in list(found)[:HELD_ALIKE]
+    ]
 
 
 def names_in_step(audit: Audit, inferred: Mapping[str, str] | None) -> float | None:
@@ -174,7 +209,7 @@ def names_in_step(audit: Audit, inferred: Mapping[str, str] | None) -> float | N
         return None
     order = np.argsort(stems, kind="stable")
     places = {keys[index]: place for place, index in enumerate(order.tolist())}
-    return neighbours_in_step(audit, inferred, places=places)
+    return neighbours_in_step(audit, inferred, strongest_findings(audit), places=places)
 
 
 def stem_of(key: str) -> str:
@@ -200,6 +235,7 @@ def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
 def neighbours_in_step(
     audit: Audit,
     inferred: Mapping[str, str] | None,
+    cues: Sequence[set[str]],
     *,
     trend: int = 0,
     places: Mapping[str, int] | None = None,
@@ -207,10 +243,10 @@ def neighbours_in_step(
     """p-value that samples side by side are answered alike; None for too few answers.
 
     An answer counts by how much it is above the mean of those to the same question, label, feature
-    and condition. Questions that are asked of one sample alone count as the same. Samples
-    of one `inferred` group count as one, in the place of the first. Answers are compared with a
-    polynomial `trend` along the data, of this degree in each label. `places` are those of keys in
-    another order.
+    and condition that show the same `cues` (keys of samples): data may be sorted by these.
+    Questions that are asked of one sample alone count as the same. Samples of one `inferred` group
+    count as one, in the place of the first. Answers are compared with a polynomial `trend` along
+    the data, of this degree in each label. `places` are those of keys in another order.
     """
     # here, since scipy takes a second
     from cuescope_sdk.statistics._order import neighbour_p_value
@@ -235,10 +271,11 @@ def neighbours_in_step(
         if key is None or trial.edit is not None or value is None:
             continue
         label = samples[key].label
+        shown = tuple(key in of_cue for of_cue in cues)
         asked_again = (
             trial.sample.question if asked_of[trial.sample.question] > 1 else ""
         )
-        alike = (asked_again, label, trial.feature, trial.condition)
+        alike = (asked_again, label, trial.feature, trial.condition, shown)
         cell = codes.setdefault(alike, len(codes))
         rows.append((first[groups.get(key, key)], cell, value))
     if len({index for index, _, _ in rows}) < JUDGED:
