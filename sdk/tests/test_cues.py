@@ -290,6 +290,6 @@ def test_ten_samples_choose_the_candidate_that_agrees_with_them() -> None:
 def test_what_draws_an_answer_is_a_candidate() -> None:
     audit = audit_of()
     data = Embedded.ask(audit)
-    [candidate] = drawing_answers(audit, data, 6)
+    [candidate] = drawing_answers(audit, data)
     assert candidate.answer == "a"
     assert (Roc(candidate.probability, SHOWN).auroc() or 0) > 0.95

@@ -59,11 +59,11 @@ def found_features(audit: Audit, data: Embedded, report: Report) -> Iterator[Can
         yield _of_listed(audit, data, name, listed)
 
 
-def drawing_answers(audit: Audit, data: Embedded, least: int) -> Iterator[Candidate]:
-    """Candidates shared by samples of an answer, for each that `least` samples wrongly get."""
+def drawing_answers(audit: Audit, data: Embedded) -> Iterator[Candidate]:
+    """Candidates shared by samples of an answer, for each that samples wrongly get."""
     prediction = np.array(data.prediction, dtype=object)
     labels = len(data.labels)
-    for answer in common_wrong_answers(data, least):
+    for answer in common_wrong_answers(data):
         given = prediction == answer
         rng = audit.rng("cue candidates", answer)
         found = recognise(data.points, data.label, given, labels, data.groups, rng)
@@ -71,14 +71,13 @@ def drawing_answers(audit: Audit, data: Embedded, least: int) -> Iterator[Candid
             yield Candidate(f"what draws '{answer}'", found.probability, answer)
 
 
-def common_wrong_answers(data: Embedded, least: int) -> list[str]:
-    """The answers that so many samples get wrongly, the commonest first."""
+def common_wrong_answers(data: Embedded) -> list[str]:
+    """The answers that samples get wrongly, the commonest first."""
     counts: dict[str, int] = {}
     for sample, answer in zip(data.samples, data.prediction, strict=True):
         if answer is not None and answer != sample.label:
             counts[answer] = counts.get(answer, 0) + 1
-    ranked = sorted(counts, key=lambda answer: (-counts[answer], answer))
-    return [answer for answer in ranked if counts[answer] >= least]
+    return sorted(counts, key=lambda answer: (-counts[answer], answer))
 
 
 def _of_listed(

@@ -156,15 +156,15 @@ def without_groups(
         ask = f"Do they come from one video, place or time? Then {REMEDY}."
         return _in_step("refuted", where, p_value, ask, len(audit.samples))
     # what was found is held alike above: a few bad sources are found, and leave nothing behind
-    p_value = neighbours_in_step(audit, inferred, (), trend=trend) if found else None
-    if p_value is None or p_value > IN_STEP:
+    of_all = neighbours_in_step(audit, inferred, (), trend=trend) if found else None
+    if of_all is None or of_all > IN_STEP:
         return alike
     ask = (
         "This goes with what was found: the data are sorted by it, or it is in a few videos, "
         f"places or times. If they are not sorted, {REMEDY}."
     )
     where = "side by side in the data"
-    return _in_step("inconclusive", where, p_value, ask, len(audit.samples))
+    return _in_step("inconclusive", where, of_all, ask, len(audit.samples))
 
 
 def _in_step(

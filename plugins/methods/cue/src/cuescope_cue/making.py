@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float32
 from PIL import Image
 
-from cuescope_cue.scores import FEWEST
 from cuescope_sdk import (
     Audit,
     Frame,
@@ -116,7 +115,7 @@ class Making:
         if report is not None:
             candidates = list(found_features(self.audit, self.data, report))
         else:
-            candidates = list(drawing_answers(self.audit, self.data, FEWEST))
+            candidates = list(drawing_answers(self.audit, self.data))
         chosen, posterior = choose_candidate(candidates, shows)
         told = shows >= 0
         with_it = count_of(len(clicks.shown), "samples")

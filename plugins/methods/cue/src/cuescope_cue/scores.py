@@ -12,8 +12,6 @@ from cuescope_sdk import Audit, Sample, UserError, nearest
 from cuescope_sdk.cues import Cue, Embedded, Recognition, common_wrong_answers
 from cuescope_sdk.statistics import LabelEffects, benjamini_hochberg
 
-FEWEST = 6  # samples that wrongly get an answer, as TRoVe has it: one in each fold and one more
-
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -99,7 +97,7 @@ def _answers(options: CueOptions, data: Embedded, cue: Cue) -> list[str]:
     named = named or (cue.answer if cue.answer in data.labels else None)
     if named is not None:
         return [named]
-    return common_wrong_answers(data, FEWEST) or common_wrong_answers(data, 1)[:1]
+    return common_wrong_answers(data)
 
 
 def _strength(measured: Measured) -> float:
