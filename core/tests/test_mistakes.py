@@ -74,7 +74,7 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         ((*AUDIT, "--part", "1-3"), ("expected a part such as 1/3", "got '1-3'")),
         (
             replaced("colour", "mine.py"),
-            ("'mine.py' is no model", "cuescope.Classifier(FUNCTION)"),
+            ("model 'mine.py' names no class", "expected mine.py:CLASS"),
         ),
         ((*AUDIT, "-T", "score=1"), ("-T score=1", "expected role.key=value")),
         (
