@@ -191,9 +191,8 @@ class Resolved:
 
 def _require_begun(entry: Entry, plugin: Any) -> None:
     """Raise PluginError for a plugin whose own `__init__` left out that of `Plugin`."""
-    from cuescope_core.plugin import Plugin
-
-    if isinstance(plugin, Plugin) and not hasattr(plugin, "options"):
+    # `with_options` is of `Plugin`, which this module cannot import
+    if hasattr(plugin, "with_options") and not hasattr(plugin, "options"):
         raise PluginError(
             f"{entry.kind} '{entry.name}' broke its contract",
             expected="super().__init__(options, context) first in its __init__",

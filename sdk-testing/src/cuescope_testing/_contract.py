@@ -234,7 +234,10 @@ class Contract(Checks):
             not moved,
             "the global random state untouched",
             got=f"{', '.join(moved)} moved",
-            remedy="Use audit.rng(name), context.rng(name) or cuescope_sdk.generator",
+            # a layer draws its first weights, which no argument can change
+            remedy="Build layers within torch.random.fork_rng()"
+            if moved == ["torch"]
+            else "Use audit.rng(name), context.rng(name) or cuescope_sdk.generator",
         )
 
 

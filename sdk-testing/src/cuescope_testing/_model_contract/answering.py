@@ -102,7 +102,7 @@ class ModelAnswers(ModelSetting):
                     got == len(trial.sample.choices),
                     f"{len(trial.sample.choices)} logits",
                     got=got,
-                    remedy="Score the choices of each sample, not a fixed list",
+                    remedy="Score the choices of each sample: of fixed outputs, their columns",
                 )
 
     def test_follows_the_order_of_choices(self) -> None:

@@ -79,7 +79,7 @@ def run(
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
     # it shows as failed checks; a mistake of the person ends here
     with suppress(PluginError):
-        contract.build()
+        _require_data(contract.build(), contract, data)
     counts = dict.fromkeys(COLOURS, 0)
     rows = []
     for result in contract.run_checks(only):
@@ -100,6 +100,26 @@ def run(
         echo(", ".join(shown))
     # nothing checked is no success: --only may fit no check
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
+
+
+def _require_data(plugin: Any, contract: "type[Contract]", data: str | None) -> None:
+    """Raise UserError where a model cannot even answer about the data that the suite draws."""
+    from cuescope_sdk import Trial, UserError
+
+    if contract.kind != "model" or data is not None:
+        return
+    [sample, *_] = contract.first_samples()  # type: ignore[attr-defined]
+    outputs = plugin.capabilities.outputs
+    try:
+        plugin.respond([Trial(sample=sample, outputs=outputs)])
+    except UserError:  # it says itself what it is for
+        return
+    except Exception as error:
+        raise UserError(
+            f"plugins check: the model cannot answer about the choices {', '.join(sample.choices)}",
+            got=f"{type(error).__name__}: {error}",
+            remedy="Add --data SPEC, data with labels that it knows",
+        ) from error
 
 
 def contract_of(
