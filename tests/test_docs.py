@@ -701,3 +701,20 @@ def test_code_names_records_and_pages_that_exist() -> None:
         assert set(re.findall(r"docs/adr/(\d{4})", text)) <= records, file
         for page in re.findall(r"\b((?:docs|benchmarks/results)/[\w-]+\.md)", text):
             assert (ROOT / page).exists(), (file, page)
+
+
+def test_pages_for_agents_are_made_of_the_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    # the settings before it have tags of Python
+    nav = yaml.safe_load(text[text.index("nav:") :])["nav"]
+    script = of_ci("llms")
+    listed = script.llms(nav)
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"]({script.address(page.name)}): " in listed, page.name
+    lines = [line for line in listed.splitlines() if line.startswith("- ")]
+    assert all(len(line.partition("): ")[2]) > 15 for line in lines)
+    skill = script.skill(nav)
+    assert skill.startswith("---\nname: cuescope\n")
+    # each task with a command of its page
+    tasks = skill.partition("## Tasks")[2]
+    assert 5 < tasks.count("\n- ") == tasks.count(": `cuescope ")
