@@ -72,3 +72,14 @@ def test_confirm_takes_other_pictures_in_memory() -> None:
         report, on=(images + seen, labels + their), out="mixed", progress=False
     )
     assert mixed.notes["left out"].startswith("20 samples")
+
+
+def test_mitigate_takes_other_pictures_in_memory() -> None:
+    report = audit(pictures(0))
+    fixed = cuescope.mitigate(report, "last-layer", on=pictures(1, 400), progress=False)
+    assert fixed.provenance.data.spec.startswith("images-")
+    assert not (fixed.folder / "found").exists()
+    with pytest.raises(UserError, match="are among those in which the cues were found"):
+        cuescope.mitigate(
+            report, "last-layer", on=pictures(0), out="again", progress=False
+        )
