@@ -126,6 +126,7 @@ def test_code_that_nobody_typed_does_not_run(here: Path) -> None:
         entry = registry.find(kind, name)
         with pytest.raises(UserError, match="is code in a file"):
             registry.load(entry)
+        assert registry.check(entry) is not None
     assert not Path("ran").exists()
     let = Context(source=mail, allowed=frozenset({"./idea.py:Idea"}))
     let.resolve("method", "./idea.py:Idea")

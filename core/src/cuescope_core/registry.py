@@ -240,7 +240,7 @@ class Registry:
 
     def load(self, entry: Entry) -> Any:
         """Load what the entry point names; raises PluginError with reason and remedy."""
-        if entry.dist == IN_FILE and entry.name not in self._trusted:
+        if self._is_strangers(entry):
             raise UserError(
                 f"{entry.kind} '{entry.name}' is code in a file",
                 expected="it typed on the command line",
@@ -262,6 +262,8 @@ class Registry:
         that the plugin raises itself: of a list, one plugin must not cost the others. What is
         no problem and yet a nuisance to everybody is kept in `remarks`.
         """
+        if self._is_strangers(entry):
+            return Problem("it is code in a file, and nobody typed it", "read the file")
         if entry.problem is None and entry not in self._loaded:
             # on a busy machine a clock would tell of other processes
             since = time.process_time()
@@ -278,6 +280,9 @@ class Registry:
                 self.remarks[entry] = " and ".join(remarks)
         result = entry.problem or self._loaded[entry]
         return result if isinstance(result, Problem) else None
+
+    def _is_strangers(self, entry: Entry) -> bool:
+        return entry.dist == IN_FILE and entry.name not in self._trusted
 
     @contextmanager
     def blaming(

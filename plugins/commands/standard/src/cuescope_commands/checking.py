@@ -185,6 +185,10 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     if kind is not None:
         refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
     kinds = CONTRACTS if kind is None else (kind,)
+    if ".py:" in name:
+        # any class has all that a tool or an observer must have
+        ordered = sorted(kinds, key=("tool", "observer").__contains__)
+        return _entry_of_file(registry, name, ordered)
     entries = [entry for entry in registry.entries if entry.kind in kinds]
     named = {entry.kind: entry for entry in entries if entry.name == name}
     for kind_name in kinds:
@@ -212,6 +216,15 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
             f"'{name}' is {' and '.join(named)}", remedy=f"Add --kind {first}"
         )
     return named[first]
+
+
+def _entry_of_file(registry: "Registry", name: str, kinds: Iterable[str]) -> "Entry":
+    """A class in a file that was typed: of the first kind whose members it has."""
+    registry.trust([name])
+    entries = [registry.find(kind, name) for kind in kinds]
+    whole = (entry for entry in entries if registry.check(entry) is None)
+    # else what is wrong with it is told as it is loaded
+    return next(whole, entries[0])
 
 
 def _with_options(
