@@ -330,11 +330,20 @@ class Session:
         kind = type(method.plugin)
         if getattr(kind, "is_control", False) or getattr(kind, "started_by", None):
             return
+        scores = list(scores)
+        # a ranking has units of its own: the interval may be that of another figure beside it
+        bounded = {
+            (score.feature, score.label)
+            for score in scores
+            if score.low is not None and score.high is not None
+        }
         for score in scores:
             # a verdict that is open has no figure
             if not score.finding or score.value is None:
                 continue
-            needed = ("statement", "low", "high", "q_value")
+            needed = ["statement", "q_value"]
+            if (score.feature, score.label) not in bounded:
+                needed += ["low", "high"]
             missing = [name for name in needed if getattr(score, name) is None]
             if missing:
                 raise PluginError(
