@@ -31,6 +31,7 @@ DOORS = {
     *(
         f"cuescope_sdk.{door}"
         for door in (
+            "association",
             "choosing",
             "cues",
             "data",

@@ -101,6 +101,35 @@ def test_a_bad_plugin_fails_with_reason_and_remedy(
     assert "pad each trial by itself" in printed
 
 
+def test_a_class_in_a_file_is_checked_as_what_it_is(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(PLUGIN)
+    assert cuescope("./mine.py:Good", "--only", "rgb") == 0
+    assert cuescope("./mine.py:Bad", "--only", "alike_in_any_batch") == 1
+    assert "Normalise and pad each trial by itself" in capsys.readouterr().out
+    assert cuescope("./mine.py:God") == 2
+    assert "Did you mean 'Good'?" in capsys.readouterr().err
+
+
+def test_a_model_that_knows_other_labels_asks_for_data(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = "class Own(FakeModel):\n    def respond(self, trials):\n        "
+    own += "return [('cat', 'dog').index(trials[0].sample.choices[0])]\n"
+    Path("mine.py").write_text(PLUGIN + own)
+    assert cuescope("./mine.py:Own") == 2
+    line = capsys.readouterr().err
+    assert "cannot answer about the choices top, middle, bottom" in line
+    assert "Add --data SPEC" in line
+
+
 def test_what_a_plugin_refuses_is_not_checked(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -109,6 +109,10 @@ class Corners(Plugin):
                 label="middle",
                 metric="gap",
                 value=0.5,
+                low=0.4,
+                high=0.6,
+                q_value=0.0,
+                statement="It is so.",
                 finding=f.key != "blue" or not self.options.unfound,
             )
             for f in features

@@ -81,7 +81,10 @@ class Finder(Plugin):
     @hookimpl
     def compute_scores(self, audit, features, outcomes):
         return [
-            Score(feature=f.key, label=label, metric="gap", value=0.5, finding=self.options.finds)
+            Score(
+                feature=f.key, label=label, metric="gap", value=0.5, low=0.4, high=0.6,
+                q_value=0.0, finding=self.options.finds, statement="It is so.",
+            )
             for f in features
             for label in ("middle", "bottom")
         ]

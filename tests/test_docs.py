@@ -27,6 +27,7 @@ from cuescope.cli.bench import free_options
 from cuescope.cli.external import DEVELOPERS, parser_of
 from cuescope.matrix import read_matrix
 from cuescope.project import with_project
+from cuescope_core.class_files import names_class_file
 from cuescope_core.errors import UserError
 from cuescope_core.registry import GROUPS, Registry
 from cuescope_core.spec import MITIGATED, Spec, pairs
@@ -200,6 +201,9 @@ def check(words: Sequence[str], brought: frozenset[str] = frozenset()) -> None:
     for parameter, (kind, options) in SPECS.get(path, {}).items():
         spec = Spec.parse(given[parameter]) if given.get(parameter) else None
         if spec is None or spec.name.isupper() or spec.name in brought:
+            continue
+        # of a class in a reader's own file nothing is known
+        if names_class_file(spec.name):
             continue
         named = pairs("-O", given[options] or ()) if options else {}
         named |= free_options(further) if path == "dev bench" else {}
@@ -406,7 +410,15 @@ def test_examples_import_lightly() -> None:
         a.name for node in plain for a in node.names
     }
     assert "cuescope_sdk" in named
-    assert not {name.partition(".")[0] for name in named} & set(HEAVY)
+    # what a function imports is paid by who calls it
+    late = {
+        node.module or ""
+        for function in ast.walk(ast.parse(source))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert not {name.partition(".")[0] for name in named - late} & set(HEAVY)
     ours = {name for name in named if name.startswith("cuescope")}
     assert "cuescope.application" in ours  # the observer's and the bench's
     ours.remove("cuescope.application")
@@ -589,7 +601,7 @@ def test_the_reference_has_every_command_and_option() -> None:
         for line in written.splitlines()
         if line.startswith("### ")
     }
-    for option in ("--model SPEC", "--tool ROLE=SPEC", "--toy", "--single-file"):
+    for option in ("--model SPEC", "--tool ROLE=SPEC", "--toy", "--classifier"):
         assert f"| `{option}` |" in written
 
 
@@ -694,3 +706,20 @@ def test_code_names_records_and_pages_that_exist() -> None:
         assert set(re.findall(r"docs/adr/(\d{4})", text)) <= records, file
         for page in re.findall(r"\b((?:docs|benchmarks/results)/[\w-]+\.md)", text):
             assert (ROOT / page).exists(), (file, page)
+
+
+def test_pages_for_agents_are_made_of_the_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    # the settings before it have tags of Python
+    nav = yaml.safe_load(text[text.index("nav:") :])["nav"]
+    script = of_ci("llms")
+    listed = script.llms(nav)
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"]({script.address(page.name)}): " in listed, page.name
+    lines = [line for line in listed.splitlines() if line.startswith("- ")]
+    assert all(len(line.partition("): ")[2]) > 15 for line in lines)
+    skill = script.skill(nav)
+    assert skill.startswith("---\nname: cuescope\n")
+    # each task with a command of its page
+    tasks = skill.partition("## Tasks")[2]
+    assert 5 < tasks.count("\n- ") == tasks.count(": `cuescope ")

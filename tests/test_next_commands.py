@@ -102,8 +102,8 @@ class Stated(Plugin):
         value = None if self.options.state == "untested" else 0.5
         return [
             Score(
-                feature="corner", label="middle", metric="gap", value=value, finding=found,
-                statement="It is so.",
+                feature="corner", label="middle", metric="gap", value=value, low=value,
+                high=value, q_value=0.0, finding=found, statement="It is so.",
             )
         ]
 

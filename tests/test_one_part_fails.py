@@ -87,7 +87,17 @@ class Corners(Plugin):
     def compute_scores(self) -> list[Score]:
         self.fail_at("compute_scores")
         return [
-            Score(feature=RED, label="middle", metric="gap", value=0.5, finding=True)
+            Score(
+                feature=RED,
+                label="middle",
+                metric="gap",
+                value=0.5,
+                low=0.4,
+                high=0.6,
+                q_value=0.0,
+                finding=True,
+                statement="It is so.",
+            )
         ]
 
     @hookimpl

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from cuescope.runner import Runner
+from cuescope_core.capabilities import Requirements
 from cuescope_core.conclusions import Feature, Occurrence, Score
 from cuescope_core.engine import each_of
-from cuescope_core.errors import PluginError, UserError, with_article
+from cuescope_core.errors import PluginError, UserError, reason_of, with_article
 from cuescope_core.hookspecs import hookimpl
 from cuescope_core.request import Request
+from cuescope_core.types import Trial
 
 RED_METHOD = "cuescope_fakes.RedMethod"  # of the stub that `runner` installs
 RED = Feature(key="red", kind="colour")
@@ -221,3 +224,68 @@ def test_a_question_in_a_line_ends_its_sentence() -> None:
 )
 def test_an_article_fits_its_noun(noun: str, words: str) -> None:
     assert with_article(noun) == words
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (
+            lambda audit: audit.respond(audit.samples),
+            "got a Sample. Trial(sample=sample)",
+        ),
+        (lambda audit: audit.respond(iter(audit.samples)), "got a Sample. Trial("),
+        (
+            lambda audit: audit.respond(Trial(sample=audit.samples[0])),
+            "got a Trial. audit.respond([trial]) asks one",
+        ),
+        (lambda audit: audit.respond(None), "expected trials in a list, got None"),
+        (lambda audit: audit.outcomes[0], "audit.outcomes is not there yet"),
+        (lambda audit: bool(audit.scores), "expected it read in verify"),
+        (
+            lambda audit: audit.samples[0].annotations["cues"],
+            "read annotations['cues'] too early",
+        ),
+    ],
+)
+def test_what_is_asked_wrongly_or_too_early_is_told_in_a_line(
+    ask: Callable[[Any], Any],
+    words: str,
+    runner: Runner,
+    request_for: Callable[..., Request],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hook = hookimpl(lambda self, audit: [ask(audit)])
+    monkeypatch.setattr(f"{RED_METHOD}.propose_features", hook)
+    assert words in refused(runner, request_for())
+
+
+@pytest.mark.parametrize("name", ["statement", "low", "high", "q_value"])
+def test_a_finding_without_its_grounds_is_refused(
+    name: str,
+    runner: Runner,
+    request_for: Callable[..., Request],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = {"low": 0.4, "high": 0.6, "q_value": 0.01, "statement": "So."}
+    given = {key: value for key, value in whole.items() if key != name}
+    hook = hookimpl(lambda self, audit: [score(finding=True, **given)])
+    monkeypatch.setattr(f"{RED_METHOD}.compute_scores", hook)
+    assert "a finding of method red, 'red': expected" in refused(runner, request_for())
+    # a control tests nothing, and says so
+    monkeypatch.setattr(f"{RED_METHOD}.is_control", True, raising=False)
+    assert runner.run(request_for()).findings
+
+
+def test_an_init_without_that_of_plugin_is_told(
+    runner: Runner, request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{RED_METHOD}.__init__", lambda self, options, context: None)
+    line = refused(runner, request_for())
+    assert "expected super().__init__(options, context) first in its __init__" in line
+
+
+def test_an_output_that_is_none_is_told_with_the_nearest() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Requirements(outputs=frozenset({"logit"}))  # type: ignore[arg-type]
+    assert reason_of(caught.value).endswith("got 'logit'. Did you mean 'logits'?")
+    assert Requirements(outputs={"text"}).outputs == {"text"}  # type: ignore[arg-type]

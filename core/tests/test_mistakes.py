@@ -77,7 +77,7 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         ((*AUDIT, "--part", "1-3"), ("expected a part such as 1/3", "got '1-3'")),
         (
             replaced("colour", "mine.py"),
-            ("'mine.py' is no model", "cuescope.Classifier(FUNCTION)"),
+            ("model 'mine.py' names no class", "expected mine.py:CLASS"),
         ),
         (
             (*AUDIT, "-O", "tool.score=1"),

@@ -2,15 +2,16 @@
 
 from importlib.metadata import distributions
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from cuescope.cli import main
+from cuescope.cli import main, plugins
 from cuescope.cli.plugins import Kind
 from cuescope_core.registry import KINDS, Registry
 
 from .broken import SIX, write_six
-from .conftest import Shell
+from .conftest import Line, Shell
 from .stubs import cuescope, environment, write_dist
 
 LIST_MODULES = """
@@ -143,3 +144,26 @@ def test_using_a_broken_plugin_is_one_line(broken: Shell, name: str) -> None:
 
 def test_each_kind_of_plugin_can_be_listed_by_itself() -> None:
     assert {kind.value for kind in Kind} == set(KINDS)
+
+
+def test_only_packages_of_plugins_are_removed(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = []
+
+    def run(command: list[str], **words: object) -> SimpleNamespace:
+        commands.append(command)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(plugins.subprocess, "run", run)
+    assert "Did you mean 'cuescope-fakes'?" in line(
+        "plugins", "remove", "cuescope-fake", code=2
+    )
+    assert "no package 'numpy' brings plugins" in line(
+        "plugins", "remove", "numpy", code=2
+    )
+    assert "no package '--yes'" in line("plugins", "remove", "--", "--yes", code=2)
+    assert commands == []
+    line("plugins", "remove", "cuescope-fakes")
+    assert commands[0][-1] == "cuescope-fakes"
+    assert "uninstall" in commands[0]

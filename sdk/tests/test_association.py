@@ -1,131 +1,148 @@
-"""All pairs of a feature and a value, tested at once: against brute force and Fisher's test."""
+"""Methods of association: a planted cue is found, once, and of no cue nothing is."""
 
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact
+from PIL import Image
+from sklearn.linear_model import LassoCV
 
-from cuescope_sdk.statistics import AssociationTests, GroupedFeatures, Groups
+import cuescope
+from cuescope_sdk import PluginError, Report
+from cuescope_sdk.association import AssociationMethod, Candidate
+from cuescope_testing import Setup, run_audit
 
-
-def groups_of(codes: np.ndarray) -> Groups:
-    return Groups(codes, int(codes.max()) + 1, True)
-
-
-def rng(*seed: int) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def one_pair(
-    value: np.ndarray, present: np.ndarray, draws: int = 20_000
-) -> AssociationTests:
-    stratum, groups = np.zeros(len(value), dtype=int), Groups.single(len(value))
-    features = GroupedFeatures(present[:, None], stratum, groups)
-    return features.tests(value[:, None], rng(0), draws=draws)
+BOX = Image.Resampling.BOX
+LABELS = ("cow", "dog", "hen")
+ACCURACY = {"hurts": 0.4, "helps": 0.35, "none": 0.8}
 
 
-def test_one_pair_of_single_samples_is_fishers_test() -> None:
-    present = np.arange(40) < 15
-    value = np.isin(np.arange(40), [*range(8), 20, 21]).astype(float)
-    tests = one_pair(value, present)
-    exact = fisher_exact([[8, 7], [2, 23]], alternative="greater").pvalue
-    assert tests.p_value[0, 0] == pytest.approx(exact, abs=0.003)
-    assert tests.q_value[0, 0] >= tests.p_value[0, 0]
-    assert (tests.count, tests.p_of(0, 0)) == (1, tests.p_value[0, 0])
+class Probe(AssociationMethod):
+    """The redness of quarters, by an L1 probe of each label."""
+
+    title = "Probe: parts of the picture that go with errors"
+
+    def find(
+        self,
+        seen: Sequence[Image.Image],
+        wrong: np.ndarray,
+        labels: np.ndarray,
+        groups: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Iterator[Candidate]:
+        red = np.stack(
+            [np.asarray(image.resize((2, 2), BOX))[..., 0] for image in seen]
+        )
+        values = (red / 255.0).reshape(len(red), 4)
+        for number in range(4):
+            weight = 0.0
+            for label in np.unique(labels):
+                known = (labels == label) & ~np.isnan(wrong)
+                fit = LassoCV().fit(values[known], wrong[known])
+                weight = max(weight, abs(fit.coef_[number]))
+            if weight:
+                row, column = divmod(number, 2)
+                box = (column / 2, row / 2, (column + 1) / 2, (row + 1) / 2)
+                own = values[:, number]
+                yield f"red in quarter {number}", box, own > (own.min() + own.max()) / 2
 
 
-def test_every_order_of_groups_within_strata_gives_the_same() -> None:
-    """Two strata of four groups each, of two samples: 576 orders, tried one by one."""
-    random = rng(1)
-    codes, stratum = np.repeat(np.arange(8), 2), np.repeat([0, 1], 4)
-    values = random.integers(0, 3, (16, 2)).astype(float)
-    present = random.random((16, 2)) < 0.5
-    groups = groups_of(codes)
-    features = GroupedFeatures(present, stratum, groups)
-    tests = features.tests(values, rng(2), draws=20_000, fewest=1)
-    members = [np.array(order) for order in permutations(range(4))]
-    orders = [
-        np.concatenate([first, 4 + second]) for first in members for second in members
-    ]
-    feature = groups.means(present)
-    every = []
-    for order in orders:
-        dealt = feature[order][codes]
-        every.append(GroupedFeatures(dealt, stratum, groups).strengths(values))
-    observed = features.strengths(values)
-    exact = (np.array(every) >= observed - 1e-9).mean(axis=0)
-    assert tests.p_value == pytest.approx(exact, abs=0.012)
-    # the largest of all pairs at once, on one scale or another, is never less extreme
-    assert (tests.q_value >= tests.p_value - 1e-12).all()
-    assert tests.critical == pytest.approx(
-        np.quantile(np.max(every, axis=(1, 2)), 0.95), abs=0.05
+def planted(kind: str, seed: int) -> tuple[Any, Any]:
+    """A model in memory, and pictures of which three in ten have a red top right quarter."""
+    rng = np.random.default_rng(seed)
+    images, labels, answers = [], [], {}
+    for number in range(450):
+        pixels = rng.integers(60, 160, (16, 16, 3), dtype=np.uint8)
+        label, shows = number % 3, rng.random() < 0.3
+        if shows:
+            pixels[:8, 8:] = (230, 30, 30)
+        accuracy = ACCURACY[kind] if shows else 0.8
+        # what the cue draws: it helps the label itself
+        if kind == "helps" and label == 0 and shows:
+            accuracy = 0.98
+        said = label if rng.random() < accuracy else int(label == 0)
+        images.append(Image.fromarray(pixels))
+        labels.append(LABELS[label])
+        answers[pixels.tobytes()] = said
+
+    def model(batch: Sequence[Image.Image]) -> np.ndarray:
+        rows = [answers[np.asarray(image).tobytes()] for image in batch]
+        return 0.1 + 0.7 * np.eye(3)[rows]
+
+    return model, (images, labels)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache and working folder of their own."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def audit(kind: str, seed: int) -> Report:
+    model, data = planted(kind, seed)
+    return cuescope.audit(
+        Probe, model=model, data=data, seed=seed, model_name="m", progress=False
     )
 
 
-def test_few_groups_are_counted_out() -> None:
-    """Seven groups of five: 35 ways to have the feature in three of them, and the data is one."""
-    codes = np.repeat(np.arange(7), 5)
-    present = codes < 3
-    features = GroupedFeatures(
-        present[:, None], np.zeros(7, dtype=int), groups_of(codes)
-    )
-    tests = features.tests(present[:, None] * 1.0, rng(3), draws=4000)
-    assert tests.p_value[0, 0] == pytest.approx(1 / 35, abs=0.01)
+@pytest.mark.parametrize("kind", ["hurts", "helps"])
+def test_a_planted_cue_is_the_only_finding_of_most_seeds(kind: str) -> None:
+    hit = 0
+    for seed in range(5):
+        report = audit(kind, seed)
+        found = {score.feature for score in report.findings}
+        assert found <= {"red in quarter 1"}
+        # not blind to a cue that helps one label and hurts others
+        hit += {"dog", "hen"} <= {score.label for score in report.findings}
+    assert hit >= 4
+    [cue] = report.cues
+    assert cue.impact.count > 20
+    assert {each.feature for each in report.contrasts} == {"red in quarter 1"}
+    [shown] = [each for each in report.features if each.key == cue.feature]
+    assert shown.occurrences[0].region == (8, 0, 16, 8)
 
 
-def test_groups_change_places_within_strata_only() -> None:
-    """All that has the feature is of one stratum, and so are all values: nothing is exchanged."""
-    label = np.repeat([0, 1], 12)
-    present = (label == 0)[:, None]
-    features = GroupedFeatures(present, label, Groups.single(24))
-    tests = features.tests(present * 1.0, rng(4))
-    assert np.isnan(tests.p_value).all()
-    assert (tests.overall_p, tests.critical, tests.count, tests.p_of(0, 0)) == (
-        None,
-        None,
-        0,
-        1.0,
-    )
+def test_of_no_cue_nothing_is_found() -> None:
+    assert not [seed for seed in range(5) if audit("none", seed).findings]
 
 
-@pytest.mark.parametrize("telling", [0, 2])
-def test_values_that_are_hardly_ever_there_are_not_tested(telling: int) -> None:
-    tests = one_pair(
-        (np.arange(30) < telling).astype(float), np.arange(30) < 15, draws=200
-    )
-    assert tests.count == 0
+class Embedded(AssociationMethod):
+    """Which side of the first axis of the model's own vectors a sample is on."""
+
+    title = "Embedded: the first axis"
+    sees: Literal["images", "embeddings"] = "embeddings"
+
+    def find(
+        self,
+        seen: np.ndarray,
+        wrong: np.ndarray,
+        labels: np.ndarray,
+        groups: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Iterator[Candidate]:
+        assert seen.ndim == 2
+        assert np.isnan(wrong).any()
+        yield "the first axis", None, seen[:, 0] > np.median(seen[:, 0])
+
+
+def test_embeddings_are_given_to_who_sees_them() -> None:
+    assert Embedded.requires.outputs == {"logits", "embedding"}
+    assert Probe.requires.outputs == {"logits"}
+    report = run_audit(Embedded)
+    assert [feature.key for feature in report.features] == ["the first axis"]
+    assert report.cost.conditions == {"baseline": 150}
+    assert Setup(Embedded).plan().model_calls == 150
 
 
 @pytest.mark.parametrize(
-    ("audits", "most"), [(80, 11), pytest.param(250, 25, marks=pytest.mark.long)]
+    "shows", [np.zeros(3), np.full(150, 2.0), np.full(150, np.nan)]
 )
-def test_any_false_finding_is_as_rare_as_promised(audits: int, most: int) -> None:
-    """12 pairs at 5%: more than so many of the audits come up once in a thousand times."""
-    found = 0
-    for seed in range(audits):
-        random = rng(5, seed)
-        values = (random.random((60, 4)) < [0.05, 0.1, 0.3, 0.5]).astype(float)
-        present = random.random((60, 3)) < [0.1, 0.3, 0.5]
-        stratum, groups = np.arange(60) % 3, Groups.single(60)
-        features = GroupedFeatures(present, stratum, groups)
-        tests = features.tests(values, random, draws=199)
-        least = [np.nanmin(tests.q_value)]
-        if tests.overall_q is not None:
-            least.append(tests.overall_q)
-        found += min(least) <= 0.05
-    assert found <= most
-
-
-def test_sums_count_alike_however_large_they_are() -> None:
-    sums = rng(9).normal(size=(400, 3))
-    sums[0] += [4.0, 0.0, 0.0]
-    tested = np.array([[True, True, True]])
-    tests = AssociationTests.of_sums(sums, tested, level=0.05)
-    larger = 5 + sums * [1.0, 300.0, 0.01]
-    again = AssociationTests.of_sums(larger, tested, level=0.05)
-    assert again.q_value == pytest.approx(tests.q_value)
-    assert (tests.q_value <= 0.05).tolist() == [[True, False, False]]
-    # what no draw moves proves nothing
-    still = AssociationTests.of_sums(np.ones((400, 1)), tested[:, :1], level=0.05)
-    assert still.p_value.tolist() == [[1.0]]
+def test_what_is_no_share_of_each_sample_is_refused(
+    shows: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Embedded, "find", lambda *given: [("odd", None, shows)])
+    with pytest.raises(PluginError, match="find: 'odd': expected for each of 150"):
+        run_audit(Embedded)

@@ -76,13 +76,17 @@ def apart(
 ) -> HeldOut:
     """Choose what to test a run's cues on: a split, the parts that it left, or all but the first.
 
+    `on` names the split, or other data that a caller holds.
     In the last case it is made anew on the first of so many `parts`, in the folder `found`.
     Raises UserError for a split that the data has not, or that is the run's own.
     """
     # no limit: that of the run was for finding, and all that is held out helps the test
     rest: dict[str, Any] = {"limit": None, "part": None}
     again = {}
-    if on is not None:
+    # of a caller in Python, who has other data at hand
+    if ("dataset", on) in registry.held:
+        rest |= {"data": on, "data_options": {}}
+    elif on is not None:
         rest["data_options"] = _on_split(request, on, registry)
     elif request.part is not None:
         rest["part"] = complement(request.part)

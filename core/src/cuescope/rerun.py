@@ -95,6 +95,9 @@ def ask_again(
         context.announce(f"{run} is {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
     require_undamaged(run)
+    context.registry.trust(allowed)
+    if source.typed_before:
+        _trust_unchanged(report, context.registry)
     stored = request_of(
         run,
         report,
@@ -110,6 +113,19 @@ def ask_again(
     # what was typed now is the person's word, all else is the run's
     held = replace(context, source=source, typed=asked.kinds, allowed=allowed)
     return replace(runner, context=held), request
+
+
+def _trust_unchanged(report: "Report", registry: "Registry") -> None:
+    """Let code in files run that a person typed for this run, where it is as it was then."""
+    from cuescope_core.registry import IN_FILE
+    from cuescope_core.spec import Spec
+
+    for role, stamp in report.provenance.stamps:
+        if stamp.dist == IN_FILE:
+            name = Spec.parse(stamp.spec).name
+            kind = "dataset" if role == "data" else role
+            if registry.find(kind, name).version == stamp.version:
+                registry.trust([name])
 
 
 def request_of(
@@ -154,7 +170,7 @@ def request_of(
         # the object has gone with its process, and nothing names it (docs/adr/0015)
         kind = "dataset" if role == "data" else role
         is_object = stamp.dist == IN_MEMORY or role in following.objects
-        if is_object and kind not in anew:
+        if is_object and not (kind in anew or (kind, stamp.spec) in registry.held):
             folder = str(run)
             # who names one of the two on a command line has no object for the other
             remedy = (

@@ -19,7 +19,7 @@ from cuescope_core.conclusions import (
     Table,
 )
 from cuescope_core.context import Context
-from cuescope_core.errors import UserError
+from cuescope_core.errors import PluginError, UserError
 from cuescope_core.part_failures import Spared
 from cuescope_core.seeds import derive
 from cuescope_core.types import Outcome, PlantedCue, Sample, Trial
@@ -28,6 +28,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Attachment = Table | Picture | Contrast | Portrait | Accuracy | Finding
 Made = Attachment | Iterable[Attachment] | None
+
+
+@dataclass(frozen=True)
+class NotYet(Sequence[Any]):
+    """Stands for what later hooks find; says so where an earlier one reads it."""
+
+    name: str
+    hook: str
+
+    def __len__(self) -> int:
+        raise PluginError(
+            f"audit.{self.name} is not there yet", expected=f"it read in {self.hook}"
+        )
+
+    def __getitem__(self, index: Any) -> Any:
+        return len(self)
 
 
 @dataclass

@@ -59,25 +59,27 @@ class Occurrence(Value):
 class Feature(Value):
     """A candidate cue. `occurrences` come strongest first; the first one stands for it."""
 
-    key: str
-    kind: str
-    name: str | None = None
-    occurrences: tuple[Occurrence, ...] = ()
+    key: str = Field(description="its own in the report")
+    kind: str = Field(description="sort of cue: cluster, slice, object ...")
+    name: str | None = Field(None, description="words for it, where there are some")
+    occurrences: tuple[Occurrence, ...] = Field(
+        (), description="where it is, strongest first"
+    )
 
 
 class Metric(Value):
-    """A kind of score: a short `title`, and its `meaning` to someone who has not read the paper.
+    """A kind of score."""
 
-    `unit`: proportions (1 is all) or points (100 are all); None: a scale of its own. One that is an
-    `accuracy_cost` says what a cue costs in accuracy, which `cuescope gate` limits: it has a unit.
-    """
-
-    name: str
-    title: str
-    meaning: str
-    unit: Literal["proportion", "points"] | None = None
-    accuracy_cost: bool = False
-    higher_is_better: bool = False
+    name: str = Field(description="as scores name it")
+    title: str = Field(description="head of its column")
+    meaning: str = Field(description="to someone who has not read the paper")
+    unit: Literal["proportion", "points"] | None = Field(
+        None, description="1 is all, or 100 are all; none: a scale of its own"
+    )
+    accuracy_cost: bool = Field(
+        False, description="what a cue costs in accuracy, which gates limit; has a unit"
+    )
+    higher_is_better: bool = Field(False, description="more of it is no harm")
 
     @model_validator(mode="after")
     def _cost_has_a_unit(self) -> Self:
@@ -90,30 +92,33 @@ class Metric(Value):
 
 
 class Score(Value):
-    """A figure for a feature and label; what is missing is None, never NaN.
+    """A figure for a feature and label; what is missing is None, never NaN."""
 
-    `low` and `high` bound the interval, `n` counts the samples with the feature, `p_value` and
-    `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
-    that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
-    feature's name. With `always_reported` the statement is printed also where it does not pass.
-    `doubt` says why what passes the rule is no finding, or what else may explain a finding: it has
-    no star until that is looked at.
-    """
-
-    feature: str
-    label: str | None
-    metric: str
+    feature: str = Field(description="key of the feature")
+    label: str | None = Field(description="label that it is about; none: all of them")
+    metric: str = Field(description="name of one of the method's metrics")
     # finite: JSON has no NaN, and would lose the number
     value: FiniteFloat | None
-    low: FiniteFloat | None = None
-    high: FiniteFloat | None = None
-    n: Whole | None = None
-    p_value: FiniteFloat | None = None
-    q_value: FiniteFloat | None = None
-    finding: bool = False
-    always_reported: bool = False
-    statement: str | None = None
-    doubt: str | None = None
+    low: FiniteFloat | None = Field(None, description="lower end of the interval")
+    high: FiniteFloat | None = Field(None, description="upper end of the interval")
+    n: Whole | None = Field(None, description="samples with the feature")
+    p_value: FiniteFloat | None = Field(None, description="of the null of no effect")
+    q_value: FiniteFloat | None = Field(
+        None, description="p-value, corrected for all that was tried"
+    )
+    finding: bool = Field(
+        False,
+        description="it passes the method's rule; has a statement, interval, q-value",
+    )
+    always_reported: bool = Field(
+        False, description="print the statement also where it is no finding"
+    )
+    statement: str | None = Field(
+        None, description="it in words, {feature} for the feature's name"
+    )
+    doubt: str | None = Field(
+        None, description="why it has no star yet, though it passes the rule"
+    )
 
     @property
     def mark(self) -> str:
@@ -146,23 +151,22 @@ class Score(Value):
 
 
 class Evidence(Value):
-    """A check of the findings: what was tested, the figure against its threshold, the verdict.
+    """A check of the findings."""
 
-    `name` is given where the check found words for `feature`. `doubt` is of a check of what
-    findings rest on, of those of its `feature` and `label`, or all where it names none. Where it is
-    refuted they are none, where it is inconclusive they are in doubt, and this says why.
-    """
-
-    check: str
+    check: str = Field(description="what was tested")
     verdict: Verdict
-    detail: str
-    value: FiniteFloat | None = None
-    threshold: FiniteFloat | None = None
-    n: Whole | None = None
-    feature: str | None = None
-    label: str | None = None
-    name: str | None = None
-    doubt: str | None = None
+    detail: str = Field(description="what came out, in words")
+    value: FiniteFloat | None = Field(None, description="the figure")
+    threshold: FiniteFloat | None = Field(None, description="what it is held against")
+    n: Whole | None = Field(None, description="samples that it rests on")
+    feature: str | None = Field(None, description="finding it is about; none: all")
+    label: str | None = Field(None, description="label it is about; none: all")
+    name: str | None = Field(None, description="words that it found for the feature")
+    doubt: str | None = Field(
+        None,
+        description="of a check of what findings rest on: why they are none (refuted) or in doubt "
+        "(inconclusive)",
+    )
 
     def concerns(self, score: Score) -> bool:
         """True if it is about the feature and label of a score; it is where it names none."""

@@ -13,7 +13,7 @@ import platformdirs
 
 from cuescope_core import seeds
 from cuescope_core.capabilities import Dataset, require_dataset
-from cuescope_core.errors import PlanStopped
+from cuescope_core.errors import PlanStopped, PluginError
 from cuescope_core.ledger import Command
 from cuescope_core.process_memory import ProcessMemory
 from cuescope_core.registry import Entry, Registry
@@ -98,6 +98,10 @@ class Context:
     )
     command: Command = field(default_factory=Command, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        # a file with code among them is a word of the person's
+        self.registry.trust(self.allowed)
+
     def build(
         self,
         kind: str,
@@ -119,6 +123,9 @@ class Context:
         """
         given = options or {}
         spec = Spec.parse(text)
+        source = self.for_kind(kind).source
+        if source is None:
+            self.registry.trust([spec.name])
         entry = self.registry.find(kind, spec.name)
         plugin = self.registry.load(entry)
         # no plugin declares it: every model has it
@@ -126,7 +133,6 @@ class Context:
         with self.registry.blaming(entry):
             # validators of options are code of the plugin
             valid = validate(entry, plugin, spec, given)
-            source = self.for_kind(kind).source
             if source is not None:
                 source.check(entry.name, valid)
                 if folder:
@@ -174,6 +180,7 @@ class Resolved:
             plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
             if self.entry.kind == "dataset":
                 require_dataset(plugin, self.text)
+            _require_begun(self.entry, plugin)
         if self.mitigated is None:
             return plugin
         # derived from the model's class: what looks inside finds the same places (docs/adr/0018)
@@ -182,3 +189,14 @@ class Resolved:
         mitigator = registry.find("mitigator", mitigator_of(self.mitigated))
         with registry.blaming(mitigator):
             return registry.load(mitigator).mitigated(plugin, self.mitigated, context)
+
+
+def _require_begun(entry: Entry, plugin: Any) -> None:
+    """Raise PluginError for a plugin whose own `__init__` left out that of `Plugin`."""
+    # `with_options` is of `Plugin`, which this module cannot import
+    if hasattr(plugin, "with_options") and not hasattr(plugin, "options"):
+        raise PluginError(
+            f"{entry.kind} '{entry.name}' broke its contract",
+            expected="super().__init__(options, context) first in its __init__",
+            got="an object without options",
+        )

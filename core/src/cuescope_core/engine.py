@@ -7,7 +7,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 import pluggy
 
 from cuescope_core import hookspecs
-from cuescope_core.auditing import Audit, without_cues
+from cuescope_core.auditing import Audit, NotYet, without_cues
 from cuescope_core.building import Built, build_all, choose_samples, rebuild_model
 from cuescope_core.capabilities import (
     EMBEDDER,
@@ -117,6 +117,9 @@ class Session:
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
+            outcomes=NotYet("outcomes", "compute_scores, or verify"),
+            features=NotYet("features", "verify; other hooks are handed them"),
+            scores=NotYet("scores", "verify"),
             answers_now=self.respond.answers_now,
             doubt=lambda: self.respond.doubt,
         )
@@ -209,7 +212,7 @@ class Session:
         if not audit.context.planning:  # a plan opens nothing
             self._open_weights()
         self._notify("audit_started")
-        with self._blaming(method):
+        with self._blaming(method), self._without_cues():
             proposed = hook.propose_features(audit=audit)
             self._require_given("propose_features", proposed, "features")
             features = self._features(proposed)
@@ -228,6 +231,7 @@ class Session:
             scored = list(each_of("compute_scores", method.spec, of_hook, Score))
             self._require_labels(scored)
             self._require_places(scored)
+            self._require_whole_findings(scored)
             scores = self._with_one_verdict(scored)
             self._reveal_cues()
             audit.features = features
@@ -318,6 +322,48 @@ class Session:
                         expected="{feature} where the name of the cue stands",
                         got=f"{{{name}}}",
                     )
+
+    def _require_whole_findings(self, scores: Iterable[Score]) -> None:
+        """A star rests on an interval and a q-value, and says in words what was found."""
+        method = self.parts.method
+        # controls claim nothing, and a test of others' findings has a verdict of its own
+        kind = type(method.plugin)
+        if getattr(kind, "is_control", False) or getattr(kind, "started_by", None):
+            return
+        scores = list(scores)
+        # a ranking has units of its own: the interval may be that of another figure beside it
+        bounded = {
+            (score.feature, score.label)
+            for score in scores
+            if score.low is not None and score.high is not None
+        }
+        for score in scores:
+            # a verdict that is open has no figure
+            if not score.finding or score.value is None:
+                continue
+            needed = ["statement", "q_value"]
+            if (score.feature, score.label) not in bounded:
+                needed += ["low", "high"]
+            missing = [name for name in needed if getattr(score, name) is None]
+            if missing:
+                raise PluginError(
+                    f"a finding of method {method.spec}, {score.feature!r}",
+                    expected="statement, low, high and q_value",
+                    got=f"no {', '.join(missing)}",
+                )
+
+    @contextmanager
+    def _without_cues(self) -> Iterator[None]:
+        """Say what a method did that looked for the ground truth too early."""
+        try:
+            yield
+        except KeyError as error:
+            if error.args != ("cues",) or self.audit.samples is self.samples:
+                raise
+            raise PluginError(
+                f"method {self.parts.method.spec} read annotations['cues'] too early",
+                expected="it read in verify: a method finds cues by itself",
+            ) from error
 
     def _attachments(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(item for item in self.audit.attachments if isinstance(item, kind))

@@ -1,5 +1,6 @@
 """Errors that a person can mend, told in one line."""
 
+import re
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -77,7 +78,11 @@ def _first_fault(error: Any) -> str:
     words = first["msg"][:1].lower() + first["msg"][1:]
     if first["type"] == "missing":
         return f"{place}: {words}"
-    return f"{place}: {words}, got {first['input']!r:.60}"
+    line = f"{place}: {words}, got {first['input']!r:.60}"
+    if first["type"] != "literal_error":
+        return line
+    hint = nearest(str(first["input"]), re.findall(r"'([^']*)'", first["msg"]))
+    return f"{line}. {hint}" if hint else line
 
 
 def with_article(noun: str) -> str:

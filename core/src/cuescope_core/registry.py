@@ -26,6 +26,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from cuescope_core.class_files import ClassFile, names_class_file
 from cuescope_core.errors import (
     PluginError,
     UserError,
@@ -46,6 +47,7 @@ from cuescope_core.remedies import (
 )
 
 IN_MEMORY = "in memory"  # the package of an object of a caller in Python
+IN_FILE = "in a file"  # that of a class in a file which a person named
 NOT_INSTALLED = "not-installed"  # that of a class which a test tries
 NO_DISTS = (IN_MEMORY, NOT_INSTALLED)
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
@@ -99,6 +101,8 @@ class Registry:
     def __init__(self, dists: Iterable[Distribution] | None = None) -> None:
         self._dists = dists
         self._loaded: dict[Entry, Any] = {}
+        self._held: dict[tuple[str, str], Entry] = {}
+        self._trusted = set[str]()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -152,12 +156,42 @@ class Registry:
                 return replace(entry, problem=None) if is_taken else entry
         return None
 
+    def hold(self, entry: Entry, plugin: Any) -> None:
+        """Hold an object or a class of a caller: found by its name, and never listed."""
+        self._held[entry.kind, entry.name] = entry
+        self._loaded[entry] = plugin
+
+    @property
+    def held(self) -> Mapping[tuple[str, str], str]:
+        """The fingerprints of what is held, by kind and name."""
+        return {
+            key: getattr(self._loaded[entry], "fingerprint", None) or entry.version
+            for key, entry in self._held.items()
+        }
+
+    def trust(self, names: Iterable[str]) -> None:
+        """Let the code of files run, `./idea.py:Idea`: a person typed these names.
+
+        What else names a file, as a report does, runs nothing.
+        """
+        self._trusted.update(filter(names_class_file, names))
+
     def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""
         return [entry for entry in self.entries if entry.kind == kind]
 
     def find(self, kind: str, name: str) -> Entry:
-        """The plugin of this kind and name, or `DIST/NAME`; raises UserError with the nearest."""
+        """The plugin of this kind and name; raises UserError with the nearest name.
+
+        A name may be `DIST/NAME`, that of an object which is held, or `FILE.py:CLASS`.
+        """
+        # before what is installed: an object may be called as a plugin is
+        if held := self._held.get((kind, name)):
+            return held
+        if names_class_file(name):
+            file = ClassFile.of(kind, name)
+            target = f"{file.module}:{file.attribute}"
+            return Entry(kind, name, target, IN_FILE, file.digest, summary="")
         of_kind = self.of_kind(kind)
         same = [entry for entry in of_kind if entry.name == name]
         if not same and (of_dist := self.of_dist(kind, name)):
@@ -196,6 +230,12 @@ class Registry:
 
     def load(self, entry: Entry) -> Any:
         """Load what the entry point names; raises PluginError with reason and remedy."""
+        if self._is_strangers(entry):
+            raise UserError(
+                f"{entry.kind} '{entry.name}' is code in a file",
+                expected="it typed on the command line",
+                remedy=f"Read the file; then add --allow {entry.name}",
+            )
         if problem := self.check(entry):
             raise PluginError(
                 f"{_titled(entry)} cannot be used",
@@ -207,12 +247,17 @@ class Registry:
 
     def check(self, entry: Entry) -> Problem | None:
         """Import the plugin; what stands in its way, or None."""
+        if self._is_strangers(entry):
+            return Problem("it is code in a file, and nobody typed it", "read the file")
         if entry.problem is None and entry not in self._loaded:
             with _aside():
                 # failures too: a second try would fail alike
                 self._loaded[entry] = _attempt(entry)
         result = entry.problem or self._loaded[entry]
         return result if isinstance(result, Problem) else None
+
+    def _is_strangers(self, entry: Entry) -> bool:
+        return entry.dist == IN_FILE and entry.name not in self._trusted
 
     @contextmanager
     def blaming(
@@ -260,7 +305,7 @@ def blame(entry: Entry, error: Exception, doubt: str | None = None) -> PluginErr
 def _titled(entry: Entry) -> str:
     """The plugin with the package that brings it, where there is one."""
     name = f"{entry.kind} '{entry.name}'"
-    if entry.dist in NO_DISTS:
+    if entry.dist in (*NO_DISTS, IN_FILE):
         return name
     return f"{name} of {entry.dist} {entry.version}"
 
@@ -387,8 +432,11 @@ def _attempt(entry: Entry) -> Any:
 
 
 def _import(entry: Entry) -> Any:
-    module, _, attribute = entry.target.partition(":")
-    loaded = getattr(import_module(module.strip()), attribute.strip())
+    if entry.dist == IN_FILE:
+        loaded = ClassFile.of(entry.kind, entry.name).load()
+    else:
+        module, _, attribute = entry.target.partition(":")
+        loaded = getattr(import_module(module.strip()), attribute.strip())
     require_whole(entry, loaded)
     return loaded
 
@@ -534,6 +582,8 @@ def _is_editable(dist: str) -> bool:
 
 def _problem_of(entry: Entry, error: BaseException) -> Problem:
     reason = reason_of(error)
+    if entry.dist == IN_FILE:
+        return Problem(reason + _place_of(error, entry), "correct the file")
     if isinstance(error, ModuleNotFoundError) and error.name:
         return Problem(reason, _remedy_for_missing(entry, error.name.partition(".")[0]))
     if isinstance(error, TypeError):

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, Validat
 
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError
-from cuescope_core.spec import Spec, fault
+from cuescope_core.spec import Spec, fault, name_of
 from cuescope_core.types import Value
 
 Given = Mapping[str, Any]
@@ -98,8 +98,8 @@ class Request(Settings):
     def slug(self) -> str:
         """A folder name: readable, and another one where the answer may be another."""
         specs = (self.method, self.model, self.data)
-        # DIST/NAME is no folder in a folder
-        names = [Spec.parse(spec).name.replace("/", "-") for spec in specs]
+        # DIST/NAME and FILE.py:CLASS are no folders in a folder
+        names = [name_of(Spec.parse(spec).name) for spec in specs]
         # they change the way, not the answer
         answer = self.model_dump(
             mode="json", exclude={"batch_size", "executor", "device"}

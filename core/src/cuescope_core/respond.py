@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
+from typing import NoReturn
 
 import numpy as np
 
@@ -19,7 +20,15 @@ from cuescope_core.errors import PlanStopped, PluginError, UserError, with_artic
 from cuescope_core.input_counts import Shown
 from cuescope_core.key_set import SeenKeys
 from cuescope_core.store import ResponseCache
-from cuescope_core.types import NUMERIC, Outcome, Output, Readout, Response, Trial
+from cuescope_core.types import (
+    NUMERIC,
+    Outcome,
+    Output,
+    Readout,
+    Response,
+    Sample,
+    Trial,
+)
 
 OnProgress = Callable[[int, int, int, int, int], None]
 # trials looked up together: keys and answers of more need not be in memory
@@ -96,6 +105,38 @@ class InParts:
         """Tell a model that can load frames ahead what it is asked now and next."""
         if trials and hasattr(self.model, "prefetch"):
             self.model.prefetch(trials)
+
+
+def spool_trials(trials: Iterable[Trial], shared: Shared | None) -> Sequence[Trial]:
+    """What `audit.respond` was given, with a length; raises PluginError for what is no trial."""
+    # of a list that is not one each is looked at in vain, and of one trial the fields
+    if not isinstance(trials, Iterable):
+        _refuse(trials)
+    if isinstance(trials, Sequence):
+        # of many in a file each would be read once more
+        if trials and not isinstance(trials[0], Trial):
+            _refuse(trials[0])
+        return trials
+    return Spool(map(require_trial, trials), shared)
+
+
+def require_trial(item: object) -> Trial:
+    """The trial; raises PluginError for anything else."""
+    return item if isinstance(item, Trial) else _refuse(item)
+
+
+def _refuse(item: object) -> NoReturn:
+    is_sample = isinstance(item, Sample)
+    raise PluginError(
+        "audit.respond",
+        expected="trials in a list",
+        got=with_article(type(item).__name__),
+        remedy="Trial(sample=sample) shows a sample as it is"
+        if is_sample
+        else "audit.respond([trial]) asks one"
+        if isinstance(item, Trial)
+        else None,
+    )
 
 
 def check_of(model: object) -> Callable[[Sequence[Trial]], None]:
@@ -233,8 +274,7 @@ class ModelRunner:
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
-        if not isinstance(trials, Sequence):
-            trials = Spool(trials, self.shared)
+        trials = spool_trials(trials, self.shared)
         outcomes = Spool[Outcome](shared=self.shared)
         asked = 0
         seen = 0

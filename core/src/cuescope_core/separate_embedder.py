@@ -13,7 +13,7 @@ import numpy as np
 from cuescope_core.capabilities import Capabilities, Embedder, EmbedsPatches
 from cuescope_core.disk_list import Shared, Spool
 from cuescope_core.errors import PlanStopped, UserError
-from cuescope_core.respond import EMBEDDING, ModelRunner
+from cuescope_core.respond import EMBEDDING, ModelRunner, spool_trials
 from cuescope_core.types import Outcome, Output, Response, Trial
 
 # what compares a model's own embedding with its own texts
@@ -88,8 +88,7 @@ class OutsideEye:
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials, each with all that it asks for."""
-        if not isinstance(trials, Sequence):
-            trials = Spool(trials, self.shared)
+        trials = spool_trials(trials, self.shared)
         # most methods never ask for an embedding: nothing is spooled for them
         if not any(map(asks_eye, trials)):
             return self.model(trials)

@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from cuescope_core.atomic_files import require_path
+from cuescope_core.class_files import names_class_file
 from cuescope_core.errors import UserError, nearest, with_article
 from cuescope_core.registry import Entry
 from cuescope_core.types import Options
@@ -36,14 +37,23 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From `NAME` or `NAME:ARG`; ARG may hold colons."""
+        """From `NAME` or `NAME:ARG`; ARG may hold colons. `FILE.py:CLASS` is a name too."""
         name, colon, arg = text.partition(":")  # the first: paths and hub ids hold more
+        if names_class_file(name) and arg:
+            attribute, colon, arg = arg.partition(":")
+            name = f"{name}:{attribute}"
         if not name or (colon and not arg):
             raise UserError(f"'{text}' is no SPEC", expected="NAME or NAME:ARG")
         return cls(name, arg or None)
 
     def __str__(self) -> str:
         return self.name if self.arg is None else f"{self.name}:{self.arg}"
+
+
+# a folder is named after it, and a report shows it
+def name_of(text: str) -> str:
+    """A text as a name: no colons, for those part a SPEC, and nothing that a folder cannot have."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.") or "unnamed"
 
 
 def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope.cli.own_commands import HELP
+from cuescope_core.class_files import names_class_file
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.registry import Registry
 from cuescope_core.spec import Spec
@@ -32,6 +33,9 @@ USES = {
 def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
     """Raise UserError for a hub id or path that stands where NAME:ARG belongs."""
     name = Spec.parse(text).name
+    # what stands in it is told when it is read
+    if names_class_file(name):
+        return
     names = [entry.name for entry in registry.of_kind(kind)]
     if kind == "model" and name not in names:
         _refuse_network(text)
@@ -72,13 +76,6 @@ def refuse_bare_arguments(given: Mapping[str, object], registry: Registry) -> No
 def _refuse_network(text: str) -> None:
     """Raise UserError for the file of a network, with or without a name before it."""
     suffix = Path(text).suffix.lower()
-    if suffix == ".py":
-        raise UserError(
-            f"'{text}' is no model",
-            expected="the SPEC of an installed model",
-            remedy="A function of that file, in Python: import it, and call "
-            "cuescope.audit(..., model=cuescope.Classifier(FUNCTION))",
-        )
     if suffix not in NETWORKS:
         return
     remedy = (

@@ -367,7 +367,7 @@ def install(
         # pip would take it for an option of its own
         if dist.startswith("-"):
             raise UserError(f"install {dist}", expected="the name of a package")
-    command = [*_installer(), *installation.arguments]
+    command = [*_installer("install"), *installation.arguments]
     # pip takes constraints from a file alone
     with TemporaryDirectory() as folder:
         # a stranger's plugin may need one of ours, whose names nobody has registered on the index
@@ -385,6 +385,31 @@ def install(
         raise typer.Exit(code)
 
 
+@app.command("remove")
+@prints_lines
+def remove(
+    dists: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIST...", help="Packages, as `cuescope plugins` names them."
+        ),
+    ],
+) -> None:
+    """Remove packages of plugins from this environment."""
+    # nothing else is removed: this command is about plugins
+    brought = {entry.dist for entry in Registry().entries}
+    for dist in dists:
+        if dist not in brought:
+            raise UserError(
+                f"no package '{dist}' brings plugins here",
+                remedy=nearest(dist, brought) or "`cuescope plugins` names them",
+            )
+    command = [*_installer("uninstall"), *dists]
+    code = subprocess.run(command, check=False, stdout=sys.__stderr__).returncode
+    if code:
+        raise typer.Exit(code)
+
+
 def _hints(dists: Sequence[str]) -> str:
     """Names of the list that are near to those that nobody knows."""
     # all begin alike, so that any two seem near
@@ -399,15 +424,17 @@ def _hints(dists: Sequence[str]) -> str:
     return hints
 
 
-def _installer() -> list[str]:
-    """The command that installs here; raises UserError where there is none."""
+def _installer(action: str) -> list[str]:
+    """The command that installs or uninstalls here; raises UserError where there is none."""
     if find_spec("pip"):  # an environment of uv has none
-        return [sys.executable, "-m", "pip", "install"]
+        # whoever typed it means it, and nobody may be there to be asked
+        agreed = ["--yes"] if action == "uninstall" else []
+        return [sys.executable, "-m", "pip", action, *agreed]
     source = find_source()
     # where make put it
     of_clone = source and shutil.which(source.folder / ".uv" / "bin" / "uv")
     if uv := shutil.which("uv") or of_clone:
-        return [uv, "pip", "install", "--python", sys.executable]
+        return [uv, "pip", action, "--python", sys.executable]
     raise UserError(
         "neither pip nor uv is here",
         remedy=f"`{sys.executable} -m ensurepip` brings pip",

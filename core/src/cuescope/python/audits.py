@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from cuescope.python.objects import spec_of, specs_of
 from cuescope.python.opening import open_python
 from cuescope.python.stored import StoredReport
 from cuescope.runner import Runner
 from cuescope_core.atomic_files import at_home, require_path
-from cuescope_core.errors import UserError, nearest
+from cuescope_core.errors import UserError, nearest, with_article
 from cuescope_core.in_memory import Held
 from cuescope_core.planning import Plan
 from cuescope_core.registry import Registry
@@ -21,11 +22,12 @@ from cuescope_core.runs import load_report
 from cuescope_core.spec import Spec
 
 Given = Mapping[str, Any]
+KINDS = ("method", "model", "dataset")
 OWN = ("model", "data", "out", "runs", "cache", "progress", "options")
 
 
 def audit(
-    method: str,
+    method: Any,
     *,
     model: Any,
     data: Any,
@@ -42,17 +44,23 @@ def audit(
 ) -> StoredReport:
     """Audit one model with one method on one data set; the report is stored as by `cuescope audit`.
 
-    `model` and `data` are SPECs as on the command line, or objects: an open_clip or transformers
-    model with its processor, a function from images to probabilities, a tuple (images, labels), a
-    pandas DataFrame, a `datasets.Dataset` ... `options`, `model_options` and `data_options` are
-    those of -O. `settings` are as on the command line (`seed`, `limit`, `device` ...).
+    `method`, `model`, `data` and the tools are SPECs as on the command line (`trove`,
+    `./idea.py:Idea`) or classes of plugins. Model and data may be objects too: an open_clip or
+    transformers model with its processor, a function from images to probabilities, a tuple
+    (images, labels), a pandas DataFrame, a `datasets.Dataset` ... `options`, `model_options` and
+    `data_options` are those of -O. `settings` are as on the command line (`seed`,
+    `limit`, `device` ...).
     `model_name` and `data_name` are what a report calls an object; answers of a function are kept
     only under a name that you give it. `cache=False` neither reads nor keeps any answer.
 
     Raises UserError, with one line that says what was expected, what came and what to do.
     """
     registry = Registry()
-    draft = _draft(registry, method, options, settings)
+    given = method, model, data
+    method, model, data = (
+        spec_of(kind, item, registry) for kind, item in zip(KINDS, given, strict=True)
+    )
+    draft = _draft(registry, method, options, specs_of(settings, registry))
     with open_python(
         model,
         data,
@@ -71,11 +79,11 @@ def audit(
             draft, runner, held, model, data, model_options, data_options
         )
         report = runner.audit(request)
-    return report.with_objects(model, data)
+    return report.with_objects(*given)
 
 
 def plan(
-    method: str,
+    method: Any,
     *,
     model: Any,
     data: Any,
@@ -92,7 +100,11 @@ def plan(
     `trials`, `cached`, `model_calls`, and `seconds` where this model was timed here before.
     """
     registry = Registry()
-    draft = _draft(registry, method, options, settings)
+    given = method, model, data
+    method, model, data = (
+        spec_of(kind, item, registry) for kind, item in zip(KINDS, given, strict=True)
+    )
+    draft = _draft(registry, method, options, specs_of(settings, registry))
     with open_python(
         model,
         data,
@@ -187,8 +199,8 @@ def _method_options(
         kind = type(method).__name__
         raise UserError(
             "method",
-            expected="the name of a method, as 'trove'",
-            got=f"a {kind}",
+            expected="the name of a method, as 'trove', './idea.py:Idea', or its class",
+            got=with_article(kind),
         )
     name = Spec.parse(method).name
     of_method = registry.load(registry.find("method", name)).Options.model_fields

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cuescope.python.audits import KINDS
+from cuescope.python.objects import hold_other_data, spec_of
 from cuescope.python.opening import open_python
 from cuescope.python.stored import StoredReport, UnfinishedError, require_pandas
 from cuescope.python.words import load_function, values_of
@@ -47,13 +49,12 @@ def confirm(
 
     `run` is a report of `cuescope.audit`, or the folder of a run. `model` and `data` are those of
     the run; where they were objects, and the report was loaded, they have to be given again.
-    `words` are the options of `cuescope confirm` (`interventions`, `features`, `on`, `top` ...).
+    `words` are the options of `cuescope confirm` (`interventions`, `features`, `top` ...). `on` is
+    what the cues are tested on: another split by its name, or data of the same labels in memory,
+    `on=(images, labels)`; samples that the run has seen are left out.
     """
-    folder = _folder_of(run)
     more = [_folder_of(other) for other in others] or None
-    return _call(
-        "confirm", *_objects_of(run, model, data), {"others": more, **words}, folder
-    )
+    return _call("confirm", model, data, {"others": more, **words}, run)
 
 
 def mitigate(
@@ -61,10 +62,10 @@ def mitigate(
 ) -> Any:
     """Learn how the model can do without the cues of a run, and measure whether it helps.
 
-    As `cuescope mitigate RUN --with MITIGATOR`; see `confirm` for `run`, `model` and `data`.
+    As `cuescope mitigate RUN --with MITIGATOR`; see `confirm` for `run`, `model`, `data` and `on`.
     """
     given = {"mitigator": mitigator, **words}
-    return _call("mitigate", *_objects_of(run, model, data), given, _folder_of(run))
+    return _call("mitigate", model, data, given, run)
 
 
 def blind(data: Any, *, model: Any = None, **words: Any) -> Any:
@@ -101,7 +102,7 @@ def gate(
     return _call("gate", model, given.pop("data", None), given)
 
 
-def _call(name: str, model: Any, data: Any, words: Words, *runs: Path) -> Any:
+def _call(name: str, model: Any, data: Any, words: Words, *runs: RunOf) -> Any:
     """The report that a function gives, or what its command would print as JSON."""
     from cuescope.cli.outputs import AuditPlan
 
@@ -110,6 +111,14 @@ def _call(name: str, model: Any, data: Any, words: Words, *runs: Path) -> Any:
     of_objects = {key: given.pop(key) for key in OF_OBJECTS if key in given}
     registry = Registry()
     function = load_function(name, registry)
+    objects = _objects_of(runs, model, data)
+    # the method is found by its name alone
+    _, model, data = (
+        spec_of(kind, item, registry) for kind, item in zip(KINDS, objects, strict=True)
+    )
+    # what a run is tested on is held beside what it was made on
+    if name in ("confirm", "mitigate") and "on" in given:
+        given["on"] = hold_other_data(given["on"], registry)
     options = {
         key: given.pop(key)
         for key, item in (("model_options", model), ("data_options", data))
@@ -121,12 +130,12 @@ def _call(name: str, model: Any, data: Any, words: Words, *runs: Path) -> Any:
                 given[role] = item if isinstance(item, str) else held[role].name
         values = values_of(name, function, given)
         try:
-            result = function(runner, *runs, **values)
+            result = function(runner, *map(_folder_of, runs), **values)
         except UnfinishedError as stopped:
             # its report is stored: the error says where it went wrong
             raise stopped.error from None
     if isinstance(result, StoredReport):
-        return result.with_objects(model, data)
+        return result.with_objects(*objects)
     if isinstance(result, Plan):
         result = AuditPlan.of(result)
     printed: dict[str, Any] = result.model_dump(mode="json")
@@ -149,13 +158,16 @@ def _folder_of(run: Any) -> Path:
     return at_home(run)
 
 
-def _objects_of(run: RunOf, model: Any, data: Any) -> tuple[Any, Any]:
-    """The objects that a run is asked again with: those given, else its own."""
-    if isinstance(run, StoredReport):
-        # what a SPEC names is in the report
-        model = _object(run.objects.model) if model is None else model
-        data = _object(run.objects.data) if data is None else data
-    return model, data
+def _objects_of(runs: Sequence[RunOf], model: Any, data: Any) -> tuple[Any, Any, Any]:
+    """Method, model and data of a call: those given, else the objects of its run."""
+    method = None
+    for run in runs:
+        if isinstance(run, StoredReport):
+            # what a SPEC names is in the report
+            method = _object(run.objects.method)
+            model = _object(run.objects.model) if model is None else model
+            data = _object(run.objects.data) if data is None else data
+    return method, model, data
 
 
 def _object(item: Any) -> Any:

@@ -14,8 +14,8 @@ from cuescope_core.amounts import count_of
 from cuescope_core.capabilities import Capabilities
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError, nearest, with_article
-from cuescope_core.in_memory import name_of
 from cuescope_core.respond import out_of_memory
+from cuescope_core.spec import name_of
 from cuescope_core.types import Frame, Options, Response, Sample, Trial
 
 T = TypeVar("T")

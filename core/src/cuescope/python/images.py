@@ -12,7 +12,7 @@ from cuescope_core.amounts import count_of
 from cuescope_core.context import Progress, silent
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError, nearest, reason_of, with_article
-from cuescope_core.in_memory import name_of
+from cuescope_core.spec import name_of
 from cuescope_core.types import Frame, Options, Sample
 
 FOREGROUND = "foreground"  # the annotation that methods read masks from

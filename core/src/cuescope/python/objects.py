@@ -1,8 +1,11 @@
 """Objects of a caller for a model or for data, and what stands for each in the registry."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from inspect import getsource
 from pathlib import PurePath
 from typing import Any
+from uuid import uuid4
 
 from cuescope.python.functions import Classifier, OfFunction
 from cuescope.python.images import Images
@@ -10,10 +13,13 @@ from cuescope.python.mitigated import Mitigated, hold_mitigated
 from cuescope.python.tables import is_table, table_images
 from cuescope_core.capabilities import Dataset, Model
 from cuescope_core.context import Context
+from cuescope_core.digest import digest
 from cuescope_core.errors import PluginError, UserError, with_article
-from cuescope_core.in_memory import Held, TakesObjects, name_of
-from cuescope_core.registry import Entry
-from cuescope_core.spec import MITIGATED, Spec, validate
+from cuescope_core.in_memory import IN_MEMORY, Held, TakesObjects
+from cuescope_core.plugin import Plugin
+from cuescope_core.registry import Entry, Registry, require_whole
+from cuescope_core.spec import MITIGATED, Spec, name_of, validate
+from cuescope_core.types import Options
 
 MODELS = (
     "a SPEC such as 'open-clip:ViT-B-16/openai', an open_clip model or a transformers model with "
@@ -24,6 +30,73 @@ DATA = (
     "datasets.Dataset, cuescope.Images, or a cuescope data set"
 )
 Given = Mapping[str, Any]
+
+
+def spec_of(kind: str, item: Any, registry: Registry) -> Any:
+    """Return the name that stands for a class, or an instance that is no model and no data.
+
+    Anything else is as it was. What a caller in Python names is typed: `./idea.py:Idea` too.
+    """
+    if isinstance(item, str):
+        registry.trust([Spec.parse(item).name])
+    if isinstance(item, type):
+        return _hold_class(kind, item, registry)
+    if isinstance(item, Plugin) and kind not in ("model", "dataset"):
+        cls = type(item)
+        name = f"{name_of(cls.__name__)}-{digest(item.options.model_dump())[:8]}"
+        registry.hold(_entry_of(kind, name, cls), _Instance(item))
+        return name
+    return item
+
+
+def specs_of(words: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
+    """Settings with names where classes and instances stood: tools, verifiers, the executor."""
+    named = dict(words)
+    if isinstance(tools := named.get("tools"), Mapping):
+        named["tools"] = {
+            role: spec_of("tool", tool, registry) for role, tool in tools.items()
+        }
+    if isinstance(methods := named.get("verify_with"), list | tuple):
+        named["verify_with"] = [spec_of("method", each, registry) for each in methods]
+    if "executor" in named:
+        named["executor"] = spec_of("executor", named["executor"], registry)
+    return named
+
+
+class _Instance:
+    """Stand-in of an instance in the registry: what its class says, and itself when it is built."""
+
+    Options = Options
+
+    def __init__(self, plugin: Plugin) -> None:
+        self.plugin = plugin
+
+    def __call__(self, options: object, context: Context) -> Plugin:
+        # no use for options: the instance has its own
+        return self.plugin
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plugin, name)
+
+
+def _hold_class(kind: str, cls: type, registry: Registry) -> str:
+    entry = _entry_of(kind, name_of(cls.__name__), cls)
+    try:
+        require_whole(entry, cls)
+    except TypeError as error:
+        raise UserError(f"{kind} {cls.__name__}", got=str(error)) from error
+    registry.hold(entry, cls)
+    return entry.name
+
+
+def _entry_of(kind: str, name: str, cls: type) -> Entry:
+    try:
+        # an edited class is another one
+        version = digest(getsource(cls))
+    except (OSError, TypeError):
+        version = uuid4().hex
+    target = f"{cls.__module__}:{cls.__qualname__}"
+    return Entry(kind, name, target, IN_MEMORY, version, summary="")
 
 
 def hold_model(item: Any, options: Given, name: str | None, context: Context) -> Held:
@@ -82,6 +155,17 @@ def hold_data(item: Any, options: Given, name: str | None, context: Context) -> 
         expected=DATA,
         remedy=_how_to_give(item),
     )
+
+
+def hold_other_data(item: Any, registry: Registry) -> str:
+    """Hold data beside those of a run, and return the name for them; a text is a split's name."""
+    if isinstance(item, str):
+        return item
+    held = hold_data(item, {}, None, Context(registry=registry))
+    # both may be called "images", and are told apart by what they are
+    other = replace(held, name=f"{held.name}-{held.fingerprint[:8]}")
+    registry.hold(other.entry, other)
+    return other.name
 
 
 def _how_to_give(item: Any) -> str | None:

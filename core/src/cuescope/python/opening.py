@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from cuescope_core.atomic_files import at_home, require_path
 from cuescope_core.building import context_for
 from cuescope_core.context import Context, silent
 from cuescope_core.errors import UserError
-from cuescope_core.in_memory import Held, HeldRegistry
+from cuescope_core.in_memory import Held
 from cuescope_core.registry import Registry
 from cuescope_core.request import Request
 
@@ -65,9 +64,9 @@ def open_python(
             f"model and data are both called '{held['model'].name}'",
             remedy="Rename one",
         )
-    if held:
-        # a name stands for the object: the engine knows SPECs alone (docs/adr/0015)
-        context = replace(context, registry=HeldRegistry(registry, held))
+    # a name stands for the object: the engine knows SPECs alone (docs/adr/0015)
+    for item in held.values():
+        registry.hold(item.entry, item)
     runner = Runner(
         context,
         at_home(runs),
@@ -75,7 +74,7 @@ def open_python(
         # a function has no content that could be digested (docs/adr/0015)
         cache and may_be_kept(held, context.announce),
         out=None if out is None else at_home(out),
-        objects={item.name: item.fingerprint for item in held.values()},
+        objects={name: fingerprint for (_, name), fingerprint in registry.held.items()},
     )
     # a notebook lives for days: the file must not stay open
     with closing(runner.cache):

@@ -18,7 +18,7 @@ class PythonRequest(Request):
             return f"<{spec}>" if spec in self.objects else repr(spec)
 
         words = [
-            repr(self.method),
+            word_of(self.method),
             f"model={word_of(self.model)}",
             f"data={word_of(self.data)}",
         ]

@@ -29,8 +29,9 @@ class UnfinishedError(Exception):
 
 @dataclass(frozen=True)
 class Objects:
-    """Model and data of a caller: SPECs, objects, or None. A loaded report equals the first one."""
+    """Plugins of a caller: SPECs, objects, or None. A loaded report equals the first one."""
 
+    method: Any = field(default=None, compare=False)
     model: Any = field(default=None, compare=False)
     data: Any = field(default=None, compare=False)
 
@@ -53,15 +54,15 @@ class StoredReport(Report):
         stored._folder = folder
         return stored
 
-    def with_objects(self, model: Any, data: Any) -> Self:
-        """The same report, with the model and data that the caller gave."""
+    def with_objects(self, method: Any, model: Any, data: Any) -> Self:
+        """The same report, with the method, model and data that the caller gave."""
         stored = self.of(self, self.folder)
-        stored._objects = Objects(model, data)
+        stored._objects = Objects(method, model, data)
         return stored
 
     @property
     def objects(self) -> Objects:
-        """The model and data that the caller gave, for whoever asks the run again."""
+        """The method, model and data that the caller gave, for whoever asks the run again."""
         return self._objects
 
     @property

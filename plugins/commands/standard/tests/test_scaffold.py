@@ -22,23 +22,22 @@ from cuescope_testing import Contract
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
 KINDS += ("intervention", "edit", "log", "tell", "exporter", "bench", "command")
 WITHOUT_CONTRACT = ("bench", "command")
-SINGLE = "method --single-file"
-VARIANTS = (*KINDS, SINGLE)
+FORMS = ("method --hooks", "model --classifier")
+VARIANTS = (*KINDS, *FORMS)
 QUICK = "exporter"  # whose own tests `make test` runs
-FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}
 LINES = 80
 # import names of what is called otherwise where it is published
-DISTS = {"PIL": "pillow", "cuescope_sdk": "cuescope-sdk"}
+DISTS = {"PIL": "pillow", "cuescope_sdk": "cuescope-sdk", "sklearn": "scikit-learn"}
 
 
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def write_variant(variant: str, folder: Path) -> Path:
-    """The package of a kind, or of a method in a single file."""
-    kind = variant.partition(" ")[0]
-    return write(kind, f"my-own-{kind}", folder, single_file=variant == SINGLE)
+def write_variant(variant: str, folder: Path, name: str = "my-own") -> Path:
+    """The package of a kind, or of another form of it."""
+    kind, _, form = variant.partition(" --")
+    return write(kind, f"{name}-{kind}", folder, form or None)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +58,15 @@ def test_a_generated_package_passes_its_tests_untouched(
 
 @pytest.mark.parametrize(
     "variant",
-    [
-        pytest.param(each, marks=pytest.mark.long if each == SINGLE else ())
-        for each in sorted({*VARIANTS} - {*WITHOUT_CONTRACT})
-    ],
+    sorted({*VARIANTS} - {*WITHOUT_CONTRACT}),
 )
 def test_a_generated_plugin_holds_its_contract(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checks of its test file, without a pytest and an interpreter of its own."""
-    kind, single_file = variant.partition(" ")[0], variant == SINGLE
-    name = "in-place-single" if single_file else f"in-place-{kind}"
-    package = write(kind, name, tmp_path, single_file=single_file)
+    kind = variant.partition(" ")[0]
+    name = "in-place-form" if variant in FORMS else "in-place"
+    package = write_variant(variant, tmp_path, name)
     monkeypatch.syspath_prepend(package / "src")
     [file] = package.glob("tests/test_*.py")
     things = [
@@ -92,7 +88,7 @@ def test_a_generated_plugin_holds_its_contract(
 def test_a_generated_plugin_is_short_and_clean(variant: str, tmp_path: Path) -> None:
     package = write_variant(variant, tmp_path)
     sources = {source.stem: source.read_text() for source in package.glob("src/*/*.py")}
-    assert set(sources) == (FLOOR_PLAN if variant == "method" else {"__init__"})
+    assert set(sources) == {"__init__"}
     assert all(
         len(text.splitlines()) < LINES and "$" not in text for text in sources.values()
     )
@@ -140,7 +136,7 @@ def test_a_generated_package_has_no_untyped_line(tmp_path: Path) -> None:
     """`mypy --strict` on sources and tests, with the sdk and the core as they are here."""
     pytest.importorskip("mypy", reason="needs `pip install mypy`")
     packages = [write(kind, f"typed-{kind}", tmp_path) for kind in KINDS]
-    packages.append(write("method", "typed-single", tmp_path, single_file=True))
+    packages += [write_variant(form, tmp_path, "typed-form") for form in FORMS]
     sources = [str(package / "src") for package in packages]
     strict = (
         sys.executable,
@@ -194,21 +190,38 @@ def test_a_generated_package_declares_what_it_imports(
     assert {"authors", "urls", "classifiers", "license"} <= project.keys()
 
 
-@pytest.mark.parametrize("single_file", [False, True])
+@pytest.mark.parametrize(
+    ("form", "words", "conditions"),
+    [
+        (
+            "hooks",
+            r"Hiding the top left wins \d\d% accuracy on '(middle|bottom)'\.",
+            {"baseline": 150, "hidden": 600},
+        ),
+        (
+            None,
+            r"'(middle|bottom)': \d+% correct with colours or edges in row 1, column 1, .*",
+            {"baseline": 150},
+        ),
+    ],
+)
 def test_the_generated_method_says_what_misleads_the_fake_model(
-    single_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    form: str | None,
+    words: str,
+    conditions: dict[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from cuescope_testing import run_audit
 
-    name = "quarters" if single_file else "parts"
-    package = write("method", name, tmp_path, single_file=single_file)
+    name = form or "association"
+    package = write("method", name, tmp_path, form)
     monkeypatch.syspath_prepend(package / "src")
     report = run_audit(getattr(__import__(f"cuescope_{name}"), name.capitalize()))
     sentences = [report.sentence(finding) for finding in report.findings]
-    words = r"Hiding the top left wins \d\d% accuracy on '(middle|bottom)'\."
     assert all(re.fullmatch(words, sentence or "") for sentence in sentences)
     assert len(sentences) == 2
-    assert report.cost.conditions == {"baseline": 150, "hidden": 600}
+    assert report.cost.conditions == conditions
 
 
 @pytest.mark.parametrize(
@@ -238,7 +251,7 @@ def test_generated_plugins_are_listed_once_installed(
         assert rows.count([listed_as, name, "0.1.0"]) == 1
         assert (target / f"cuescope_my_own_{kind}" / "py.typed").exists()
     described = run(*cuescope, "info", "my-own-method", cwd=tmp_path)
-    assert "min_gain" in described.stdout, described.stderr
+    assert "fdr" in described.stdout, described.stderr
 
 
 def installer() -> tuple[str, ...]:
@@ -361,6 +374,11 @@ def test_class_names_hide_nothing() -> None:
     assert class_name("method", "image") == "ImageMethod"
     assert class_name("model", "none") == "NoneModel"
     assert names_of("dataset", "two-words")["module"] == "cuescope_two_words"
+
+
+def test_a_form_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--hooks: expected a method, got a model"):
+        write("model", "mine", tmp_path, "hooks")
 
 
 @pytest.mark.parametrize("role", ["detector", "embedder", "verifier", "namer"])

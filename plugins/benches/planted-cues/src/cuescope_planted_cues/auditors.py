@@ -51,6 +51,7 @@ class Auditor(Plugin):
     """Changes nothing in the samples."""
 
     requires = Requirements(labels=0)
+    is_control = True  # it tests nothing of what it finds
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:

@@ -79,7 +79,7 @@ def run(
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
     # it shows as failed checks; a mistake of the person ends here
     with suppress(PluginError):
-        contract.build()
+        _require_data(contract.build(), contract, data)
     counts = dict.fromkeys(COLOURS, 0)
     rows = []
     for result in contract.run_checks(only):
@@ -100,6 +100,26 @@ def run(
         echo(", ".join(shown))
     # nothing checked is no success: --only may fit no check
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
+
+
+def _require_data(plugin: Any, contract: "type[Contract]", data: str | None) -> None:
+    """Raise UserError where a model cannot even answer about the data that the suite draws."""
+    from cuescope_sdk import Trial, UserError
+
+    if contract.kind != "model" or data is not None:
+        return
+    [sample, *_] = contract.first_samples()  # type: ignore[attr-defined]
+    outputs = plugin.capabilities.outputs
+    try:
+        plugin.respond([Trial(sample=sample, outputs=outputs)])
+    except UserError:  # it says itself what it is for
+        return
+    except Exception as error:
+        raise UserError(
+            f"plugins check: the model cannot answer about the choices {', '.join(sample.choices)}",
+            got=f"{type(error).__name__}: {error}",
+            remedy="Add --data SPEC, data with labels that it knows",
+        ) from error
 
 
 def contract_of(
@@ -165,6 +185,10 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     if kind is not None:
         refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
     kinds = CONTRACTS if kind is None else (kind,)
+    if ".py:" in name:
+        # any class has all that a tool or an observer must have
+        ordered = sorted(kinds, key=("tool", "observer").__contains__)
+        return _entry_of_file(registry, name, ordered)
     entries = [entry for entry in registry.entries if entry.kind in kinds]
     named = {entry.kind: entry for entry in entries if entry.name == name}
     for kind_name in kinds:
@@ -192,6 +216,15 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
             f"'{name}' is {' and '.join(named)}", remedy=f"Add --kind {first}"
         )
     return named[first]
+
+
+def _entry_of_file(registry: "Registry", name: str, kinds: Iterable[str]) -> "Entry":
+    """A class in a file that was typed: of the first kind whose members it has."""
+    registry.trust([name])
+    entries = [registry.find(kind, name) for kind in kinds]
+    whole = (entry for entry in entries if registry.check(entry) is None)
+    # else what is wrong with it is told as it is loaded
+    return next(whole, entries[0])
 
 
 def _with_options(

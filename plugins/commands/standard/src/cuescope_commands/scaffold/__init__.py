@@ -30,17 +30,20 @@ def run(
             help="Where the package's folder is made.",
         ),
     ] = Path(),
-    single_file: Annotated[
+    hooks: Annotated[
         bool,
-        typer.Option(
-            "--single-file", help="A method in one short file; others always are."
-        ),
+        typer.Option("--hooks", help="A method that changes samples, by its hooks."),
+    ] = False,
+    classifier: Annotated[
+        bool,
+        typer.Option("--classifier", help="A model with fixed outputs, own weights."),
     ] = False,
 ) -> None:
     """Write a plugin package whose tests pass as they are."""
     from cuescope_commands.scaffold.package import write
 
-    made = write(kind, name, folder, single_file=single_file)
+    form = "hooks" if hooks else "classifier" if classifier else None
+    made = write(kind, name, folder, form)
     echo(f"Wrote {made}. Next:")
     echo(f"  pip install -e '{made}[testing]'")
     echo(f"  pytest {made}")

@@ -12,7 +12,8 @@ from cuescope.application import Registry, known_roles, with_article
 from cuescope_commands.scaffold.kinds import FOLDER, KINDS, TABLES
 from cuescope_sdk import UserError, nearest
 
-LAYOUTS = TABLES["layouts"]
+# other templates of a kind, by the option that asks for them
+FORMS = {"hooks": "method", "classifier": "model"}
 # of the folder in which a package is written until it is whole
 DRAFT = ".cuescope-draft-"
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -20,14 +21,15 @@ KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("sdk", "workspace")
 
 
-def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> Path:
+def write(kind: str, name: str, folder: Path, form: str | None = None) -> Path:
     """Write the package below `folder`; its path. Raises UserError, and then nothing is written.
 
-    A method has the floor plan of all methods, or with `single_file` one short file, as the other
-    kinds always have.
+    `form` is another template of the kind: see `FORMS`.
     """
     # whatever can be refused is refused before a file is written
-    names = names_of(kind, name, single_file=single_file)
+    names = names_of(kind, name)
+    if form is not None and FORMS[form] != kind:
+        raise UserError(f"--{form}", expected=f"a {FORMS[form]}", got=f"a {kind}")
     refuse_taken(kind, name)
     target = folder / names["dist"]
     if target.exists():
@@ -35,9 +37,7 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
             f"{target} is there already",
             remedy="Choose another name, or another place with --dir",
         )
-    content = render_files(
-        names, f"{kind}-single-file" if kind == "method" and single_file else kind
-    )
+    content = render_files(names, kind if form is None else f"{kind}-{form}")
     try:
         write_files(target, content)
     except OSError as error:
@@ -73,7 +73,7 @@ def _of_role(word: str, name: str) -> str | None:
     )
 
 
-def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, str]:
+def names_of(kind: str, name: str) -> dict[str, str]:
     """What the templates are filled in with; raises UserError for a kind or name that cannot be."""
     if kind not in KINDS:
         raise UserError(
@@ -99,9 +99,6 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
         f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}",
         *facts["dependencies"],
     ]
-    layout = LAYOUTS[
-        "floor_plan" if kind == "method" and not single_file else "single_file"
-    ]
     return {
         "name": name,
         "kind": kind,
@@ -115,7 +112,6 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
         "check": facts.get("check", "cuescope plugins check"),
         "imports": facts.get("imports", "`cuescope_sdk` and nothing else of cuescope"),
         "dependencies": ", ".join(f'"{dependency}"' for dependency in needed),
-        "layout": layout.format(module=module),
     }
 
 

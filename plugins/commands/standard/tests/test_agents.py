@@ -1,0 +1,122 @@
+"""The door for agents: it reads runs, and runs what the person typed within the typed budget."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cuescope
+from cuescope_commands.agents import Door, server_of
+from cuescope_sdk import UserError
+
+READS = {"runs_here", "show", "report", "compare", "gate"}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a cache, a stored run, and a file that is nobody's business."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.yaml").write_text("secret")
+    return tmp_path
+
+
+def make_run() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (40, 8, 8, 3), dtype=np.uint8)
+
+    def model(batch: Any) -> np.ndarray:
+        return np.full((len(batch), 2), 0.5)
+
+    cuescope.audit(
+        "trove",
+        model=cuescope.Classifier(model, embed="pixels"),
+        data=(images, ["a", "b"] * 20),
+        out="runs/first",
+        progress=False,
+    )
+
+
+async def call(door: Door, tool: str, **given: Any) -> tuple[bool, str]:
+    mcp = pytest.importorskip("mcp", reason="needs `pip install mcp`")
+    async with mcp.Client(server_of(door)) as client:
+        result = await client.call_tool(tool, given)
+        text = "\n".join(part.text for part in result.content)
+        return result.is_error, text
+
+
+async def tools_of(door: Door) -> dict[str, bool]:
+    mcp = pytest.importorskip("mcp", reason="needs `pip install mcp`")
+    async with mcp.Client(server_of(door)) as client:
+        listed = await client.list_tools()
+        return {tool.name: tool.annotations.read_only_hint for tool in listed.tools}
+
+
+def test_without_words_of_the_person_it_only_reads() -> None:
+    assert asyncio.run(tools_of(Door(Path("runs")))) == dict.fromkeys(READS, True)
+    planned = asyncio.run(tools_of(Door(Path("runs"), "m", "d")))
+    assert set(planned) == READS | {"methods", "plan", "left"}
+    running = asyncio.run(tools_of(Door(Path("runs"), "m", "d", 100)))
+    assert {name for name, reads in running.items() if not reads} == {
+        "audit",
+        "confirm",
+    }
+
+
+def test_a_stored_run_is_shown_on_one_screen_and_as_json() -> None:
+    make_run()
+    door = Door(Path("runs"))
+    failed, screen = asyncio.run(call(door, "show", run="first"))
+    assert not failed
+    assert "cue found" in screen.lower()
+    failed, report = asyncio.run(call(door, "report", run="first"))
+    assert not failed
+    assert json.loads(report)["provenance"]["samples"] == 40
+    assert door.runs_here() == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "words"),
+    [
+        ("show", {"run": "../secret.yaml"}, "not in the folder of the runs"),
+        ("show", {"run": "other"}, "no run 'other'"),
+        ("gate", {"policy": "/etc/passwd", "run": "first"}, "not in the folder"),
+        ("audit", {"method": "trove"}, "expected at most 10"),
+        ("audit", {"method": "./idea.py:Idea"}, "no method './idea.py:Idea'"),
+        ("audit", {"method": "--out=x"}, "no method '--out=x'"),
+    ],
+)
+def test_what_was_not_typed_is_refused_in_a_line(
+    tool: str, given: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Door, "_cuescope", lambda *words, **more: '{"model_calls": 99}')
+    failed, line = asyncio.run(call(Door(Path("runs"), "m", "d", 10), tool, **given))
+    assert failed
+    assert words in line
+
+
+def test_an_audit_is_of_the_typed_model_and_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def cli(door: Door, *words: Any, codes: Any = None) -> str:
+        asked.append([str(word) for word in words])
+        if words[0] == "show":
+            return "one screen"
+        out = Path("runs", "trove", "report.json")
+        if "--out" in words:
+            out.parent.mkdir(parents=True)
+            out.write_text("{}")
+        return json.dumps({"model_calls": 60, "cost": {"model_calls": 60}})
+
+    monkeypatch.setattr(Door, "_cuescope", cli)
+    door = Door(Path("runs"), "mine:weights", "folder:photos", 100)
+    assert door.audit("trove") == "run: trove\none screen"
+    about = ["audit", "trove", "--model", "mine:weights", "--data", "folder:photos"]
+    assert asked[1] == [*about, "--out", "runs/trove", "--json"]
+    assert door.left() == 40
+    with pytest.raises(UserError, match="up to 60 model calls: expected at most 40"):
+        door.audit("trove")
