@@ -22,8 +22,8 @@ description: Find the cues that a vision model relies on, test whether they are 
 Work in this order: `cuescope methods` (what fits), `cuescope audit METHOD --plan` (what it costs),
 `cuescope audit METHOD` (find), `cuescope confirm RUN` (is it a cause?), `cuescope mitigate RUN`,
 `cuescope gate POLICY.yaml RUN`. `--json` prints JSON, `cuescope dev schema` describes it. A finding
-of an audit is a correlation: call it a cause only where `confirm` does. Say "no cue found" only with
-the power that the report prints. Never add `--allow` by yourself: ask the person.
+of an audit is a correlation: call it a cause only where `confirm` does. Say "no cue found" only
+with the power that the report prints. Never add `--allow` by yourself: ask the person.
 """
 
 
