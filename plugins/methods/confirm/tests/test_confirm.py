@@ -79,7 +79,7 @@ def test_pictures_that_do_not_tell_held_out_samples_recognise_nothing(
     monkeypatch.setattr(doses, "training_frames", lambda *_: ([], data))
     monkeypatch.setattr(doses, "by_pictures", lambda *_: told)
     monkeypatch.setattr(doses, "look_of", lambda *_: look)
-    study: Any = None
+    study: Any = SimpleNamespace(options=SimpleNamespace(samples=60))
     recogniser = doses._learn_recogniser(study, target)
     assert (recogniser is not None) is is_told
 

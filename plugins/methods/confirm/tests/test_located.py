@@ -9,8 +9,10 @@ import pytest
 from cuescope_confirm.locating import learned
 from cuescope_confirm.locating.patches import Cells
 from cuescope_confirm.study import Frames, Samples
-from cuescope_sdk import Frame, Sample
+from cuescope_sdk import Capabilities, Frame, Sample
 from cuescope_sdk.locating import Rates
+
+EMBEDS = Capabilities(outputs=frozenset({"logits", "embedding"}))
 
 
 @pytest.mark.parametrize(("auroc", "is_asked"), [(0.8, True), (0.86, False)])
@@ -28,7 +30,7 @@ def test_where_pictures_tell_a_cue_the_model_is_not_asked_for_it(
     monkeypatch.setattr(learned, "by_pictures", lambda *_: by_picture)
     monkeypatch.setattr(learned, "_teller", by_embedding)
     best = None, Cells("pixels", lambda *_: [])
-    audit: Any = SimpleNamespace(once=lambda *_: best)
+    audit: Any = SimpleNamespace(once=lambda *_: best, capabilities=EMBEDS)
     study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
     learned.locate_learned(study, cue, {})
@@ -69,7 +71,7 @@ def test_patches_that_tell_better_decide_which_frames_show_a_cue(
     monkeypatch.setattr(learned, "by_pictures", lambda *_: whole)
     monkeypatch.setattr(learned, "_teller", lambda *_: whole)
     best = region, Cells(by, read)
-    audit: Any = SimpleNamespace(once=lambda *_: best)
+    audit: Any = SimpleNamespace(once=lambda *_: best, capabilities=EMBEDS)
     study: Any = SimpleNamespace(lasts=lambda _: False, audit=audit)
     cue: Any = None
     located = learned.locate_learned(study, cue, pool)

@@ -84,7 +84,10 @@ def test_some_moments_stand_for_a_clip(length: int, numbers: list[int]) -> None:
 
 def study_of(samples: dict[str, Sample]) -> Any:
     """As much of a study as tells where a cue is."""
-    study = SimpleNamespace(seen=samples, rng=lambda *names: RNG(len(names)))
+    options = SimpleNamespace(samples=60)
+    study = SimpleNamespace(
+        seen=samples, rng=lambda *names: RNG(len(names)), options=options
+    )
     study.frames_of = lambda cue: Study.frames_of(study, cue)
     study.lasts = lambda cue: Study.lasts(study, cue)
     study.audit = SimpleNamespace(
