@@ -102,7 +102,7 @@ def napkin(kept: Kept, spread: float) -> Said:
     means, variances, doses = [], [], []
     for change in _changes(kept):
         shows = np.array(change["with_cue"], bool)
-        if change["used"] and shows.sum() >= LEAST:
+        if change["used"] is not None and shows.sum() >= LEAST:
             beyond = PLACEBO if change["placebo"] != "none" else AS_IS
             mean, variance = _mean(_moved(kept, change, shows, beyond))
             means.append(mean)

@@ -66,6 +66,7 @@ def keep(folder: Path, experiment: Experiment, results: Results) -> None:
     of_target = experiment.arms_of(target)
     asked = [arm for arm in of_target if arm.answers.pairs]
     others = _left_out(experiment, target)
+    measured = {arm.spec for arm in row.measured}
     kept = {
         "direction": vars(target.direction),
         "label": target.cue.label,
@@ -74,7 +75,7 @@ def keep(folder: Path, experiment: Experiment, results: Results) -> None:
         "beside": _gap(row.beside),
         "reasons": {arm.spec: arm.reason for arm in of_target if arm.reason},
         "changes": [
-            *(_change(experiment, arm, used=arm in row.measured) for arm in asked),
+            *(_change(experiment, arm, used=arm.spec in measured) for arm in asked),
             *(_change(experiment, arm, used=None) for arm in others),
         ],
     }
