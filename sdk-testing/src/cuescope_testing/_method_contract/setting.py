@@ -218,9 +218,11 @@ class MethodDeclares(MethodSetting):
         expect(isinstance(needs, Requirements), "`requires`", got=repr(needs))
         metrics = tuple(getattr(self.plugin, "metrics", ()))
         names = [metric.name for metric in metrics if isinstance(metric, Metric)]
-        whole = len(names) == len(metrics) > 0 and len(set(names)) == len(names)
-        told = whole and all(metric.title and metric.meaning for metric in metrics)
-        expect(told, "`metrics`, names unique, headline first", got=repr(metrics))
+        are_metrics = 0 < len(names) == len(metrics)
+        expect(are_metrics, "`metrics`, headline first", got=repr(metrics))
+        expect(len(set(names)) == len(names), "metrics of distinct names", got=names)
+        told = all(metric.title and metric.meaning for metric in metrics)
+        expect(told, "a title and a meaning of each metric", got=repr(metrics))
 
     def test_marks_its_hooks(self) -> None:
         """pluggy passes over a hook without `@hookimpl`, and says nothing."""
