@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.locating._pictures import (
         Look as Look,
         PixelPatches as PixelPatches,
-        square_pixels as square_pixels,
     )
     from cuescope_sdk.locating._portraits import (
         Sides as Sides,
@@ -31,7 +30,7 @@ __getattr__, __dir__, __all__ = attach(
         "._linear": ["Fitting", "Linear", "Rates", "Training"],
         "._masks": ["stretch"],
         "._patch_model": ["Region"],
-        "._pictures": ["Look", "PixelPatches", "square_pixels"],
+        "._pictures": ["Look", "PixelPatches"],
         "._portraits": [
             "Sides",
             "Sight",
