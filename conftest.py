@@ -34,16 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
 # proofs of the contract.
 LONG_CHECKS = {
     "test_finds_nothing_where_there_is_nothing": "",
-    # batches are the engine's, whose own tests cut them; the cheapest methods keep it
-    "test_finds_the_same_in_any_batch_size": "plugins/methods",
     # a Ray starts for each; `processes` holds them in seconds
     "test_can_be_left_early": "plugins/executors/ray",
     "test_goes_on_where_a_worker_is_killed": "plugins/executors/ray",
-    "test_hands_on_each_answer_at_once": "plugins/executors/ray",
     "test_leaves_global_randomness_alone": "plugins/executors/ray",
     "test_names_a_batch_that_kills_workers": "plugins/executors/ray",
 }
-CHEAP = ("plugins/methods/answers", "plugins/methods/quag")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -51,10 +47,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks checks of the contract suites that take long, where a plugin of ours inherits them."""
     for item in items:
         folder = LONG_CHECKS.get(item.name)
-        if folder is None or not item.nodeid.startswith(folder):
-            continue
-        # an empty folder stands for all, with no exception
-        if not folder or not item.nodeid.startswith(CHEAP):
+        # an empty folder stands for all
+        if folder is not None and item.nodeid.startswith(folder):
             item.add_marker(pytest.mark.long)
 
 

@@ -368,6 +368,39 @@ def unmoved(audit: Audit, scores: list[Score]) -> bool:
     return whole and not any(score.value for score in scores)
 
 
+def only_where(
+    holds: Callable[[Audit, list[Score]], bool],
+) -> type[FakeMethod]:
+    """Findings only of audits of which this holds."""
+
+    def change(audit: Audit, scores: list[Score]) -> list[Score]:
+        if holds(audit, scores):
+            return scores
+        return [score.model_copy(update={"finding": False}) for score in scores]
+
+    return scoring(change)
+
+
+def wins_over_all_labels(audit: Audit, scores: list[Score]) -> bool:
+    """True if hiding the red corner wins answers in all labels together."""
+    corner = [score for score in scores if score.feature == "top left"]
+    return sum((score.value or 0) * (score.n or 0) for score in corner) > 0
+
+
+def wins_much(audit: Audit, scores: list[Score]) -> bool:
+    """True if hiding something wins a tenth of a label's answers."""
+    return max((score.value or 0 for score in scores), default=0) > 0.1
+
+
+def labels_are_right(audit: Audit, scores: list[Score]) -> bool:
+    """True if each patch is where the label says, or nowhere."""
+    for sample in audit.samples:
+        green = np.asarray(sample.frames[0].load())[[0, 3, 6], 7, 1] > 200
+        if green.any() and LABELS[int(green.argmax())] != sample.label:
+            return False
+    return True
+
+
 # check -> (a method that it catches, the other checks that cannot help but catch it too)
 PROOFS = [
     ("test_builds", having(Options=Needy), {"*"}),
@@ -463,6 +496,9 @@ PROOFS = [
     ("test_shows_the_data", perturbing(one_frame_key), {"*"}),
     ("test_stays_within_the_limit", proposing(everywhere), set()),
     ("test_finds_the_planted_cue", Blind, set()),
+    ("test_finds_further_plants", only_where(wins_over_all_labels), set()),
+    ("test_finds_further_plants", only_where(wins_much), set()),
+    ("test_finds_further_plants", only_where(labels_are_right), set()),
     ("test_does_not_find_the_decoy", scoring(presence), set()),
     ("test_finds_nothing_where_there_is_nothing", scoring(eager), {"*"}),
     ("test_takes_data_without_anything_to_compare", finds_always(no_errors), set()),

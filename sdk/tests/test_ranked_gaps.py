@@ -8,12 +8,7 @@ from scipy import stats
 
 from cuescope_sdk import generator
 from cuescope_sdk.statistics import GapTest
-from cuescope_sdk.statistics._ranked_gaps import (
-    gap_moments,
-    gap_weights,
-    maxima_p_values,
-    shuffled_gaps,
-)
+from cuescope_sdk.statistics._ranked_gaps import gap_moments, gap_weights, shuffled_gaps
 
 
 def rng(name: str) -> np.random.Generator:
@@ -92,9 +87,3 @@ def test_random_rankings_are_draws_without_replacement() -> None:
         brute.append(max(deal[:6].mean() - deal[6:12].mean() for deal in deals))
     assert stats.ks_2samp(np.round(maxima, 6), np.round(brute, 6)).pvalue > 0.001
     assert maxima.mean() == pytest.approx(np.mean(brute), abs=0.01)
-
-
-def test_p_values_count_the_answers_themselves() -> None:
-    assert maxima_p_values(
-        np.array([0.5, 0.1]), np.array([0.1, 0.2, 0.5])
-    ).tolist() == [0.5, 1.0]

@@ -1,6 +1,6 @@
 """Statistics of samples that were drawn in groups, against brute force and simulation."""
 
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,7 +15,6 @@ from cuescope_sdk.statistics import (
     Permutation,
     change_interval,
     change_p_value,
-    exceeds_normal_draws,
     gap_intervals,
     gap_p_values,
     mean_interval,
@@ -88,21 +87,6 @@ def test_whole_groups_are_permuted() -> None:
     np.testing.assert_allclose(found, wanted)
 
 
-def test_groups_stay_within_their_stratum() -> None:
-    rng = np.random.default_rng(2)
-    values, present = rng.random(18), rng.random((18, 3)) < 0.4
-    strata = np.repeat([0, 1], 9)
-    blocks = values.reshape(6, 3)
-    orders = [
-        [*first, *(3 + i for i in second)]
-        for first, second in product(permutations(range(3)), repeat=2)
-    ]
-    sums = np.array([blocks[order].ravel() @ present for order in orders])
-    wanted = (sums <= values @ present + 1e-9).mean(axis=0)
-    found = gap_p_values(values, present, grouped(EQUAL), rng, strata=strata)
-    np.testing.assert_allclose(found, wanted)
-
-
 def test_random_orders_agree_with_the_exact_test() -> None:
     rng = np.random.default_rng(3)
     values, present = (rng.random(60) < 0.8).astype(float), rng.random((60, 5)) < 0.3
@@ -110,13 +94,8 @@ def test_random_orders_agree_with_the_exact_test() -> None:
     with_feature = present.sum(axis=0)
     table = stats.hypergeom.cdf(values @ present, 60, values.sum(), with_feature)
     np.testing.assert_allclose(exact, table)
-    # strata of which all but one are empty of the feature leave the test as it is
-    doubled = (
-        np.concatenate([values, values]),
-        np.concatenate([present, present & False]),
-    )
-    strata = np.repeat([0, 1], 60)
-    drawn = gap_p_values(*doubled, Groups.single(120), rng, strata=strata)
+    # of halves no table is exact, so their orders are drawn
+    drawn = gap_p_values(values / 2, present, Groups.single(60), rng)
     np.testing.assert_allclose(drawn, exact, rtol=0.5)
 
 
@@ -144,19 +123,6 @@ def test_groups_give_no_false_alarms(
         alarms += int(
             gap_p_values(values, present[:, None], grouped(codes), rng)[0] <= 0.05
         )
-    assert alarms <= MOST
-
-
-def test_groups_across_strata_give_no_false_alarms() -> None:
-    rng = np.random.default_rng(5)
-    codes, strata = np.repeat(np.arange(30), 4), np.tile([0, 1], 60)
-    alarms = 0
-    for _ in range(AUDITS):
-        present = (rng.random(30) < 0.3)[codes, None]
-        p = gap_p_values(
-            alike(rng, codes, 0.7, 1.0), present, grouped(codes), rng, strata=strata
-        )
-        alarms += int(p[0] <= 0.05)
     assert alarms <= MOST
 
 
@@ -354,21 +320,3 @@ def test_the_limit_of_detection_is_found_four_times_in_five(share_alike: float) 
         answers, groups, strata, rng, share=0.02, threshold=1e-6
     )
     assert none is None
-
-
-def test_points_that_are_apart_exceed_normal_draws_and_others_seldom_do() -> None:
-    """Of one distribution 1 in 20 exceeds 19 draws; more than `MOST` of 300 come up seldom."""
-
-    def kurtosis(points: np.ndarray) -> float:
-        return -float(stats.kurtosis(points[:, 0]))  # two heaps have a low one
-
-    spread = np.array([2.0, 1.0])
-    found = 0
-    for seed in range(AUDITS):
-        rng = np.random.default_rng(seed)
-        observed = kurtosis(rng.normal(size=(40, 2)) * spread)
-        found += exceeds_normal_draws(observed, kurtosis, spread, 40, rng)
-    assert 0 < found <= MOST
-    rng = np.random.default_rng(0)
-    apart = rng.normal(size=(40, 2)) + np.repeat([[-3.0], [3.0]], 20, axis=0)
-    assert exceeds_normal_draws(kurtosis(apart), kurtosis, apart.std(axis=0), 40, rng)

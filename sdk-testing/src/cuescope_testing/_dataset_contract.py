@@ -46,7 +46,8 @@ class DatasetContract(FingerprintedContract):
     def read(cls, data: Dataset) -> tuple[Sample, ...]:
         """Samples spread evenly over a data set, the first and last among them."""
         # many data sets are sorted by label, so the first alone would be of one
-        indices = np.linspace(0, len(data) - 1, min(cls.count, len(data))).round()
+        count = min(cls.count, len(data))
+        indices = np.linspace(0, len(data) - 1, count).round()
         return tuple(data[int(index)] for index in indices)
 
     def has_content(self, samples: tuple[Sample, ...]) -> bool:
@@ -88,8 +89,10 @@ class DatasetContract(FingerprintedContract):
     def test_names_each_sample_once(self) -> None:
         """Features say by key where they occur; `KEY/what was changed` is a changed sample."""
         # more than `count`, as no frame is loaded; bounded, as there may be millions
-        keys = [self.data[index].key for index in range(min(len(self.data), 2000))]
-        expect(len(set(keys)) == len(keys), "distinct keys", got=f"{len(set(keys))}")
+        count = min(len(self.data), 2000)
+        keys = [self.data[index].key for index in range(count)]
+        distinct = len(set(keys))
+        expect(distinct == count, f"{count} distinct keys", got=distinct)
         starts = {
             key[:place]
             for key in keys
@@ -102,13 +105,11 @@ class DatasetContract(FingerprintedContract):
         """Equal fingerprints, equal samples to the pixel: sort folders, seed what is drawn."""
         again = self.read(self.build())
         # pixels of one sample alone: to load all of them twice takes long
-        expect(
-            self.has_content(self.read(self.data))
-            and self.has_content(again)
-            and all(map(same_pixels, again[0].frames, self.samples[0].frames)),
-            "the same samples when they are read again, and from a second build",
-            got="others",
-        )
+        is_stable = self.has_content(self.read(self.data))
+        expect(is_stable, "the same samples when they are read again", got="others")
+        same = all(map(same_pixels, again[0].frames, self.samples[0].frames))
+        is_repeated = self.has_content(again) and same
+        expect(is_repeated, "the same samples from a second build", got="others")
 
     def test_labels_with_its_labels(self) -> None:
         """A label is of the closed set, and among the choices, or no answer can be right."""

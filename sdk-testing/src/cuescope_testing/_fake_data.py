@@ -37,9 +37,16 @@ SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
 CUE_RATES = (0.75, 0.3, 0.3)
 # about as frequent as the cue, and the fake model does not care for it
 DECOY_RATE = 0.4
-# where the cue helps, it stands in for the green patch of the first label, which then shows the
-# patch of the second: a model that is right there is right by the cue alone
-RATES = {"misleads": CUE_RATES, "helps": (1.0, 0.0, 0.0)}
+# Where the cue helps, it stands in for the green patch of the first label, which then shows the
+# patch of the second: a model that is right there is right by the cue alone. Where it trades, the
+# first label has no patch, so that the model guesses without the corner, and the corner misleads in
+# as many of the others as leave the accuracy of all labels together about the same without it.
+RATES = {
+    "misleads": CUE_RATES,
+    "helps": (1.0, 0.0, 0.0),
+    "trades": (0.4, 0.07, 0.07),
+    "rare": (0.05, 0.05, 0.05),
+}
 # A feature is on the cue where this share of its occurrences is; an occurrence with a region is
 # where it covers this share of the corner.
 POINTS = 0.8
@@ -64,9 +71,13 @@ class FakeDataOptions(Options):
     )
     split: Annotated[str, Names.part()] = Field("val", description="train, val or test")
     identical: bool = Field(False, description="every frame the same")
-    cue: Literal["misleads", "helps"] = Field(
+    cue: Literal["misleads", "helps", "trades", "rare"] = Field(
         "misleads",
-        description="whether the red corner makes the model err, or is why it is right",
+        description="whether the red corner makes the model err (often, or in one sample of "
+        "twenty), is why it is right, or trades the one for the other",
+    )
+    wrong_labels: float = Field(
+        0.0, ge=0, lt=1, description="share of samples whose label is another's"
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -74,7 +85,8 @@ class FakeDataOptions(Options):
 class FakeDataset(Plugin):
     """A green patch tells the class; a red corner goes with "top"; a blue corner means nothing.
 
-    Where the cue "helps", the samples of "top" show it in place of their green patch.
+    Where the cue "helps", the samples of "top" show it in place of their green patch; where it
+    "trades", the samples of "top" have no patch, and some the corner.
     The red corner shows in all frames of a sequence but the last. It is annotated under "cues".
     Every sample is drawn by itself, and is a group of its own.
     The foreground is the right of the frame: the green patch, and the strip of noise beside it.
@@ -105,6 +117,11 @@ class FakeDataset(Plugin):
         self._label = np.arange(options.samples) % options.labels
         self._cue = _spread(self._label, RATES[options.cue], rng)
         self._decoy = _spread(self._label, (DECOY_RATE,) * len(LABELS), rng)
+        self._written = self._label.copy()
+        if options.wrong_labels:
+            count = round(options.wrong_labels * options.samples)
+            wrong = rng.permutation(options.samples)[:count]
+            self._written[wrong] = (self._label[wrong] + 1) % options.labels
         # drawn once for all, so that a sample is the same whichever is read first
         size = (options.samples, options.frames, SIDE, SIDE, 3)
         # dark, so that the corners stand out
@@ -127,7 +144,7 @@ class FakeDataset(Plugin):
                 self._frame(index, number, cue) for number, cue in enumerate(presence)
             ),
             choices=self.labels,
-            label=self.labels[self._label[index]],
+            label=self.labels[self._written[index]],
             annotations=self.annotations(presence),
         )
 
@@ -164,7 +181,8 @@ class FakeDataset(Plugin):
         if self.options.cue == "helps" and self._cue[index]:
             # without the corner the model is wrong: what it sees is the patch of the second label
             label = 1
-        pixels[SIGNAL_ROWS[label], 5:8] = (0, 220, 0)
+        if label > 0 or self.options.cue != "trades":
+            pixels[SIGNAL_ROWS[label], 5:8] = (0, 220, 0)
         if cue:
             _part(pixels, CUE_BOX)[:] = (230, 0, 0)
         if self._decoy[index]:

@@ -138,10 +138,13 @@ class InterventionContract(ShownContract):
     def test_answers_each_case_in_order(self) -> None:
         """A trial a case, of the case's own sample: `sample.with_frames` keeps the rest."""
         # turned, alone and none: what looks at its neighbours gives itself away
-        for cases in (self.cases, self.cases[::-1], self.cases[:1], []):
+        turned = self.cases[::-1]
+        alone = self.cases[:1]
+        for cases in (self.cases, turned, alone, []):
             trials = self.trials(cases)
-            whole = len(trials) == len(cases) and all(map(_is_of, trials, cases))
-            expect(whole, "a trial for each case, in order, of the case's sample")
+            expect(len(trials) == len(cases), "a trial a case", got=len(trials))
+            own = all(map(_is_of, trials, cases))
+            expect(own, "trials of the cases' own samples, in order")
 
     def test_changes_what_the_model_sees(self) -> None:
         """An intervention that leaves all as it is would call every cue harmless."""

@@ -126,10 +126,9 @@ class MitigatorContract(ShownContract):
         only = [replace(trial, outputs=frozenset({"logits"})) for trial in self.trials]
         for trials in (self.trials, only, []):
             answers = self.learned.answer(trials, self.ask)
-            whole = len(answers) == len(trials) and all(map(_is_whole, trials, answers))
-            expect(
-                whole, "a response for each trial, with a finite logit for each choice"
-            )
+            expect(len(answers) == len(trials), "a response a trial", got=len(answers))
+            whole = all(map(_is_whole, trials, answers))
+            expect(whole, "a finite logit for each choice")
 
     def test_answers_by_the_trial_alone(self) -> None:
         """Not by its neighbours, labels or annotations; logits are in the order of its choices."""
@@ -167,4 +166,5 @@ def _is_whole(trial: Trial, answer: Response) -> bool:
     if answer.missing(trial.outputs):
         return False
     logits = np.asarray(answer.logits)
-    return len(logits) == len(trial.sample.choices) and bool(np.isfinite(logits).all())
+    finite = bool(np.isfinite(logits).all())
+    return len(logits) == len(trial.sample.choices) and finite

@@ -175,8 +175,13 @@ class ToolContract(ShownContract):
     def test_embeds_in_one_space(self) -> None:
         """Rows are finite, of one length, differ between pictures and are cached by fingerprint."""
         rows = np.asarray(self.results("embedder"), float)
-        fits = rows.ndim == 2 and rows.shape[1] > 1 and np.isfinite(rows).all()
-        expect(fits, "finite rows (frame, dim) of one length, 2 or more", got=rows)
+        fits = rows.ndim == 2 and rows.shape[1] > 1
+        finite = np.isfinite(rows).all()
+        expect(
+            fits and finite,
+            "finite rows (frame, dim) of one length, 2 or more",
+            got=rows,
+        )
         expect(not np.allclose(rows, rows[0]), "rows that differ", got="one for all")
         fingerprint = getattr(self.tool, "fingerprint", None)
         is_text = isinstance(fingerprint, str) and fingerprint
@@ -226,8 +231,9 @@ class ToolContract(ShownContract):
         """Distinct words for what may be a cue, and not the label itself."""
         names = self.results("proposer")[0]
         worded = all(isinstance(name, str) and name.strip() for name in names)
-        distinct = 0 < len(set(names)) == len(names) and self.label not in names
-        expect(worded and distinct, f"distinct names, no '{self.label}'", got=names)
+        distinct = 0 < len(set(names)) == len(names)
+        expect(worded and distinct, "distinct names, in words", got=names)
+        expect(self.label not in names, f"no '{self.label}'", got=names)
 
     def test_guesses_names_that_fit_the_group_better(self) -> None:
         """A guess has a larger figure in the group than elsewhere, or is None: `NameGuess.best`."""
@@ -310,9 +316,9 @@ def _alike(result: Any, other: Any) -> bool:
             figures = (result.score, *result.box), (other.score, *other.box)
             return result.name == other.name and np.allclose(*figures, atol=1e-3)
         case Judgement():
-            words = [(j.verdict, j.reason, j.frame) for j in (result, other)]
-            scores = [j.score or 0.0 for j in (result, other)]
-            return words[0] == words[1] and np.allclose(scores[0], scores[1], atol=1e-3)
+            words, others = [(j.verdict, j.reason, j.frame) for j in (result, other)]
+            near = np.isclose(result.score or 0.0, other.score or 0.0, atol=1e-3)
+            return words == others and bool(near)
         case list() | tuple():
             return len(result) == len(other) and all(map(_alike, result, other))
     return bool(result == other)

@@ -18,6 +18,10 @@ WORDS = ("lamp", "river", "chair", "cloud", "bridge", "spoon", "garden", "engine
 
 class TestContract(MethodContract):
     plugin = Answers
+    missed_plants: ClassVar = {
+        "trade": "its clusters are of few samples each, and what helps a label is no loss",
+        "rare": "its clusters are of a fixed number: what is in one of twenty has none of its own",
+    }
 
 
 @dataclass

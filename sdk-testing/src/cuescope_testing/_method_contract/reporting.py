@@ -1,7 +1,9 @@
 """Checks that a method's report can be read, ranked and stored."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain, pairwise
+from typing import Any
 
 from cuescope_sdk import Feature, Score
 from cuescope_testing._contract import NotApplicable, expect, lies_within
@@ -13,10 +15,17 @@ from cuescope_testing._method_contract.setting import (
     on_cue,
     on_decoy,
 )
+from cuescope_testing._running import temporary_cache
 
 # without noise the model reads the green patch alone
 ALWAYS_RIGHT = {"lean": 0, "noise": 0}
 BLIND = {"lean": 0, "noise": 0, "signal": 0}
+# a cue that helps one label and hurts the others, one in 5% of the samples, and 5% wrong labels
+PLANTS: Mapping[str, Mapping[str, Any]] = {
+    "trade": {"cue": "trades", "samples": 600},
+    "rare": {"cue": "rare", "samples": 600},
+    "wrong labels": {"wrong_labels": 0.05, "samples": 300},
+}
 RULE = (
     "the red corner (the 3 x 3 cells at the top left of 8 x 8) as the first finding: 80% of its "
     "occurrences cover half of the corner, or, without a region, are frames that show it"
@@ -56,6 +65,25 @@ class MethodFinds(MethodSetting):
             "finds_planted_cue = False (`--other-cues`)",
             got=got,
         )
+
+    def test_finds_further_plants(self) -> None:
+        """Compare each label with itself: where a cue draws an answer, it helps that label.
+
+        A method that misses a plant says so: missed_plants = {'rare': 'why'}.
+        """
+        if not self.finds_planted_cue or self.paradigm == "reliance":
+            raise NotApplicable("needs a method of cues in frames that mislead")
+        for plant, data in PLANTS.items():
+            if plant in self.missed_plants:
+                continue
+            with temporary_cache() as cache:
+                session = self.setup(data).session(cache)
+                features = found_features(session.run())
+            samples = {sample.key: sample for sample in session.audit.samples}
+            found = any(on_cue(feature, samples) for feature in features)
+            expect(found, f"the red corner among the findings of '{plant}'", got="none")
+        if self.missed_plants:
+            raise NotApplicable(f"misses {dict(self.missed_plants)}; finds the others")
 
     def test_does_not_find_the_decoy(self) -> None:
         """The blue corner is as frequent, and the model does not care for it."""
@@ -162,10 +190,10 @@ class MethodReports(MethodSetting):
             expect(worded, "a statement with {feature} in it", got=finding.statement)
             scores = rows[finding.feature, finding.label]
             # in any row: the headline may be a figure that has none
-            backed = any(None not in (s.low, s.high) for s in scores) and any(
-                s.q_value is not None for s in scores
-            )
-            expect(backed, "an interval and a q_value", got=f"none: {finding.feature}")
+            bounded = any(None not in (s.low, s.high) for s in scores)
+            expect(bounded, "an interval", got=f"none: {finding.feature}")
+            tested = any(s.q_value is not None for s in scores)
+            expect(tested, "a q_value", got=f"none: {finding.feature}")
         found = [score.finding for score in report.scores if score.metric == headline]
         ranked = found == sorted(found, reverse=True)
         expect(ranked, "findings before the other headline rows", got="others first")
@@ -173,9 +201,8 @@ class MethodReports(MethodSetting):
 
 def _in_order(score: Score) -> bool:
     interval = _rises(score.low, score.value, score.high)
-    return (
-        interval and _rises(0, score.p_value, score.q_value, 1) and _rises(0, score.n)
-    )
+    chance = _rises(0, score.p_value, score.q_value, 1)
+    return interval and chance and _rises(0, score.n)
 
 
 def _rises(*figures: float | None) -> bool:

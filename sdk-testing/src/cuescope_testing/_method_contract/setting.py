@@ -64,8 +64,9 @@ class MethodSetting(Contract):
     A `model` or `data` of your own must take the options of the fakes (`lean`, `noise`, `signal`;
     see `FakeModelOptions` and `FakeDataOptions`), for they say what there is to find. `tools` are
     classes by role, the fake ones where none is given. A method that cannot find the red corner
-    (it looks for cues of another kind) sets `finds_planted_cue = False`. On data with nothing to
-    find, at most `null_allowed` of `null_audits` audits may have a finding: 2 of 10 are expected
+    (it looks for cues of another kind) sets `finds_planted_cue = False`; `missed_plants` says which
+    of the further plants ("trade", "rare", "wrong labels") it misses, and why. On data with nothing
+    to find, at most `null_allowed` of `null_audits` audits may have a finding: 2 of 10 are expected
     in 1 of 87 suites of a method that errs in 5 % of its audits, and the draws are always the same.
     """
 
@@ -77,6 +78,7 @@ class MethodSetting(Contract):
     tools: ClassVar[Mapping[str, type[Any]]] = {}
     paradigm: ClassVar[Paradigm] = "errors"
     finds_planted_cue: ClassVar[bool] = True
+    missed_plants: ClassVar[Mapping[str, str]] = {}
     null_audits: ClassVar[int] = 10
     null_allowed: ClassVar[int] = 2
     base: PerClass[Run] = PerClass(lambda contract: contract.run())
@@ -216,9 +218,11 @@ class MethodDeclares(MethodSetting):
         expect(isinstance(needs, Requirements), "`requires`", got=repr(needs))
         metrics = tuple(getattr(self.plugin, "metrics", ()))
         names = [metric.name for metric in metrics if isinstance(metric, Metric)]
-        whole = len(names) == len(metrics) > 0 and len(set(names)) == len(names)
-        told = whole and all(metric.title and metric.meaning for metric in metrics)
-        expect(told, "`metrics`, names unique, headline first", got=repr(metrics))
+        are_metrics = 0 < len(names) == len(metrics)
+        expect(are_metrics, "`metrics`, headline first", got=repr(metrics))
+        expect(len(set(names)) == len(names), "metrics of distinct names", got=names)
+        told = all(metric.title and metric.meaning for metric in metrics)
+        expect(told, "a title and a meaning of each metric", got=repr(metrics))
 
     def test_marks_its_hooks(self) -> None:
         """pluggy passes over a hook without `@hookimpl`, and says nothing."""

@@ -107,9 +107,10 @@ class ModelAnswers(ModelSetting):
             return
         # the same text twice: order and rows that depend on their batch show
         rows = np.asarray(embed(["a dog", "a cat", "a dog"]))
-        fits = are_units(rows, 3, 1e-2) and np.allclose(rows[0], rows[2], atol=1e-2)
-        differ = not np.allclose(rows[0], rows[1])
-        expect(fits and differ, "a unit row a text, in order", got=rows.shape)
+        expect(are_units(rows, 3, 1e-2), "a unit row a text", got=rows.shape)
+        repeats = np.allclose(rows[0], rows[2], atol=1e-2)
+        differs = not np.allclose(rows[0], rows[1])
+        expect(repeats and differs, "the row of each text in its place", got="others")
 
     def test_answers_alike_twice(self) -> None:
         """The cache stands for the model: evaluation mode, nothing sampled, weights seeded."""
@@ -169,7 +170,9 @@ class ModelAnswers(ModelSetting):
         """Another number of frames is answered or refused in words, beyond `max_frames` refused."""
         sample = self.samples[0]
         most = self.capabilities.max_frames
-        for count in {1, 2, len(sample.frames) + 1, (most or 0) + 1}:
+        longer = len(sample.frames) + 1
+        too_many = (most or 0) + 1
+        for count in {1, 2, longer, too_many}:
             clip = sample.with_frames((sample.frames[0],) * count, f"length-{count}")
             trial = Trial(sample=clip, outputs=self.capabilities.outputs)
             if most is not None and count > most:

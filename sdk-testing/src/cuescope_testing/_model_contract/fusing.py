@@ -49,9 +49,11 @@ class ModelFuses(ModelSetting):
                 # heads, queries, keys: queries and keys are told one after the other
                 fits = matrix.ndim == 3 and len(kinds) == sum(matrix.shape[1:])
                 expect(fits, "a kind for each query, then each key", got=len(kinds))
+                least = float(matrix.min())
+                expect(least >= 0, "weights of 0 or more", got=least)
                 worst = float(np.abs(matrix.sum(-1) - 1).max())
                 # sums of many weights round more than one answer does
-                sums = worst <= 10 * TOLERANCE[self.dtype] and float(matrix.min()) >= 0
+                sums = worst <= 10 * TOLERANCE[self.dtype]
                 expect(sums, "rows of weights that sum to 1", got=f"{worst:.2g} off")
                 occurring |= set(kinds.tolist())
         known = {VIDEO, TEXT} <= occurring <= {OTHER, VIDEO, TEXT}

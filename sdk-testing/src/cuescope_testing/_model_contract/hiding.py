@@ -77,10 +77,10 @@ class ModelLooks(ModelSetting):
                 grids.add(features.shape[:2])
                 [alone] = model.patch_features([frame], layer)
                 # features grow with depth, and rounding with them
-                far = TOLERANCE[self.dtype] * max(1.0, float(np.abs(alone).max()))
-                same = features.shape == alone.shape and np.allclose(
-                    features, alone, rtol=0, atol=far
-                )
+                largest = float(np.abs(alone).max())
+                far = TOLERANCE[self.dtype] * max(1.0, largest)
+                expect(features.shape == alone.shape, "one grid", got=alone.shape)
+                same = np.allclose(features, alone, rtol=0, atol=far)
                 expect(same, "features as of the frame alone", got="others")
         expect(len(grids) == 1, "the same grid from every layer", got=sorted(grids))
         # from both ends: a negative index is an index in Python
@@ -92,12 +92,11 @@ class ModelLooks(ModelSetting):
         """Rows that embeddings are compared with: logits are in the order of their cosines."""
         choices = self.samples[0].choices
         rows = np.asarray(self.comparing.embed_choices(choices))
-        turned = np.asarray(self.comparing.embed_choices(choices[::-1]))[::-1]
-        same = np.allclose(rows, turned, atol=TOLERANCE[self.dtype])
-        expect(
-            are_units(rows, len(choices), 1e-3) and same,
-            "a unit row a choice, in order",
-        )
+        are_rows = are_units(rows, len(choices), 1e-3)
+        expect(are_rows, "a unit row a choice", got=rows.shape)
+        turned = np.asarray(self.comparing.embed_choices(choices[::-1]))
+        same = np.allclose(rows, turned[::-1], atol=TOLERANCE[self.dtype])
+        expect(same, "rows in the order of the choices", got="others")
         self.needs("logits")
         self.needs("embedding")
         # a tower of several frames may weigh texts by what is shown

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # inverse penalties on features of one unit; of ten samples the least wins, of hundreds the middle
 STRENGTHS = tuple(10.0**power for power in range(-3, 5))
-FOLDS = 5  # default of scikit-learn
+FOLDS = 5  # default of scikit-learn's StratifiedKFold
 MOST_LEARNED = 500  # of a side: a logistic regression of more takes minutes
 IntPerSample = Int[np.ndarray, " sample"]
 Chosen = Int[np.ndarray, " chosen"]

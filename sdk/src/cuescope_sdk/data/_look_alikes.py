@@ -1,6 +1,6 @@
 """Which of some images look nearly alike, as frames of one video and copies of one photo do.
 
-Images are compared by a difference hash (Krawetz, 2013) of rows and of columns, in two ways. Are
+Images are compared by a difference hash (Krawetz's dHash) of rows and of columns, in two ways. Are
 neighbours in the data set's order more alike than others? That is a permutation test, and holds
 whatever style all images share. Are any two as good as the same? That is asked only of images that
 differ richly: of plain ones, two that were drawn independently may well be alike.
@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 
-SIDE = 8  # of the hash (Krawetz, 2013), which has two bits a cell
+# of the hash ("Kind of Like That" of the Hacker Factor blog), here with two bits a cell
+SIDE = 8
 MARGIN = 1  # grey levels: in plain areas, less than this is noise of the file format
 RUN = 4  # samples in a row: those nearer than this are neighbours
 # Shares of the median distance. Nine in ten photos that are saved anew or cropped by 4% are within

@@ -17,7 +17,8 @@ from cuescope_sdk.maths._maps import rank_pixels, upsample
 Direction = Literal["deletion", "insertion"]
 Fill = Literal["noise", "blur", "black", "grey", "white"]
 BLANKS: dict[str, int] = {"black": 0, "grey": 128, "white": 255}
-BLUR = 5 / 224  # standard deviation, of the shorter side: 5 of 224 pixels (RISE, 2018)
+# standard deviation, of the shorter side: 5 of 224 pixels in Evaluation.ipynb of RISE's authors
+BLUR = 5 / 224
 Pixels = UInt8[np.ndarray, "row col 3"]
 REMEMBERED_GROUNDS = 16  # a batch's worth of images, each with its fill
 

@@ -60,10 +60,7 @@ if TYPE_CHECKING:
         Recogniser as Recogniser,
         recognise as recognise,
     )
-    from cuescope_sdk.statistics._resampling import (
-        Bootstrap as Bootstrap,
-        exceeds_normal_draws as exceeds_normal_draws,
-    )
+    from cuescope_sdk.statistics._resampling import Bootstrap as Bootstrap
     from cuescope_sdk.statistics._tests import (
         SAME_CUE as SAME_CUE,
         Overlap as Overlap,
@@ -112,7 +109,7 @@ __getattr__, __dir__, __all__ = attach(
         "._ranked_gaps": ["GapTest"],
         "._ranks": ["Roc"],
         "._recogniser": ["Recognised", "Recogniser", "recognise"],
-        "._resampling": ["Bootstrap", "exceeds_normal_draws"],
+        "._resampling": ["Bootstrap"],
         "._tests": [
             "SAME_CUE",
             "Overlap",

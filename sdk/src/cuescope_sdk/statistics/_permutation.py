@@ -1,13 +1,13 @@
 """Tests that permute what was drawn together: whole groups, within strata."""
 
-from itertools import permutations, product
-from math import factorial, prod
+from itertools import permutations
+from math import factorial
 
 import numpy as np
 from jaxtyping import Int, Shaped
 from numpy.random import Generator
 
-from cuescope_sdk.statistics._groups import Groups, level_indices
+from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._resampling import (
     RESAMPLES,
     TIE,
@@ -19,7 +19,6 @@ from cuescope_sdk.statistics._shapes import (
     BoolSampleByCell,
     DrawByCell,
     IntOrderBySample,
-    IntPerGroup,
     IntPerSample,
     PerCell,
     PerSample,
@@ -40,32 +39,24 @@ def gap_p_values(
     groups: Groups,
     rng: Generator,
     *,
-    strata: IntPerSample | None = None,
     draws: int = DRAWS,
 ) -> PerCell:
     """One-sided p-values that values are lower where a feature is present, one a column.
 
-    Under the null the values of a group could have been another group's of the same stratum:
-    whole groups change places, in the order of their samples, and whatever is alike within a
-    group stays together. A group of another size is stretched to its place. A group that lies in
-    several strata moves within the one in which most of it is, by how much its values differ from
-    their strata's means. Exact for right and wrong answers of single groups (the hypergeometric
-    test of Fisher) and where there are few orders; else Monte Carlo with at most so many `draws`,
-    stopped where the p-value is known to about 14% (Besag and Clifford, 1991).
+    Under the null the values of a group could have been another group's: whole groups change
+    places, in the order of their samples, and whatever is alike within a group stays together. A
+    group of another size is stretched to its place. Exact for right and wrong answers of single
+    groups (the hypergeometric test of Fisher) and where there are few orders; else Monte Carlo with
+    at most so many `draws`, stopped where the p-value is known to about 14% (Besag and Clifford,
+    1991).
     """
     values = np.asarray(values, dtype=float)
-    if strata is None:
-        strata = np.zeros(len(values), dtype=int)
-    if groups.all_single and np.ptp(strata) == 0 and np.isin(values, (0.0, 1.0)).all():
+    if groups.all_single and np.isin(values, (0.0, 1.0)).all():
         return _fisher(values, present)
-    centred = np.array(present, dtype=np.float64)
-    residuals = values.copy()
-    # a stratum's own level says nothing of the feature
-    for part in level_indices(strata):
-        centred[part] -= centred[part].mean(axis=0)
-        residuals[part] -= residuals[part].mean()
+    centred = present - np.mean(present, axis=0)
+    residuals = values - values.mean()
     # at 5%, 0% to 6.0% of simulated audits raised an alarm (docs/statistics.md)
-    orders = GroupOrders(groups, groups.strata(strata))
+    orders = GroupOrders(groups)
     largest = max(np.abs(residuals).max(initial=0.0), 1.0)
     scale = np.abs(centred).sum(axis=0) * largest + 1.0
     # the same terms add up otherwise in another order, and a tie must count as one
@@ -85,9 +76,9 @@ def _fisher(values: PerSample, present: BoolSampleByCell) -> PerCell:
 
 
 class GroupOrders:
-    """Where each sample's value comes from, as whole groups change places within strata."""
+    """Where each sample's value comes from, as whole groups change places."""
 
-    def __init__(self, groups: Groups, stratum: IntPerGroup) -> None:
+    def __init__(self, groups: Groups) -> None:
         codes = groups.codes
         by_group = np.argsort(codes, kind="stable")  # samples, group after group
         self._sizes = np.bincount(codes, minlength=groups.count)
@@ -97,24 +88,19 @@ class GroupOrders:
         self._place[by_group] = np.arange(len(codes)) - starts
         self._by_group = by_group
         self._codes = codes
-        self._stratum = stratum
 
     @property
     def count(self) -> int:
         # 20! is far beyond ALL_ORDERS already, and larger ones only take time
-        return prod(
-            factorial(min(len(members), 20)) for members in level_indices(self._stratum)
-        )
+        return factorial(min(len(self._sizes), 20))
 
     def all(self) -> IntOrderBySample:
-        strata = level_indices(self._stratum)
-        orders = np.empty((self.count, len(self._sizes)), dtype=int)
-        choices = product(*map(permutations, strata))
-        orders[:, np.concatenate(strata)] = [np.concatenate(order) for order in choices]
-        return self._samples(orders)
+        orders = list(permutations(range(len(self._sizes))))
+        return self._samples(np.array(orders))
 
     def draw(self, count: int, rng: Generator) -> IntOrderBySample:
-        return self._samples(stratified_orders(self._stratum, count, rng))
+        one_stratum = np.zeros(len(self._sizes), dtype=int)
+        return self._samples(stratified_orders(one_stratum, count, rng))
 
     def _samples(self, orders: Int[np.ndarray, "order group"]) -> IntOrderBySample:
         source = orders.take(self._codes, axis=1)  # much faster than orders[:, codes]

@@ -209,9 +209,8 @@ class _Stratum:
     def __init__(self, values: PerSample, groups: Groups, rng: Generator) -> None:
         self._values = np.asarray(values, dtype=float)
         self._groups = groups
-        one_stratum = np.zeros(groups.count, dtype=int)
         # drawn once: the null's spread is judged by the same orders for every planted cue
-        self._orders = GroupOrders(groups, one_stratum).draw(PERMUTED, rng)
+        self._orders = GroupOrders(groups).draw(PERMUTED, rng)
 
     def smallest_drop(self, share: float, needed: float, rng: Generator) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""

@@ -5,7 +5,7 @@ units. `weights` say how a cue's gap comes from them: 1 / k of each unit in its 
 in its bottom. `stratum` numbers the units that may change places; None lets all of them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -179,16 +179,6 @@ class GapTest:
         unknown = np.full(len(gaps), np.nan)
         return cls(gaps, strength, unknown, expected, maxima=np.empty(0))
 
-    def against_random_rankings(
-        self,
-        rates: PerUnit,
-        k: int,
-        rng: Generator,
-    ) -> "GapTest":
-        """The same with the p-values that rankings by chance give: as many of them as cues."""
-        maxima = self.random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
-        return replace(self, p_value=maxima_p_values(self.gap, maxima))
-
     @staticmethod
     def random_maxima(
         rates: PerUnit,
@@ -232,13 +222,3 @@ def _draw_counts(
         chosen[:, level] = rng.hypergeometric(counts[:, level], others, wanted)
         wanted = wanted - chosen[:, level]
     return chosen
-
-
-def maxima_p_values(gaps: PerCue, maxima: PerDraw) -> PerCue:
-    """Share of draws whose largest gap reaches a cue's (Westfall and Young, 1993, single step).
-
-    The rates as they are count as one of the draws.
-    """
-    # Rates may be thirds: equal gaps may differ in the last bit, and a tie counts as reached.
-    reached = (maxima[:, None] >= gaps - TIE).sum(axis=0)
-    return np.asarray((1 + reached) / (1 + len(maxima)))

@@ -158,27 +158,3 @@ def permutation_p_value(
     if exact:  # among all orders is the observed one, which is not counted twice
         return reached / len(orders)
     return monte_carlo_p_value(reached, len(orders))
-
-
-# --------------------------------------------------------------------------------- normal draws
-
-
-def exceeds_normal_draws(
-    observed: float,
-    statistic: Callable[[Float[np.ndarray, "item part"]], float],
-    spread: Float[np.ndarray, " part"],
-    items: int,
-    rng: Generator,
-    *,
-    draws: int = 19,
-) -> bool:
-    """True if a statistic of points is above that of draws of one normal distribution, of each.
-
-    SigClust (Liu et al., 2008): so many items as were observed, whose parts are uncorrelated and
-    have the same `spread`. p is 1 / (1 + draws); the first draw that reaches it ends the test.
-    """
-    for _ in range(draws):
-        noise = rng.normal(size=(items, len(spread))) * spread
-        if statistic(noise) >= observed:
-            return False
-    return True

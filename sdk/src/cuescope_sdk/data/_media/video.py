@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 # A playlist in disguise could make ffmpeg open other files or addresses: containers only.
 _CONTAINERS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,asf,flv,ogg"
-DEFAULT_RATE = (
-    25  # frames a second, default of ffmpeg for raw streams that name no rate
-)
+# frames a second, default of `framerate` in ffmpeg's demuxers of raw video (libavformat/rawdec.c)
+DEFAULT_RATE = 25
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
 _PIXEL_BYTES = 30  # some twenty frames are decoded at a time, or kept to predict others
 _LARGEST = MAX_PIXELS * PIXEL_BYTES // _PIXEL_BYTES  # pixels: 8K passes
