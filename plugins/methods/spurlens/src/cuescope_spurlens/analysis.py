@@ -31,7 +31,6 @@ from cuescope_spurlens.scores import (
 )
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import Task
-from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.shapes import IntPerK, PerCue, PerK, PerUnit
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
 from cuescope_spurlens.spuriosity.units import unit_means
@@ -72,8 +71,8 @@ class CaseResult:
     gaps by what it sets aside: nothing (""), the object's "size", doubtful "labels", or both; the
     last decides. `q_value`, of the strongest cue, is corrected over all cases, and `plain_q` is the
     same where nothing is set aside. `baseline` is the mean largest gap of random rankings. `sizes`
-    are those of the objects, None where nothing tells them. `limit` is the smallest gap that would
-    have been found, and `apart` the finding in the units in which no cue was looked for.
+    are those of the objects, None where nothing tells them. `apart` is the finding in the units in
+    which no cue was looked for.
     """
 
     case: Case
@@ -84,7 +83,6 @@ class CaseResult:
     tests: Mapping[str, GapTest]
     baseline: float
     sizes: ObjectSizes | None
-    limit: float | None
     q_value: float = 1.0
     plain_q: float = 1.0
     finding: bool = False
@@ -223,11 +221,6 @@ class Results:
         return bool(answers.any()) and len(self.cases) <= self.level * deals
 
     @property
-    def limits(self) -> list[float]:
-        """The smallest gaps that would have been found, of the cases that have one, in order."""
-        return sorted(result.limit for result in self.cases if result.limit is not None)
-
-    @property
     def plain_cases(self) -> list[CaseResult]:
         """The cases whose images are shown as they are."""
         return [result for result in self.cases if not result.case.is_changed]
@@ -321,18 +314,6 @@ def score_case(
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
         tests[cause] = less.test(sure, draws, rng)
-    scores = unit_means(case.detections.scores[case.asked_rows], units)
-    limit = smallest_gap(
-        sure,
-        shows_cue(scores, ranked),
-        ranked,
-        # what Holm asks of the first of all cases
-        options.level / len(study.cases),
-        draws,
-        audit.rng("limit", case.task, case.label),
-        # beside an object the missing cue costs a yes; else the cue makes one
-        lowers=case.task == "recognition",
-    )
     return CaseResult(
         case=case,
         unit_rates=rates,
@@ -342,7 +323,6 @@ def score_case(
         tests=tests,
         baseline=float(maxima.mean()),
         sizes=sizes,
-        limit=limit,
     )
 
 
