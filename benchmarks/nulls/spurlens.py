@@ -204,7 +204,7 @@ def audit(
     if not beside:
         return Found(found, gap, np.empty(0))
     sides = zip(top, bottom, strict=True)
-    ends = [spurious_gap_interval(rates[up], rates[down], 0.95) for up, down in sides]
+    ends = [spurious_gap_interval(rates[up], rates[down]) for up, down in sides]
     return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]))
 
 

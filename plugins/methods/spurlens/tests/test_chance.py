@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk import Sample, generator
+from cuescope_sdk import generator
 from cuescope_sdk.statistics import GapTest, Groups
 from cuescope_spurlens.scores import RankedSides
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.labels import doubtful_labels
 from cuescope_spurlens.spuriosity.sizes import size_strata
-from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
+from cuescope_spurlens.spuriosity.units import unit_means, unit_rows
 
 
 def rng(name: str) -> np.random.Generator:
@@ -89,15 +89,6 @@ def test_units_have_their_rows_and_means() -> None:
     ]
     assert unit_means(np.ones((4, 2)), groups).shape == (3, 2)
     assert unit_rows(groups, np.array([2, 0])) == [3, 0, 2]
-
-
-def test_a_large_group_is_thinned_and_single_images_stay() -> None:
-    samples = [Sample(key=f"v{n}", frames=(), group="video") for n in range(9)]
-    samples += [Sample(key=f"s{n}", frames=()) for n in range(3)]
-    kept = thin_groups(samples, 4, rng("thin"))
-    assert sum(sample.group == "video" for sample in kept) == 4
-    assert [sample.key for sample in kept if sample.group is None] == ["s0", "s1", "s2"]
-    assert thin_groups(samples[9:], 1, rng("thin")) == tuple(samples[9:])
 
 
 # ----------------------------------------------------------------------------- size and labels

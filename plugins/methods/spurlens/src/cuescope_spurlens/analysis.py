@@ -20,7 +20,7 @@ from cuescope_spurlens.answers import (
     yes_probabilities,
     yes_rates,
 )
-from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.options import RANKINGS, SpurLensOptions
 from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
     RankedSides,
@@ -291,7 +291,6 @@ def score_case(
     draws: int,
 ) -> CaseResult:
     """The gaps of all cues of a case, and its null."""
-    options: SpurLensOptions = audit.options
     units = case.units.take(case.asked_rows)
     # shares of yes are shown; probabilities tell more, and are tested
     rates, sure = unit_rates(study.questions(case), answers, units)
@@ -299,12 +298,10 @@ def score_case(
     top, bottom = case.asked_sides
     interval = []
     for up, down in zip(rates[top], rates[bottom], strict=True):
-        interval.append(spurious_gap_interval(up, down, options.confidence))
+        interval.append(spurious_gap_interval(up, down))
     chance = audit.rng("chance", case.task, case.label)
     # the tables show the paper's random baseline beside each gap
-    maxima = GapTest.random_maxima(
-        rates, options.random_rankings, case.k, draws, chance
-    )
+    maxima = GapTest.random_maxima(rates, RANKINGS, case.k, draws, chance)
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
@@ -393,9 +390,7 @@ def measure_gap(
     kept = case.kept_units(rows)
     ranked = RankedSides(top[None], bottom[None], strata, kept)
     test = ranked.test(sure, draws, rng)
-    low, high = spurious_gap_interval(
-        rates[top], rates[bottom], audit.options.confidence
-    )
+    low, high = spurious_gap_interval(rates[top], rates[bottom])
     # one cue alone, so no choice is paid for: its p-value is the first
     return GapFigures(
         sides, rates[top], rates[bottom], low, high, float(test.p_value[0])
@@ -445,8 +440,9 @@ def most_questions(audit: Audit, candidates: Candidates) -> int:
     for image_set in candidates.image_sets:
         # One more than the cues, for the images apart in which a finding is measured.
         sides = 2 * (len(candidates.cues[image_set.label]) + 1)
-        # sides are of whole units, each of `per_group` images at most
-        most = min(len(image_set.samples), sides * candidates.k * options.per_group)
+        # sides are of whole units, of which the largest may be in them
+        sizes = np.sort(np.bincount(Groups.of(image_set.samples).codes))[::-1]
+        most = int(sizes[: sides * candidates.k].sum())
         images += most * (as_shown if image_set.task == "recognition" else 1)
     return images * len(question_templates(audit))
 

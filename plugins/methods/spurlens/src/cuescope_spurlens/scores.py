@@ -36,14 +36,13 @@ def spurious_gaps(rates: PerUnit, top: IntCueByK, bottom: IntCueByK) -> PerCue:
 def spurious_gap_interval(
     top: PerUnit,
     bottom: Float[np.ndarray, " other_unit"],
-    confidence: float,
 ) -> tuple[float, float]:
     """Interval of the mean rate of some units minus that of others."""
     values = np.concatenate([top, bottom])
     # `gap_intervals` is of those without a feature minus those with it.
     without = np.arange(len(values)) >= len(top)
     groups = Groups.single(len(values))
-    low, high = gap_intervals(values, without[:, None], groups, confidence=confidence)
+    low, high = gap_intervals(values, without[:, None], groups)
     return float(low[0]), float(high[0])
 
 
