@@ -228,7 +228,7 @@ def _variant(
     assert variant.move is not None
     moved = variant.move(base, mask)
     behind = asked if subset == "scale" else variant.move(asked, mask).image
-    return moved, behind, variant.editable(moved, "paper")
+    return moved, behind, variant.editable(moved)
 
 
 def _squeezed(image: np.ndarray, mask: np.ndarray, rng: np.random.Generator) -> Moved:

@@ -41,7 +41,6 @@ PUBLISHED = {"everywhere": True, "goal": "worst-group", "cost": 1.0}
 MITIGATORS: dict[str, tuple[type[Mitigator], dict[str, Any]]] = {
     "plain refit": (Refit, {}),
     "last-layer": (LastLayer, {}),
-    "last-layer, after a refit": (LastLayer, {"after_refit": True}),
     "last-layer, as published": (LastLayer, PUBLISHED),
     "dfr": (DFR, {}),
     "group-dro": (GroupDRO, {}),

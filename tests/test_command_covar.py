@@ -302,11 +302,6 @@ def without_mask() -> None:
         ),
         (
             None,
-            ("--keep", "objet"),
-            "--keep objet: expected one of paper, image, object. Did",
-        ),
-        (
-            None,
             ("-O", "tool.editr.shadow=1"),
             "-O tool.editr: no tool has this role here. Did you mean",
         ),
@@ -407,7 +402,7 @@ def test_a_killed_build_whose_pictures_were_changed(
     cuescope(*BUILD)
     before = content(folder)
     rows = CovarManifest.read(folder).rows
-    for name in ("covar.parquet", "croissant.json", "grid.png"):
+    for name in ("covar.parquet", "grid.png"):
         (folder / name).unlink(missing_ok=True)
     BuildFolder(folder, json.loads((folder / "build.json").read_text())).add(rows)
     journal = folder / ".journal.jsonl"

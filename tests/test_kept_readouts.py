@@ -29,11 +29,7 @@ PROMPTS = LearnedPrompts(
     epochs=1,
     steps=1,
     balance=0,
-    warm_up=0,
     learning_rate=1,
-    momentum=0,
-    weight_decay=0,
-    batch_size=1,
     seed=0,
 )
 

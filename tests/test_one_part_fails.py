@@ -326,8 +326,6 @@ LAST_STEPS = {
 LAST_STEPS_OF_REMEDY = {
     "cuescope_mitigation.figures.contrasts": "pictures of what changed",
     "cuescope_mitigation.verify.placebo_checks": f"checks of the remedy against {NAME}",
-    "cuescope_mitigation.verify.overall_check": "check of what the remedy costs",
-    "cuescope_mitigation.verify.moved_check": "check of other cues",
 }
 
 

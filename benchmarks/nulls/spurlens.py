@@ -20,7 +20,6 @@ from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.scores import RankedSides, spurious_gap_interval
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.labels import doubtful_labels
-from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.sizes import size_strata
 from cuescope_spurlens.spuriosity.units import unit_means
 
@@ -46,7 +45,6 @@ class Found:
     cues: dict[str, np.ndarray]
     gap: np.ndarray
     covered: np.ndarray  # of each cue, whether the interval holds the true gap, here 0
-    limit: float | None
 
     @property
     def last(self) -> np.ndarray:
@@ -183,7 +181,7 @@ def planted(
 def audit(
     images: Images, rng: np.random.Generator, k: int = K, *, beside: bool = True
 ) -> Found:
-    """As `score_case` judges a class; `beside` the test, its intervals and limit of detection."""
+    """As `score_case` judges a class; `beside` the test, its intervals."""
     units = images.groups
     scores = unit_means(images.scores, units)
     top, bottom = rank_images(scores, min(k, units.count // 2), rng)
@@ -204,12 +202,10 @@ def audit(
         found[cause] = np.flatnonzero(test.p_value <= LEVEL)
     gap = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
     if not beside:
-        return Found(found, gap, np.empty(0), None)
+        return Found(found, gap, np.empty(0))
     sides = zip(top, bottom, strict=True)
-    ends = [spurious_gap_interval(rates[up], rates[down], 0.95) for up, down in sides]
-    shows = shows_cue(scores[asked], ranked)
-    limit = smallest_gap(rates, shows, ranked, LEVEL, DRAWS, rng, lowers=True)
-    return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]), limit)
+    ends = [spurious_gap_interval(rates[up], rates[down]) for up, down in sides]
+    return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]))
 
 
 NULLS: dict[str, Callable[[np.random.Generator], Images]] = {
@@ -268,7 +264,7 @@ def main() -> None:
         covered = np.mean([result.covered for result in results[::10]])
         seconds = time.perf_counter() - start
         show(f"{found:.3f} | {plain:.3f} | {covered:.3f} | {name} ({seconds:.0f} s)")
-    show("found first | limit of detection (median) | row")
+    show("found first | row")
     for name, (draw, k) in PLANTED.items():
         if arguments.only not in name:
             continue
@@ -277,9 +273,7 @@ def main() -> None:
             rng = np.random.default_rng([seed, len(name)])
             results.append(audit(draw(rng), rng, k))
         found = np.mean([0 in result.last for result in results])
-        limits = [result.limit for result in results if result.limit is not None]
-        limit = f"{100 * np.median(limits):.0f}" if limits else "-"
-        show(f"{found:.2f} | {limit} | {name}")
+        show(f"{found:.2f} | {name}")
 
 
 if __name__ == "__main__":

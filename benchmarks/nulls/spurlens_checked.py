@@ -4,7 +4,7 @@
 
 The kitchens of `flawed_data.py` are ranked, tested and checked by SpurLens's own functions, and the
 engine's rule takes the stars. No detector and no model is asked: what they say is looked up by row.
-Left out are pictures, the limit of detection and the report, which decide nothing.
+Left out are pictures and the report, which decide nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -197,16 +197,13 @@ def audit_row(row: Row, seed: int) -> tuple[bool, bool]:
 
 @contextmanager
 def looked_up() -> Iterator[None]:
-    """Answers are looked up, and no limit of detection is measured."""
+    """Answers are looked up."""
     with ExitStack() as patches:
         # a row is asked about by its share of yes: both of these read it from there
         for module in (analysis, verify):
             patches.enter_context(patch.object(module, "yes_rates", rates_of))
         patches.enter_context(patch.object(analysis, "yes_probabilities", rates_of))
         patches.enter_context(patch.object(analysis, "ask_more", keep_answers))
-        patches.enter_context(
-            patch.object(analysis, "smallest_gap", lambda *_, **__: None)
-        )
         yield
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from cuescope_sdk import generator
 from cuescope_sdk.statistics import GapTest
-from cuescope_sdk.statistics._ranked_gaps import gap_moments, gap_weights, shuffled_gaps
+from cuescope_sdk.statistics._ranked_gaps import gap_weights, shuffled_gaps
 
 
 def rng(name: str) -> np.random.Generator:
@@ -38,29 +38,6 @@ def test_units_change_places_within_their_stratum_alone() -> None:
     assert (test.strength.tolist(), test.p_value.tolist()) == ([0.0], [1.0])
 
 
-def test_the_spread_without_drawing_is_that_of_all_deals() -> None:
-    """Of two overlapping cues, in strata of three units and of two."""
-    stratum = np.array([0, 1, 0, 1, 0])
-    rates = np.array([0, 1 / 3, 2 / 3, 1, 1])
-    sides = np.array([[0, 1], [1, 2]]), np.array([[2, 3], [3, 4]])
-    weights = gap_weights(*sides, 5)
-    deals = []
-    for first in permutations((0, 2, 4)):
-        for second in permutations((1, 3)):
-            order = np.empty(5, dtype=int)
-            order[[0, 2, 4]] = first
-            order[[1, 3]] = second
-            deals.append(weights @ rates[order])
-    of_both = np.stack([rates, rates])
-    mean, variance = gap_moments(of_both, weights, stratum)
-    assert mean == pytest.approx(np.mean(deals, axis=0))
-    assert variance == pytest.approx(np.var(deals, axis=0))
-    drawn = GapTest.of(rates, *sides, 20_000, rng("spread"), stratum=stratum)
-    undrawn = GapTest.undrawn(of_both, *sides, 20_000, stratum=stratum)
-    assert undrawn.strength == pytest.approx(drawn.strength, rel=0.02)
-    assert undrawn.gap == pytest.approx(drawn.gap)
-
-
 def test_units_that_do_not_count_have_no_weight() -> None:
     kept = np.array([True, False, True, True])
     weights = gap_weights(
@@ -75,7 +52,6 @@ def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
     sides = np.array([[0, 1]]), np.array([[2, 3]])
     test = GapTest.of(np.full(4, rate), *sides, 50, rng("alike"))
     assert test.p_value.tolist() == [1.0]
-    assert GapTest.undrawn(np.full((1, 4), rate), *sides, 50).strength.tolist() == [0.0]
 
 
 def test_random_rankings_are_draws_without_replacement() -> None:

@@ -59,7 +59,7 @@ from cuescope.cli.printing import calls, prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.terminal import stdout
 from cuescope.cue_names import give_names, read_names, renamed
-from cuescope.expected_samples import ShownCue, expected_samples, shown_cues
+from cuescope.expected_samples import expected_samples
 from cuescope.held_out import (
     Folds,
     HeldOut,
@@ -132,7 +132,6 @@ __all__ = [
     "MODEL",
     "ROLES",
     "RUNS",
-    "ShownCue",
     "Allow",
     "AsJson",
     "Asked",
@@ -226,7 +225,6 @@ __all__ = [
     "share_of_part",
     "show_plan",
     "show_report",
-    "shown_cues",
     "source_of",
     "spread",
     "stdout",

@@ -1,7 +1,6 @@
 """What is learned without a part of the data is measured there."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ def test_a_cue_is_measured_where_a_run_has_found_it_that_has_not_seen_the_sample
     common: dict[str, Any] = {
         "audit": None,
         "options": None,
-        "report": SimpleNamespace(names={}),
         "router": None,
         "samples": samples,
         "outcomes": list("abcd"),
@@ -39,10 +37,8 @@ def test_a_cue_is_measured_where_a_run_has_found_it_that_has_not_seen_the_sample
         return Parts(
             **common,
             cues=cues,
-            shows_feature=shows,
+            shows=shows,
             fitted=np.array([key in fitted for key in "abcd"]),
-            features=[cue.feature for cue in cues],
-            columns=tuple(range(len(cues))),
             judged=np.ones((4, len(cues)), bool),
         )
 

@@ -15,7 +15,7 @@ from cuescope_mitigation.scores import (
     shuffle_within,
 )
 from cuescope_mitigation.trials import Cue
-from cuescope_mitigation.verify import kept_check, placebo_checks
+from cuescope_mitigation.verify import placebo_checks
 from cuescope_sdk import Feature
 from cuescope_sdk.statistics import Groups
 
@@ -151,12 +151,6 @@ EQUAL = Control(gain=GAIN, beyond=NOT_MORE, groups=CHANCE, groups_beyond=NOT_MOR
 # it gains as much where the cue is, and pays for it elsewhere
 COSTLY = Control(gain=GAIN, beyond=NOT_MORE, groups=HARM, groups_beyond=MORE)
 
-KEPT_CHECKS = {
-    (BEATEN, GAIN): ["refuted"],
-    (EQUAL, GAIN): ["supported"],
-    (BEATEN, CHANCE): ["inconclusive"],
-}
-
 
 @pytest.mark.parametrize(
     ("changes", "verdict"),
@@ -178,11 +172,6 @@ KEPT_CHECKS = {
         ({"present": HARM}, "harms"),
         ({"random": None}, "not tried"),
         ({"present": None}, "too few"),
-        # what was measured is of parts of the data, and what is kept is of all
-        ({"kept": BEATEN}, "not kept"),
-        ({"kept": BEATEN, "refit": EQUAL}, "not kept"),
-        ({"kept": EQUAL}, "helps"),
-        ({"kept": BEATEN, "present": CHANCE}, "no gain shown"),
     ],
 )
 def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
@@ -200,12 +189,6 @@ def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
     assert ("last layer +50" in sentence) == (row.refit in (EQUAL, COSTLY))
     is_credited = verdict == "helps" and row.shifted is EQUAL
     assert ("A shift of all answers may gain as much where" in sentence) == is_credited
-    assert ("do not count on it" in sentence) == (verdict == "not kept")
-    told = row.kept is not None and row.present is GAIN
-    assert ("70% of these 50 samples, which it has seen" in sentence) == told
-    assert [each.verdict for each in kept_check(row)] == KEPT_CHECKS.get(
-        (row.kept, row.present), []
-    )
 
 
 def test_too_few_on_a_side_are_named_by_their_side() -> None:

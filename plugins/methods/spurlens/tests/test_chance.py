@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk import Sample, generator
+from cuescope_sdk import generator
 from cuescope_sdk.statistics import GapTest, Groups
 from cuescope_spurlens.scores import RankedSides
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.labels import doubtful_labels
-from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.sizes import size_strata
-from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
+from cuescope_spurlens.spuriosity.units import unit_means, unit_rows
 
 
 def rng(name: str) -> np.random.Generator:
@@ -92,15 +91,6 @@ def test_units_have_their_rows_and_means() -> None:
     assert unit_rows(groups, np.array([2, 0])) == [3, 0, 2]
 
 
-def test_a_large_group_is_thinned_and_single_images_stay() -> None:
-    samples = [Sample(key=f"v{n}", frames=(), group="video") for n in range(9)]
-    samples += [Sample(key=f"s{n}", frames=()) for n in range(3)]
-    kept = thin_groups(samples, 4, rng("thin"))
-    assert sum(sample.group == "video" for sample in kept) == 4
-    assert [sample.key for sample in kept if sample.group is None] == ["s0", "s1", "s2"]
-    assert thin_groups(samples[9:], 1, rng("thin")) == tuple(samples[9:])
-
-
 # ----------------------------------------------------------------------------- size and labels
 
 
@@ -176,43 +166,3 @@ def test_a_detector_that_cannot_speak_of_labels_says_so(
 
 
 # ------------------------------------------------------------------------ what could be missed
-
-
-def drawn_class(gap: float, source: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """K-scores of 8 cues in 200 images, and answers that are all no but for the first cue."""
-    there = source.random((200, 8)) < 0.5
-    scores = there * source.uniform(0.3, 1, there.shape)
-    return scores, (there[:, 0] & (source.random(200) < gap)).astype(float)
-
-
-def test_the_limit_holds_where_all_answers_are_alike() -> None:
-    """By the null of answers that are all no, a gap of 2 points would have been found."""
-    source = rng("alike")
-    scores, rates = drawn_class(0.0, source)
-    ranked = RankedSides(*rank_images(scores, 50, source))
-    limit = smallest_gap(
-        rates,
-        shows_cue(scores, ranked),
-        ranked,
-        0.05,
-        400,
-        source,
-        lowers=False,
-    )
-    assert limit is not None
-    found = 0
-    for _ in range(100):
-        scores, rates = drawn_class(limit, source)
-        found += judged(scores, rates, 50, source)[0][0] <= 0.05
-    # 80%, by 100 planted cues
-    assert 65 <= found <= 96
-
-
-def test_units_that_show_a_cue_lie_beyond_the_middle_of_its_ends() -> None:
-    scores = np.array([[0.9, 0.5], [0.5, 0.5], [0.2, 0.5], [0.0, 0.0]])
-    ranked = RankedSides(np.array([[0, 1], [0, 1]]), np.array([[2, 3], [2, 3]]))
-    # the second cue has its one score at both ends, and is there
-    assert shows_cue(scores, ranked).T.tolist() == [
-        [True, True, False, False],
-        [True, True, True, False],
-    ]

@@ -158,9 +158,9 @@ def test_gap_is_the_difference_of_the_means() -> None:
 
 
 def test_interval_of_a_gap_holds_it_and_has_width() -> None:
-    low, high = spurious_gap_interval(np.ones(30), np.zeros(30), 0.95)
+    low, high = spurious_gap_interval(np.ones(30), np.zeros(30))
     assert 0.75 < low < high <= 1
-    low, high = spurious_gap_interval(np.full(40, 2 / 3), np.full(40, 2 / 3), 0.95)
+    low, high = spurious_gap_interval(np.full(40, 2 / 3), np.full(40, 2 / 3))
     assert low < 0 < high
     assert high == pytest.approx(-low)
 

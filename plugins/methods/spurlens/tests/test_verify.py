@@ -60,7 +60,7 @@ def test_a_gap_that_was_luck_does_not_pass_in_other_images() -> None:
         up, down = rates[200:240], rates[240:280]
         both, sides_of_cue = np.concatenate([up, down]), np.arange(80).reshape(2, 1, 40)
         test = GapTest.of(both, *sides_of_cue, 199, source)
-        low, high = spurious_gap_interval(up, down, 0.95)
+        low, high = spurious_gap_interval(up, down)
         p_value = float(test.p_value[0])
         apart = GapFigures(
             (np.arange(40), np.arange(40, 80)), up, down, low, high, p_value

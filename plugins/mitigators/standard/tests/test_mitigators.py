@@ -36,11 +36,6 @@ class TestLastLayer(MitigatorContract):
     plugin = LastLayer
 
 
-class TestLastLayerAfterRefit(MitigatorContract):
-    plugin = LastLayer
-    options = {"after_refit": True}
-
-
 class TestRefit(MitigatorContract):
     plugin = Refit
 
@@ -286,20 +281,6 @@ def test_a_group_that_is_too_small_is_one_line() -> None:
         contract.build().fit(contract.task())
 
 
-def test_after_a_refit_samples_without_a_cue_are_answered_by_it() -> None:
-    contract: Any = TestLastLayerAfterRefit()
-    task = contract.task()
-    both, refit = contract.build().fit(task), TestRefit().build().fit(task)
-    trials = trials_of(task, task.targets >= 0)
-    cues = np.array(task.router.best(trials, contract.ask))
-    answers = [
-        np.stack([answer.logits for answer in learned.answer(trials, contract.ask)])
-        for learned in (both, refit)
-    ]
-    differs = np.abs(answers[0] - answers[1]).max(axis=1)
-    assert differs[cues < 0].max() < 1e-9 < differs[cues >= 0].max()
-
-
 def birds_and_fruit(rng: np.random.Generator, others: int) -> Task:
     """160 samples; a cue of 14 birds and of some other fruit makes the model say fruit.
 
@@ -477,20 +458,15 @@ def test_a_warning_of_the_cue_helps_and_of_another_thing_does_not() -> None:
     assert elsewhere < before + 0.1
 
 
-def test_ways_are_weighted_by_what_their_answers_tell() -> None:
+def test_the_way_whose_answers_tell_most_is_taken() -> None:
     contract = others()
     task = contract.task()
-    learned = contract.build().fit(task).learned
-    weight = dict(zip(learned.ways, learned.weights, strict=True))
-    assert sum(weight.values()) == pytest.approx(1)
     # where the red corner decides, all answers are alike
-    assert sum(weight.get(way, 0) for way in NAMED) > 0.9
+    assert contract.build().fit(task).way in NAMED
     before, after = right_where_misled(contract, task)
     assert after > before + 0.5
-    turned = others(ways=("spurious-list", "plain")).build().fit(task).learned
-    assert turned.weights[turned.ways.index("spurious-list")] > 0.9
-    mild = others(sharpness=0.01)
-    assert set(mild.build().fit(task).learned.ways) == set(WAYS)
+    turned = others(ways=("spurious-list", "plain")).build().fit(task)
+    assert turned.way == "spurious-list"
 
 
 def test_information_is_that_of_samples_and_answers() -> None:
@@ -504,33 +480,30 @@ def test_information_is_that_of_samples_and_answers() -> None:
 
 
 def test_each_way_asks_what_it_says() -> None:
-    contract, asked = (
-        others(ways=("dual", "spurious-list"), sharpness=0.01),
-        list[Trial](),
-    )
+    contract = others()
     task = contract.task()
-
-    def ask(trials: Sequence[Trial]) -> list[Response]:
-        asked.extend(trials)
-        return contract.ask(trials)  # type: ignore[no-any-return]
-
-    learned = contract.build().fit(task)
     trial = trials_of(task, task.shows[:, 0])[0]
     open_question = replace(
         trial.sample, question="Is it {red}?", choices=(), label=None
     )
-    [answer] = learned.answer(
-        [replace(trial, sample=open_question, outputs=frozenset({"text"}))], ask
-    )
-    assert answer.text is not None
-    assert answer.logits is answer.embedding is None
-    questions = {each.sample.question for each in asked}
-    assert "Describe this video: what is in it, and where?" in questions
-    assert any(q and q.startswith("You said of this video:") for q in questions)
-    assert any(q and q.startswith(f"{CUE}: these often go with") for q in questions)
-    assert all("logits" not in each.outputs for each in asked)
-    # the frames that tell the cue are embedded with it, too
-    assert sum("Is it {red}?" in str(question) for question in questions) == 3
+    asked = list[str]()
+    for way in WAYS:
+
+        def ask(trials: Sequence[Trial]) -> list[Response]:
+            wanted = [each for each in trials if each.outputs != {"embedding"}]
+            assert all("logits" not in each.outputs for each in wanted)
+            asked.extend(str(each.sample.question) for each in wanted)
+            return contract.ask(trials)  # type: ignore[no-any-return]
+
+        learned = others(ways=(way,)).build().fit(task)
+        [answer] = learned.answer(
+            [replace(trial, sample=open_question, outputs=frozenset({"text"}))], ask
+        )
+        assert answer.text is not None
+        assert answer.logits is answer.embedding is None
+    assert "Describe this video: what is in it, and where?" in asked
+    assert any(each.startswith("You said of this video:") for each in asked)
+    assert any(each.startswith(f"{CUE}: these often go with") for each in asked)
 
 
 def test_cues_with_a_name_are_warned_of_beside_one_without() -> None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         dose_response as dose_response,
     )
     from cuescope_sdk.statistics._estimate import Estimate as Estimate
-    from cuescope_sdk.statistics._gain_plan import GainPlan as GainPlan
     from cuescope_sdk.statistics._groups import Groups as Groups
     from cuescope_sdk.statistics._intervals import (
         change_interval as change_interval,
@@ -90,7 +89,6 @@ __getattr__, __dir__, __all__ = attach(
             "dose_response",
         ],
         "._estimate": ["Estimate"],
-        "._gain_plan": ["GainPlan"],
         "._groups": ["Groups"],
         "._intervals": [
             "change_interval",

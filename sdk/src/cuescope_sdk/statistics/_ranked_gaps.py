@@ -85,31 +85,6 @@ def shuffled_gaps(
     return np.concatenate(gaps)
 
 
-def gap_moments(
-    rates: CueByUnit,
-    weights: CueByUnit,
-    stratum: IntPerUnit | None,
-) -> tuple[PerCue, PerCue]:
-    """Mean and variance of each gap over all deals of its rates within the strata.
-
-    A gap is linear in the rates that are dealt (Strasser and Weber, 1999, theorem 2.3).
-    """
-    if stratum is None:
-        stratum = np.zeros(rates.shape[1], dtype=int)
-    member = np.eye(stratum.max() + 1)[stratum]
-    count = member.sum(axis=0)
-    sums = []
-    squares = []
-    for values in (weights, rates):
-        means = values @ member / np.maximum(count, 1)
-        sums.append(means * count)
-        squares.append(np.square(values - means[:, stratum]) @ member)
-    mean = sums[0] * sums[1] / np.maximum(count, 1)
-    # a unit alone in its stratum stays where it is
-    variance = squares[0] * squares[1] / np.maximum(count - 1, 1)
-    return mean.sum(axis=1), variance.sum(axis=1)
-
-
 @dataclass(frozen=True, eq=False)
 class GapTest:
     """Test of each cue: its `gap` beyond what the strata make, and in deviations of chance.
@@ -153,31 +128,6 @@ class GapTest:
         dealt = np.round(dealt / spread, DIGITS)
         p_value = step_down_max(strength, dealt)
         return cls(gaps, strength, p_value, expected, dealt.max(axis=1))
-
-    @classmethod
-    def undrawn(
-        cls,
-        rates: CueByUnit,
-        top: IntPerSide,
-        bottom: IntPerSide,
-        draws: int,
-        *,
-        stratum: IntPerUnit | None = None,
-        kept: Bool[np.ndarray, " unit"] | None = None,
-    ) -> "GapTest":
-        """Result of `of` by so many draws, without one: there are no p-values and no maxima.
-
-        Each cue has rates of its own.
-        """
-        weights = gap_weights(top, bottom, rates.shape[1], kept)
-        expected, variance = gap_moments(rates, weights, stratum)
-        # without strata no gap is set aside
-        if stratum is None:
-            expected = np.zeros(len(weights))
-        gaps = (weights * rates).sum(axis=1) - expected
-        strength = np.round(gaps / _spread(draws * variance, gaps, draws), DIGITS)
-        unknown = np.full(len(gaps), np.nan)
-        return cls(gaps, strength, unknown, expected, maxima=np.empty(0))
 
     @staticmethod
     def random_maxima(

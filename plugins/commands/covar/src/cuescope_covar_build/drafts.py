@@ -11,7 +11,7 @@ from cuescope_covar_build.lists import Background
 from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
-from cuescope_covar_build.variants import Keeps, Variant
+from cuescope_covar_build.variants import Variant
 from cuescope_sdk import Frame, ImageEdit, PluginError, derive
 from cuescope_sdk.data import CovarManifest
 from cuescope_sdk.editing import CachedEditor
@@ -93,7 +93,7 @@ def with_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
             _ask_for_view(draft, recipe.viewpoint_editor)
         else:
             moved = variant.move(first.image, source.mask)
-            _move(draft, moved, source.mask, recipe.keeps)
+            _move(draft, moved, source.mask)
         drafts.append(draft)
     return drafts
 
@@ -107,7 +107,7 @@ def _ask_for_view(draft: Draft, editor: NamedEditor | None) -> None:
     draft.edit = ImageEdit(draft.base, draft.prompt, None, draft.seed)
 
 
-def _move(draft: Draft, moved: Moved, mask: Mask, keeps: Keeps) -> None:
+def _move(draft: Draft, moved: Moved, mask: Mask) -> None:
     """Make it the moved picture, of which the border may be to paint; `mask` is as it was."""
     variant = draft.variant
     draft.image = moved.image
@@ -120,7 +120,7 @@ def _move(draft: Draft, moved: Moved, mask: Mask, keeps: Keeps) -> None:
         zoom = abs(np.linalg.det(moved.matrix[:, :2]))
         share = float(moved.mask.sum() / (mask.sum() * zoom))
         draft.parameters["object_share"] = round(min(1.0, share), 4)
-    editable = variant.editable(moved, keeps)
+    editable = variant.editable(moved)
     # painting it would be paid for and thrown away
     if not moved.mask.any():
         draft.dropped = GONE

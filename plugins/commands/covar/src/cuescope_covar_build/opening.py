@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 from cuescope.application import ROLES, build_tool, by_role, pairs
 from cuescope_covar_build.building import Builder
 from cuescope_covar_build.composite import Composite
-from cuescope_covar_build.croissant import write_croissant
 from cuescope_covar_build.files import BuildFolder
 from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.grid import write_grid
@@ -16,7 +15,6 @@ from cuescope_covar_build.options import BuildOptions
 from cuescope_covar_build.quality import Judges
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Sources, choose_samples
-from cuescope_covar_build.variants import Keeps
 from cuescope_sdk import (
     Context,
     Dataset,
@@ -67,7 +65,6 @@ class OpenBuild:
         manifest = CovarManifest(rows, self.choices)
         with folder.telling():
             manifest.write(folder.folder)
-            write_croissant(folder.folder, rows)
             write_grid(folder.folder, rows)
         # last: a kill before this leaves the journal to go on from
         folder.finish()
@@ -80,7 +77,6 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     Raises UserError for a word that does not fit.
     """
     # words first: a typo is told before anything is opened
-    keeps = parse_keeps(options.keep)
     scales = parse_scales(options.scales)
     tools = Tools.of(options)
     backgrounds = read_backgrounds(options.backgrounds)
@@ -122,7 +118,6 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
         viewpoint_editor=viewpoint_editor,
         segmenter=segmenter,
         scales=scales,
-        keeps=keeps,
         seed=options.seed,
         licence=options.licence,
     )
@@ -158,7 +153,6 @@ def _settings(
         "segmenter": getattr(recipe.segmenter, "fingerprint", None),
         "instruction": options.instruction,
         "scales": recipe.scales,
-        "keep": recipe.keeps,
         "side": options.side,
         "licence": options.licence,
         "keep_all": options.keep_all,
@@ -230,19 +224,6 @@ class Tools:
         if not getattr(tool, "instant", False):
             tool = cached_editor(tool, context)
         return NamedEditor(spec, fingerprint, tool, pasting)
-
-
-def parse_keeps(text: str) -> Keeps:
-    """Raises UserError for a word that is none of `Keeps`."""
-    words: tuple[Keeps, ...] = get_args(Keeps)
-    for word in words:
-        if word == text:
-            return word
-    raise UserError(
-        f"--keep {text}",
-        expected=f"one of {', '.join(words)}",
-        remedy=nearest(text, words),
-    )
 
 
 def parse_scales(text: str) -> tuple[float, ...]:

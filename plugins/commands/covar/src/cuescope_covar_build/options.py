@@ -84,14 +84,6 @@ class BuildOptions:
         str,
         Option(metavar="LIST", help="How many times smaller the object gets."),
     ] = "1.5,2,4,8"
-    keep: Annotated[
-        str,
-        Option(
-            metavar="WHAT",
-            help="What stays of an image that is moved, turned or shrunk: `image`, `object`, or "
-            "`paper`: the image, and of a shrunken one the object.",
-        ),
-    ] = "paper"
     side: Annotated[
         int | None,
         Option(min=32, help="Shrink photos whose longer side has more pixels."),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.sources import Source
-from cuescope_covar_build.variants import SCALES, VIEWS, Keeps, Variant, variants
+from cuescope_covar_build.variants import SCALES, VIEWS, Variant, variants
 from cuescope_sdk import ImageEditor, Segmenter, generator
 
 
@@ -37,7 +37,6 @@ class Recipe:
     viewpoint_editor: NamedEditor | None = None
     segmenter: Segmenter | None = None
     scales: tuple[float, ...] = SCALES
-    keeps: Keeps = "paper"
     seed: int = 0
     licence: str = ""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,6 @@ VIEWPOINTS = (
     "from behind on its left",
     "from behind on its right",
 )
-# What stays of an image when it was moved, turned or shrunk: all of it, or the object alone. The
-# paper fills the border of a moved or turned image, and all but the object of a shrunken one.
-Keeps = Literal["paper", "image", "object"]
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,12 @@ class Variant:
     resampled: bool = False
     instruction: str = ""
 
-    def editable(self, moved: Moved, keeps: Keeps) -> Mask:
-        """Where an editor is to paint; nowhere for a flip and a crop."""
-        if moved.known.all() and self.subset != "scale":
-            return np.zeros_like(moved.known)
-        is_scale_of_paper = keeps == "paper" and self.subset == "scale"
-        keeps_object_alone = keeps == "object" or is_scale_of_paper
-        return ~moved.mask if keeps_object_alone else ~moved.known
+    def editable(self, moved: Moved) -> Mask:
+        """Where an editor is to paint; nowhere for a flip and a crop.
+
+        It fills the border of a moved or turned image, and all but the object of a shrunken one.
+        """
+        return ~moved.mask if self.subset == "scale" else ~moved.known
 
 
 def variants(

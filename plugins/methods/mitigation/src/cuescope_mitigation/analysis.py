@@ -25,7 +25,6 @@ Verdict = Literal[
     "no better than random cues",
     "no better than a refit",
     "not tried",
-    "not kept",
     "too few",
 ]
 
@@ -57,9 +56,8 @@ class Row:
 
     `n` measured samples show the cue and `others` do not.
     `groups` is of all groups of label, with and without the cue, each of which counts the same;
-    `random`, `shifted` and `refit` are the controls. `kept` is the remedy that is kept, where it is
-    another one than those that were measured. `recall` is how well the cue is recognised, None
-    where that is not known.
+    `random`, `shifted` and `refit` are the controls. `recall` is how well the cue is recognised,
+    None where that is not known.
     """
 
     cue: Cue
@@ -74,13 +72,7 @@ class Row:
     random: Control | None = None
     shifted: Control | None = None
     refit: Control | None = None
-    kept: Control | None = None
     recall: Recall | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether what is kept does as much as what was measured, as far as anybody can tell."""
-        return self.kept is None or self.kept.beyond.low <= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +84,6 @@ class Results:
     overall: Change
     overall_shift: float
     overall_refit: float | None
-    overall_kept: float | None
     precision: Precision
 
 
@@ -114,14 +105,12 @@ def measure(comparison: Comparison) -> Results:
     alone = replace(precision, confidence=parts.options.confidence)
     overall = alone.change(before, comparison.after, everything)
     refit = comparison.refit
-    kept = comparison.kept
     return Results(
         comparison,
         rows,
         overall,
         overall_shift=float(comparison.shifted.mean()),
         overall_refit=None if refit is None else float(refit.mean()),
-        overall_kept=None if kept is None else float(kept.mean()),
         precision=precision,
     )
 
@@ -177,7 +166,6 @@ def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Ro
         random=control(comparison.random),
         shifted=control(comparison.shifted if moves else None),
         refit=control(comparison.refit),
-        kept=control(comparison.kept),
     )
     return replace(row, verdict=verdict_of(row))
 
@@ -222,9 +210,6 @@ def verdict_of(row: Row) -> Verdict:
         return "harms"
     if gain.low <= 0:
         return "no gain shown"
-    # what nobody can use is no remedy, whatever its reason
-    if not row.is_kept:
-        return "not kept"
     # a shift needs no cue at all: it is asked about first
     if row.shifted is not None and only_moves(row, row.shifted):
         return "no better than a shift"
@@ -247,34 +232,6 @@ def only_moves(row: Row, shifted: Control) -> bool:
     """
     is_repair = row.groups is not None and row.groups.low > 0
     return shifted.beyond.low <= 0 and not is_repair
-
-
-def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
-    """The gap of each other feature of the run on each label, where both sides have samples."""
-    comparison = results.comparison
-    parts = comparison.parts
-    # of many pairs, none of which is a finding: nothing is corrected
-    alone = replace(results.precision, confidence=parts.options.confidence)
-    cues = {(cue.feature.key, cue.label) for cue in parts.cues}
-    gaps = []
-    for column, feature in enumerate(parts.features):
-        shown = comparison.shows_feature[:, column]
-        name = parts.names[feature.key]
-        for number, label in enumerate(parts.labels):
-            labelled = comparison.targets == number
-            present = labelled & shown
-            without = labelled & ~shown
-            if min(present.sum(), without.sum()) < parts.options.least:
-                continue
-            # the cues themselves stand in the first table
-            if (feature.key, label) in cues or (feature.key, None) in cues:
-                continue
-            gap = alone.gap_change(
-                comparison.before, comparison.after, without, present
-            )
-            gaps.append((name, label, gap))
-    # what grew most comes first: the check names that one
-    return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)
 
 
 def points(value: float) -> str:

@@ -24,7 +24,6 @@ from cuescope_mitigation.trials import (
     compare,
     cues_of,
     frame_keys,
-    logits_with,
     measured_features,
     note_subject,
     part_of,
@@ -33,7 +32,6 @@ from cuescope_mitigation.trials import (
     task_of,
 )
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, StoredRun, UserError
-from cuescope_sdk.mitigation import Mitigator
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Overlap
 from cuescope_sdk.stills import FrameId
@@ -107,7 +105,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts | Folds:
         "parts",
         f"findings: {counts} in {count_of(len(runs), 'runs')}, each of which left one part of "
         f"{count_of(len(samples), 'samples')} out; there the remedy is measured that was "
-        "learned of the others",
+        "learned of the others; the one that is kept is learned of all of them",
     )
     if missed := len(samples) - len(joined.samples):
         audit.note(
@@ -205,16 +203,8 @@ def in_one(
     cues: Sequence[Cue],
     columns: Sequence[Sequence[int]],
 ) -> Parts:
-    """The measured samples of all parts, with cues in columns; then all features of the whole run.
-
-    By the latter it is seen whether another feature takes a cue's place.
-    """
-    keys = {cue.feature.key for cue in cues}
-    others = [
-        row for row, feature in enumerate(whole.features) if feature.key not in keys
-    ]
-    row_of = {sample.key: row for row, sample in enumerate(whole.samples)}
-    shows: list[Bool[np.ndarray, "sample feature"]] = []
+    """The measured samples of all parts, with the cues of all runs."""
+    shows: list[Bool[np.ndarray, "sample cue"]] = []
     judged: list[Bool[np.ndarray, "sample cue"]] = []
     # by fold: a part is judged by its own cues alone
     for part, of_part in zip(parts, columns, strict=True):
@@ -222,12 +212,10 @@ def in_one(
         count = int(measured.sum())
         shown = np.zeros((count, len(cues)), bool)
         known = np.zeros((count, len(cues)), bool)
-        for column, feature in zip(of_part, part.columns, strict=True):
-            shown[:, column] = part.shows_feature[measured, feature]
-            # a cue that a fold did not find is not judged there, which is not the same as absent
-            known[:, column] = True
-        rows = [row_of[sample.key] for sample in compress(part.samples, measured)]
-        shows.append(np.hstack([shown, whole.shows_feature[np.ix_(rows, others)]]))
+        shown[:, of_part] = part.shows[measured]
+        # a cue that a fold did not find is not judged there, which is not the same as absent
+        known[:, of_part] = True
+        shows.append(shown)
         judged.append(known)
     recalls = [Recall(0, 0) for _ in cues]
     for part, of_part in zip(parts, columns, strict=True):
@@ -242,15 +230,10 @@ def in_one(
         cues=cues,
         samples=samples,
         outcomes=list(chain.from_iterable(outcomes)),
-        shows_feature=np.vstack(shows),
+        shows=np.vstack(shows),
         # frames are told part by part, in `shown_features`
         log_odds=(),
         fitted=np.zeros(len(samples), bool),
-        features=[
-            *(cue.feature for cue in cues),
-            *(whole.features[row] for row in others),
-        ],
-        columns=tuple(range(len(cues))),
         judged=np.vstack(judged),
         recalls=recalls,
     )
@@ -276,6 +259,11 @@ def compare_folds(folds: Folds) -> Comparison:
     of_parts = [compare(replace(part, options=unsaved)) for part in folds.parts]
     # all parts have the same mitigator, built anew
     first = of_parts[0]
+    whole = folds.whole
+    if whole.options.save is not None:
+        words = [cue.word for cue in whole.cues]
+        task = task_of(whole, whole.shows, whole.router, words)
+        save(whole, first.mitigator.fit(task))
 
     def all_of(name: str) -> Float[np.ndarray, "sample ..."]:
         return np.concatenate([getattr(part, name) for part in of_parts])
@@ -296,28 +284,7 @@ def compare_folds(folds: Folds) -> Comparison:
         random=of_control("random"),
         shifted=all_of("shifted"),
         refit=of_control("refit"),
-        kept=keep(folds, first.mitigator),
     )
-
-
-def keep(folds: Folds, mitigator: Mitigator) -> Float[np.ndarray, " sample"] | None:
-    """Learn of all samples, and save that; whether each measured sample is right with it.
-
-    It is another remedy than those of the parts, and may fall short of them, so it is held beside
-    them. None where nothing is kept, or where answers stay as they are.
-    """
-    whole = folds.whole
-    if whole.options.save is None:
-        return None
-    words = [cue.word for cue in whole.cues]
-    learned = mitigator.fit(task_of(whole, whole.shows, whole.router, words))
-    save(whole, learned)
-    if not mitigator.changes_answers:
-        return None
-    is_right = logits_with(whole, learned).argmax(axis=1) == whole.targets
-    row_of = {sample.key: row for row, sample in enumerate(whole.samples)}
-    measured = [row_of[sample.key] for sample in folds.joined.samples]
-    return np.asarray(is_right[measured].astype(float))
 
 
 def parts_of(study: Parts | Folds) -> Parts:

@@ -4,33 +4,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from cuescope_mitigation.analysis import (
-    Control,
-    Results,
-    Row,
-    Verdict,
-    between,
-    measure,
-    other_gaps,
-    points,
-)
+from cuescope_mitigation.analysis import Results, Row, Verdict, between, measure, points
 from cuescope_mitigation.options import NOT_TRIED
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
 from cuescope_mitigation.trials import SAVING, Comparison, Parts, part_of
 from cuescope_sdk import Accuracy, Cell, Finding, Score, Table
-from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.report import shares_row
 from cuescope_sdk.statistics import Estimate
 
-OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
-PLACEBOS = ("random cues", "shift", "beyond random", "beyond shift")
 REFIT = "a plain refit of the last layer"
 NEXT = "See which cues the mitigated model uses:"
-KEPT = (
-    "The remedy that is kept was learned of all data, these samples too, so its figures are likely "
-    "too high; those of the remedy are of samples that it has not seen."
-)
 ENDS: Mapping[Verdict, str] = {
     "helps": "The remedy helps, and it helps because of the cue.",
     "no gain shown": "No gain is shown: it may be chance.",
@@ -40,8 +25,6 @@ ENDS: Mapping[Verdict, str] = {
     "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
     "no better than random cues": "It is not shown that the gain comes from the cue: random cues "
     "may gain as much.",
-    "not kept": "Remedies of parts of the data did this; the one that is kept falls short of them: "
-    "do not count on it.",
     "no better than a refit": "The remedy helps, but it is not shown to help more than a plain "
     "refit of the last layer, which knows no cue.",
     "too few": "",
@@ -142,11 +125,6 @@ def result(rows: Sequence[Row]) -> str:
         sentences.append(
             f"For {equalled} of {len(rows)} cues it helps no more than {REFIT} (--with refit)."
         )
-    if fell_short := verdicts.count("not kept"):
-        sentences.append(
-            f"For {fell_short} of {len(rows)} cues the remedy that is kept falls short of what was "
-            "measured: do not count on it."
-        )
     return " ".join(sentences) or (
         "No remedy: no cue shows a gain that comes from the cue itself."
     )
@@ -228,24 +206,13 @@ def statement(row: Row, title: str) -> str:
     beside = ""
     if gains:
         beside = f" What knows nothing of the cue gains, in points: {', '.join(gains)}."
-    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}{of_kept(row)}"
+    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}"
 
 
 def _instead_of(gain: Change) -> str:
     """What it was before; two shares that are written alike are not told apart."""
     before = f"{gain.before:.0%}"
     return "as before" if before == f"{gain.after:.0%}" else f"instead of {before}"
-
-
-def of_kept(row: Row) -> str:
-    """What the remedy that is kept does, where it is another one than those that were measured."""
-    gain = row.present
-    if gain is None or row.kept is None or gain.low <= 0:
-        return ""
-    return (
-        " The remedy that is kept was learned of all data: it is right on "
-        f"{row.kept.gain.after:.0%} of these {gain.n} samples, which it has seen."
-    )
 
 
 def credit(row: Row) -> str:
@@ -275,7 +242,7 @@ def of_measured(comparison: Comparison) -> Accuracy:
 
 
 def tables(results: Results) -> dict[str, Callable[[], Any]]:
-    """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
+    """Before and after, all groups beside the controls, and the tops of TRoVe's tables."""
     comparison = results.comparison
     # each by itself, so that one that fails costs itself
     parts: dict[str, Callable[[], Any]] = {
@@ -285,10 +252,8 @@ def tables(results: Results) -> dict[str, Callable[[], Any]]:
     # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
         parts |= {
-            "table of placebos": partial(placebo_table, results),
             "table of groups": partial(groups_table, results),
             "tables of the paper": partial(papers_tables, comparison),
-            "table of other cues": partial(other_cues, results),
         }
     return parts
 
@@ -326,28 +291,6 @@ def before_and_after(results: Results) -> Table:
     )
 
 
-def placebo_table(results: Results) -> Table:
-    """Gains in points where the cue is, and the excess over each placebo with its interval."""
-    rows = []
-    for row in results.rows:
-        if row.present is None:
-            continue
-        random, beyond_random = _gains(row.random)
-        shift, beyond_shift = _gains(row.shifted)
-        about = row.cue.name, row.cue.label or "any", _gain(row.present)
-        placebos = random, shift, beyond_random, beyond_shift
-        rows.append([*about, *placebos, _gain(row.worst), row.verdict])
-    return Table.of(
-        "The remedy beside two placebos (points of accuracy where the cue is)",
-        (*NAMES, "gain", *PLACEBOS, "worst group", "verdict"),
-        rows,
-        "Random cues: the same mitigator, fitted to random samples of each label, as many as show "
-        "the cue. It answers where the cue is. Shift: a constant is added to each answer, so that "
-        "each is given as often as by the mitigated model.",
-        f"Intervals hold for all cues together ({results.precision.confidence:.1%} each).",
-    )
-
-
 def groups_table(results: Results) -> Table:
     """Accuracies of the groups of label and cue: the remedy, the shift and the plain refit."""
     rows: list[list[Cell]] = []
@@ -363,9 +306,8 @@ def groups_table(results: Results) -> Table:
         remedy = (row.present.after, row.worst.after, row.groups.after)
         cells = [*_percent(remedy, overall.after), _range(row.groups)]
         rows.append([*about, "the remedy", *cells])
-        # what is kept, and two rivals that know no cue, each only where it could be measured
+        # two rivals that know no cue, each only where it could be measured
         for name, control, all_after in (
-            ("the remedy that is kept", row.kept, results.overall_kept),
             ("shift of answers", shifted, results.overall_shift),
             ("plain refit", refit, results.overall_refit),
         ):
@@ -389,7 +331,6 @@ def groups_table(results: Results) -> Table:
         "With it: the hurt label where the cue is. All groups: their mean, each counts the same. "
         "Plain refit: the last layer is trained on, on the same samples as the remedy, which all "
         "count the same.",
-        *([] if results.overall_kept is None else [KEPT]),
     )
 
 
@@ -400,32 +341,5 @@ def _percent(
     return (*(100 * figure for figure in figures), whole)
 
 
-def _gains(control: Control | None) -> tuple[str | None, str | None]:
-    """What a control gains, and what the remedy gains beyond it."""
-    if control is None:
-        return None, None
-    return _gain(control.gain), _gain(control.beyond)
-
-
-def _gain(figure: Change | None) -> str | None:
-    return None if figure is None else f"{points(figure.gain)} {_range(figure)}"
-
-
 def _range(figure: Change) -> str:
     return f"({points(figure.low)} to {points(figure.high)})"
-
-
-def other_cues(results: Results) -> Table:
-    """Whether what a cue did before is done by another one now: the gaps that grew most."""
-    gaps = other_gaps(results)
-    rows: list[list[Cell]] = []
-    # there may be hundreds; they come sorted by how much they grew
-    for name, label, gap in gaps[:OTHERS]:
-        figures = (100 * gap.before, 100 * gap.after)
-        rows.append([name, label, gap.n, *figures, _range(gap)])
-    return Table.of(
-        "Other features of the run whose gap grew most (points)",
-        ("feature", "label", "samples", "gap before", "gap after", "interval after"),
-        rows,
-        f"{count_of(len(gaps), 'pairs')} of feature and label were compared.",
-    )

@@ -87,38 +87,24 @@ class Recall:
 class Parts:
     """The cues with what recognises them, and the samples by key with the cues that each shows.
 
-    `fitted` says which samples are for fitting; the others are measured. `shows_feature` says which
-    of all `features` a sample shows, `shows` which of the cues, whose `columns` these are.
-    `log_odds` are those of each frame to show each feature. Of a sample that was not `judged` for a
+    `fitted` says which samples are for fitting; the others are measured. `log_odds` are those of
+    each frame to show each cue. Of a sample that was not `judged` for a
     cue nobody knows whether it shows it. `recalls` says of each cue how well it is recognised.
     `audit` is the one that measures, with `options`.
     """
 
     audit: Audit
     options: MitigationOptions
-    report: Report
     cues: Sequence[Cue]
     router: CueRouter
     samples: Sequence[Sample]
     outcomes: Sequence[Outcome]
-    shows_feature: Bool[np.ndarray, "sample feature"]
-    log_odds: Sequence[Float[np.ndarray, "frame feature"]]
+    shows: Shows
+    log_odds: Sequence[Float[np.ndarray, "frame cue"]]
     fitted: BoolPerSample
     labels: tuple[str, ...]
-    features: Sequence[Feature]
-    columns: tuple[int, ...]
     judged: Shows
     recalls: Sequence[Recall] = ()
-
-    @property
-    def shows(self) -> Shows:
-        """Which cues each sample shows."""
-        return self.shows_feature[:, list(self.columns)]
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What each feature is called."""
-        return self.report.names | {cue.feature.key: cue.name for cue in self.cues}
 
     @cached_property
     def targets(self) -> IntPerSample:
@@ -183,15 +169,12 @@ def route(
     samples: Sequence[Sample],
     split: Callable[[BoolPerSample], BoolPerSample],
 ) -> Parts:
-    """Which of a run's features each sample shows; `split` says which samples are for fitting.
+    """Which of a run's cues each sample shows; `split` says which samples are for fitting.
 
     It is given whether a sample shows any of the cues.
     """
-    report = run.report
-    keys = {cue.feature.key for cue in cues} | {
-        score.feature for score in report.scores if score.p_value is not None
-    }
-    features = [each for each in report.features if each.key in keys]
+    # a cue may hurt several labels
+    features = {cue.feature.key: cue.feature for cue in cues}
     seen = _Seen.of(run)
     trials = list(Answers.trials(samples))
     stills = list(chain.from_iterable(map(CueRouter.stills, [*seen.trials, *trials])))
@@ -203,39 +186,31 @@ def route(
     outcomes = list(islice(answers, len(trials)))
     embedding = Answers.stack_embeddings(list(answers))
     of_run, of_samples = np.split(embedding, [len(seen.frames)])
-    learned = {
-        feature.key: seen.learn(of_run, feature, audit)
-        for feature in features
-        if seen.has_both_sides(feature)
-    }
     for cue in cues:
-        if cue.feature.key not in learned:
+        if not seen.has_both_sides(cue.feature):
             raise UserError(
                 f"{options.run}: a recogniser of '{cue.name}'",
                 expected="samples with the cue and samples without it",
                 got="it is listed in all of them",
             )
-    features = [feature for feature in features if feature.key in learned]
-    numbers = {feature.key: number for number, feature in enumerate(features)}
-    columns = tuple(numbers[cue.feature.key] for cue in cues)
-    of_features = CueRouter.of([learned[feature.key] for feature in features])
-    log_odds = of_features.log_odds(trials, of_samples)
+    learned = {
+        key: seen.learn(of_run, feature, audit) for key, feature in features.items()
+    }
+    router = CueRouter.of([learned[cue.feature.key] for cue in cues])
+    log_odds = router.log_odds(trials, of_samples)
     shows = np.array([each.max(axis=0) > 0 for each in log_odds])
     listed = [int(seen.is_listed(cue.feature).sum()) for cue in cues]
     return Parts(
         audit,
         options,
-        report,
         cues,
-        CueRouter.of([learned[cue.feature.key] for cue in cues]),
+        router,
         samples,
         outcomes,
         shows,
         log_odds,
-        split(np.asarray(shows[:, list(columns)].any(axis=1))),
+        split(np.asarray(shows.any(axis=1))),
         audit.labels,
-        features,
-        columns,
         judged=np.ones((len(samples), len(cues)), bool),
         recalls=[
             Recall(count, learned[cue.feature.key].recall * count)
@@ -255,12 +230,14 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
 
 def measured_features(parts: Parts) -> Iterator[Feature]:
     """The cues where they are on screen in the samples that are measured, the likest first."""
-    first: dict[int, Cue] = {}  # a cue may hurt several labels
-    for cue, column in zip(parts.cues, parts.columns, strict=True):
-        first.setdefault(column, cue)
-    for column, cue in first.items():
+    # a cue may hurt several labels
+    told = set[str]()
+    for column, cue in enumerate(parts.cues):
+        if cue.feature.key in told:
+            continue
+        told.add(cue.feature.key)
         occurrences = []
-        shown = parts.shows_feature[:, column] & ~parts.fitted
+        shown = parts.shows[:, column] & ~parts.fitted
         for row in np.flatnonzero(shown).tolist():
             log_odds = parts.log_odds[row][:, column]
             for frame in np.flatnonzero(log_odds > 0).tolist():
@@ -438,8 +415,7 @@ class Comparison:
 
     `random` is the mean over the placebos that were fitted to cues drawn at random, None without
     them; `shifted` is the model as it was with its answers shifted as far as the remedy does,
-    `refit` the model with its head fitted on, by a training that knows no cue. `kept` is the remedy
-    that is kept where it is another one than those that were measured: it has seen these samples.
+    `refit` the model with its head fitted on, by a training that knows no cue.
     """
 
     parts: Parts
@@ -451,7 +427,6 @@ class Comparison:
     random: PerSample | None
     shifted: PerSample
     refit: PerSample | None
-    kept: PerSample | None = None
 
     @property
     def targets(self) -> IntPerSample:
@@ -462,11 +437,6 @@ class Comparison:
     def shows(self) -> Shows:
         """The cues that they show."""
         return np.asarray(self.parts.shows[~self.parts.fitted])
-
-    @property
-    def shows_feature(self) -> Bool[np.ndarray, "sample feature"]:
-        """All features of the run that they show."""
-        return np.asarray(self.parts.shows_feature[~self.parts.fitted])
 
     @property
     def judged(self) -> Shows:

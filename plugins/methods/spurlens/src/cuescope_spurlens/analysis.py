@@ -20,7 +20,7 @@ from cuescope_spurlens.answers import (
     yes_probabilities,
     yes_rates,
 )
-from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.options import RANKINGS, SpurLensOptions
 from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
     RankedSides,
@@ -31,7 +31,6 @@ from cuescope_spurlens.scores import (
 )
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import Task
-from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.shapes import IntPerK, PerCue, PerK, PerUnit
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
 from cuescope_spurlens.spuriosity.units import unit_means
@@ -72,8 +71,8 @@ class CaseResult:
     gaps by what it sets aside: nothing (""), the object's "size", doubtful "labels", or both; the
     last decides. `q_value`, of the strongest cue, is corrected over all cases, and `plain_q` is the
     same where nothing is set aside. `baseline` is the mean largest gap of random rankings. `sizes`
-    are those of the objects, None where nothing tells them. `limit` is the smallest gap that would
-    have been found, and `apart` the finding in the units in which no cue was looked for.
+    are those of the objects, None where nothing tells them. `apart` is the finding in the units in
+    which no cue was looked for.
     """
 
     case: Case
@@ -84,7 +83,6 @@ class CaseResult:
     tests: Mapping[str, GapTest]
     baseline: float
     sizes: ObjectSizes | None
-    limit: float | None
     q_value: float = 1.0
     plain_q: float = 1.0
     finding: bool = False
@@ -223,11 +221,6 @@ class Results:
         return bool(answers.any()) and len(self.cases) <= self.level * deals
 
     @property
-    def limits(self) -> list[float]:
-        """The smallest gaps that would have been found, of the cases that have one, in order."""
-        return sorted(result.limit for result in self.cases if result.limit is not None)
-
-    @property
     def plain_cases(self) -> list[CaseResult]:
         """The cases whose images are shown as they are."""
         return [result for result in self.cases if not result.case.is_changed]
@@ -298,7 +291,6 @@ def score_case(
     draws: int,
 ) -> CaseResult:
     """The gaps of all cues of a case, and its null."""
-    options: SpurLensOptions = audit.options
     units = case.units.take(case.asked_rows)
     # shares of yes are shown; probabilities tell more, and are tested
     rates, sure = unit_rates(study.questions(case), answers, units)
@@ -306,12 +298,10 @@ def score_case(
     top, bottom = case.asked_sides
     interval = []
     for up, down in zip(rates[top], rates[bottom], strict=True):
-        interval.append(spurious_gap_interval(up, down, options.confidence))
+        interval.append(spurious_gap_interval(up, down))
     chance = audit.rng("chance", case.task, case.label)
     # the tables show the paper's random baseline beside each gap
-    maxima = GapTest.random_maxima(
-        rates, options.random_rankings, case.k, draws, chance
-    )
+    maxima = GapTest.random_maxima(rates, RANKINGS, case.k, draws, chance)
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
@@ -321,18 +311,6 @@ def score_case(
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
         tests[cause] = less.test(sure, draws, rng)
-    scores = unit_means(case.detections.scores[case.asked_rows], units)
-    limit = smallest_gap(
-        sure,
-        shows_cue(scores, ranked),
-        ranked,
-        # what Holm asks of the first of all cases
-        options.level / len(study.cases),
-        draws,
-        audit.rng("limit", case.task, case.label),
-        # beside an object the missing cue costs a yes; else the cue makes one
-        lowers=case.task == "recognition",
-    )
     return CaseResult(
         case=case,
         unit_rates=rates,
@@ -342,7 +320,6 @@ def score_case(
         tests=tests,
         baseline=float(maxima.mean()),
         sizes=sizes,
-        limit=limit,
     )
 
 
@@ -413,9 +390,7 @@ def measure_gap(
     kept = case.kept_units(rows)
     ranked = RankedSides(top[None], bottom[None], strata, kept)
     test = ranked.test(sure, draws, rng)
-    low, high = spurious_gap_interval(
-        rates[top], rates[bottom], audit.options.confidence
-    )
+    low, high = spurious_gap_interval(rates[top], rates[bottom])
     # one cue alone, so no choice is paid for: its p-value is the first
     return GapFigures(
         sides, rates[top], rates[bottom], low, high, float(test.p_value[0])
@@ -465,8 +440,9 @@ def most_questions(audit: Audit, candidates: Candidates) -> int:
     for image_set in candidates.image_sets:
         # One more than the cues, for the images apart in which a finding is measured.
         sides = 2 * (len(candidates.cues[image_set.label]) + 1)
-        # sides are of whole units, each of `per_group` images at most
-        most = min(len(image_set.samples), sides * candidates.k * options.per_group)
+        # sides are of whole units, of which the largest may be in them
+        sizes = np.sort(np.bincount(Groups.of(image_set.samples).codes))[::-1]
+        most = int(sizes[: sides * candidates.k].sum())
         images += most * (as_shown if image_set.task == "recognition" else 1)
     return images * len(question_templates(audit))
 

@@ -103,7 +103,7 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
     paper = mitigation_rows(benchmark_of(audit), options.beside, strategies)
     classes = len({result.case.label for result in results.cases})
     audit.attach(_rate_table(answered, metrics, paper, classes, options.beside))
-    audit.attach(_change_table(answered, metrics, options.confidence))
+    audit.attach(_change_table(answered, metrics))
 
 
 def _rate_table(
@@ -139,13 +139,12 @@ def _rate_table(
 def _change_table(
     answered: Mapping[str, Answered],
     metrics: Sequence[str],
-    confidence: float,
 ) -> Table:
     """What each way changes of each figure, in points, with the interval of the paired change."""
     plain, *ways = answered.values()
     rows = []
     for metric in metrics:
-        words = [_change_words(plain[metric], way[metric], confidence) for way in ways]
+        words = [_change_words(plain[metric], way[metric]) for way in ways]
         rows.append((metric, *words))
     _, *names = answered
     return Table.of(
@@ -153,7 +152,7 @@ def _change_table(
         ("metric", *names),
         rows,
         "Points of yes, against the same images asked plainly, mean over the classes. In "
-        f"brackets: {confidence:.0%} intervals of these paired changes, of whole groups of "
+        "brackets: 95% intervals of these paired changes, of whole groups of "
         "images, for these classes and cues. They say nothing of other classes.",
     )
 
@@ -161,7 +160,6 @@ def _change_table(
 def _change_words(
     plain: Sequence[ClassRates],
     other: Sequence[ClassRates],
-    confidence: float,
 ) -> str:
     """The change of the mean over classes, in points, with its interval."""
     samples = list(chain.from_iterable(rates.samples for rates in plain))
@@ -175,7 +173,7 @@ def _change_words(
         bound = max(bound, 100 * weight)
     change = np.concatenate(changes)
     groups = Groups.of(samples)
-    low, high = change_interval(change, groups, bound=bound, confidence=confidence)
+    low, high = change_interval(change, groups, bound=bound)
     few = " few" * groups.few
     return f"{signed(change.mean())}{interval(low, high, signed)}{few}"
 

@@ -17,6 +17,8 @@ QUESTIONS = (
     "Is there {object} in the image?",
     "Determine whether there is {object} in the image.",
 )
+MOST_NEGATIVES = 5000  # images that `others` draws (section 5.2)
+RANKINGS = 16  # of the random baseline, of which the largest gap is shown (appendix N)
 # as the paper ends its questions (appendices G and H)
 TELL = "Answer with 'Yes' or 'No'."
 
@@ -42,11 +44,6 @@ class SpurLensOptions(Options):
         "none: the paper's three forms, and a model that writes is told \"Answer with 'Yes' or "
         "'No'.\"",
     )
-    # all images of a unit are asked about, so long videos would cost most and count once
-    per_group: PositiveInt = Field(
-        8,
-        description="most images of one group (Sample.group: a video, a scene) that are taken",
-    )
     discover: float = Field(
         0.5,
         gt=0,
@@ -64,18 +61,10 @@ class SpurLensOptions(Options):
         "of all others (ImageNet), or all; auto: by supercategory where the data has them, else "
         "others",
     )
-    # 5,000, as the paper draws them for ImageNet (section 5.2)
-    most_negatives: PositiveInt = Field(
-        5000, description="most images that `others` draws"
-    )
     artificial: tuple[Literal["drop", "mask", "blank"], ...] = Field(
         (),
         description="add images without the object: its tokens dropped, its pixels blackened, or "
         "an all-black image",
-    )
-    random_rankings: PositiveInt = Field(
-        16,
-        description="rankings of the random baseline, of which the largest gap is shown (paper)",
     )
     draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
     level: float = Field(
@@ -84,13 +73,6 @@ class SpurLensOptions(Options):
         lt=1,
         description="a finding has a q-value of at most this",
     )
-    confidence: float = Field(
-        0.95,
-        gt=0,
-        lt=1,
-        description="confidence level of the intervals",
-    )
-
     mitigation: tuple[Mitigation, ...] = Field(
         (),
         description="other ways of asking that are compared, as in the paper's table 4",

@@ -109,8 +109,8 @@ def why_untested(results: Results) -> str | None:
         )
     if not results.findings and not any(map(results.can_find, results.cases)):
         priors = (prior_statement(result, results) for result in results.cases)
-        limit = f"Nothing could be tested: {describe_limit(results)}."
-        return " ".join([limit, *filter(None, priors)])
+        few = "Nothing could be tested: there are too few images."
+        return " ".join([few, *filter(None, priors)])
     return None
 
 
@@ -287,7 +287,6 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("measured apart", describe_apart(results))
         audit.note("object's size", describe_sizes(results))
         audit.note("labels", describe_labels(results))
-        audit.note("power", describe_limit(results))
     for result in results.refused_cases:
         audit.note(f"no finding: {result.case.name}", explain_refusal(result))
     for result in results.explained_cases:
@@ -397,20 +396,6 @@ def describe_labels(results: Results) -> str:
         f"{words}. It cannot tell how many labels are wrong in {shorten_list(silent)}: it does not "
         "tell the class from others, or repeats the data's own annotations"
     )
-
-
-def describe_limit(results: Results) -> str:
-    """What would have been found, had it been there."""
-    limits = results.limits
-    if not limits:
-        return "none, however large the gap: there are too few images"
-    words = f"80% for a gap of {100 * limits[len(limits) // 2]:.0f} points"
-    if len(limits) > 1:
-        words += f" in the middle class and {100 * limits[-1]:.0f} in the hardest"
-    missing = len(results.cases) - len(limits)
-    if missing:
-        words += f" (in {missing} of {len(results.cases)} classes and tasks none)"
-    return words
 
 
 def explain_refusal(result: CaseResult) -> str:

@@ -10,9 +10,7 @@ from numpy.random import Generator
 from cuescope_sdk.statistics import GapTest, Groups, gap_intervals
 from cuescope_spurlens.spuriosity.shapes import (
     BoolPerUnit,
-    CueByUnit,
     IntCueByK,
-    IntPerCue,
     IntPerK,
     IntPerUnit,
     PerCue,
@@ -38,14 +36,13 @@ def spurious_gaps(rates: PerUnit, top: IntCueByK, bottom: IntCueByK) -> PerCue:
 def spurious_gap_interval(
     top: PerUnit,
     bottom: Float[np.ndarray, " other_unit"],
-    confidence: float,
 ) -> tuple[float, float]:
     """Interval of the mean rate of some units minus that of others."""
     values = np.concatenate([top, bottom])
     # `gap_intervals` is of those without a feature minus those with it.
     without = np.arange(len(values)) >= len(top)
     groups = Groups.single(len(values))
-    low, high = gap_intervals(values, without[:, None], groups, confidence=confidence)
+    low, high = gap_intervals(values, without[:, None], groups)
     return float(low[0]), float(high[0])
 
 
@@ -106,10 +103,6 @@ class RankedSides:
     stratum: IntPerUnit | None = None
     kept: BoolPerUnit | None = None
 
-    def of_cues(self, cues: IntPerCue) -> "RankedSides":
-        """That of some cues, which may be the same."""
-        return replace(self, top=self.top[cues], bottom=self.bottom[cues])
-
     def test(self, rates: PerUnit, draws: int, rng: Generator) -> GapTest:
         """The gaps of these rates against those that chance makes."""
         sides = self.top, self.bottom
@@ -117,18 +110,6 @@ class RankedSides:
             rates, *sides, draws, rng, stratum=self.stratum, kept=self.kept
         )
         return test if self.stratum is None else against_noisy_sizes(test)
-
-    def strengths(self, rates: CueByUnit, draws: int) -> PerCue:
-        """The gaps in standard deviations of chance, as `test` takes them by so many draws.
-
-        Each cue has rates of its own.
-        """
-        sides = self.top, self.bottom
-        test = GapTest.undrawn(
-            rates, *sides, draws, stratum=self.stratum, kept=self.kept
-        )
-        adjusted = test if self.stratum is None else against_noisy_sizes(test)
-        return adjusted.strength
 
     def set_aside(self) -> dict[str, "RankedSides"]:
         """By what is set aside: nothing, each alone, and all that there is, which comes last."""

@@ -7,7 +7,7 @@ import numpy as np
 from cuescope_sdk import Audit, Cell, Table
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results
-from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.options import RANKINGS, SpurLensOptions
 from cuescope_spurlens.paper import AVERAGE_COLUMNS, average_rows
 from cuescope_spurlens.trials import Study, benchmark_of
 
@@ -38,7 +38,7 @@ def attach_tables(audit: Audit, results: Results) -> None:
     for task, title in TITLES.items():
         if task in results.by_task:
             cases = results.by_task[task]
-            audit.attach(strongest_table(title, cases, audit.options.random_rankings))
+            audit.attach(strongest_table(title, cases))
     if results.cases:
         audit.attach(average_table(results, benchmark_of(audit), audit.options))
     if results.study.exclusions:
@@ -50,7 +50,7 @@ def write_ends(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{100 * low:.0f}, {100 * high:.0f}]"
 
 
-def strongest_table(title: str, cases: Sequence[CaseResult], rankings: int) -> Table:
+def strongest_table(title: str, cases: Sequence[CaseResult]) -> Table:
     """A row a class, the largest gap first; rates in percent, gaps in points."""
     rows = []
     for result in sorted(cases, key=lambda result: -result.strongest_gap):
@@ -66,7 +66,7 @@ def strongest_table(title: str, cases: Sequence[CaseResult], rankings: int) -> T
         rows.append((*names, *rates, ends, random, q_value, result.case.k, apart))
     notes = [
         "With it, without: percent of questions answered yes, in the K images that show the cue "
-        f"most and in the K that show it least. Random: the mean largest gap of {rankings} random "
+        f"most and in the K that show it least. Random: the mean largest gap of {RANKINGS} random "
         "rankings. *: a finding. Apart: its gap in images in which no cue was looked for, which no "
         "choice among cues made large."
     ]
@@ -98,8 +98,7 @@ def average_table(
         paper += average_rows(task, benchmark, options.beside)
     notes = [
         "In percent. The strongest of many cues has a large gap by chance too: compare the "
-        f"gap with the largest of {options.random_rankings} random rankings (the paper's are "
-        "of 16)."
+        f"gap with the largest of {RANKINGS} random rankings."
     ]
     if paper:
         notes.append(f"In brackets: the paper's figures for {options.beside}.")

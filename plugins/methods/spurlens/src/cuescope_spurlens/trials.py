@@ -30,7 +30,7 @@ from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.curating import filter_proposals
-from cuescope_spurlens.options import Removal, SpurLensOptions
+from cuescope_spurlens.options import MOST_NEGATIVES, Removal, SpurLensOptions
 from cuescope_spurlens.questions import (
     answer_output,
     question_templates,
@@ -55,7 +55,7 @@ from cuescope_spurlens.spuriosity.detections import (
     supercategories,
 )
 from cuescope_spurlens.spuriosity.labels import LabelDoubts, doubtful_labels
-from cuescope_spurlens.spuriosity.units import group_look_alikes, thin_groups
+from cuescope_spurlens.spuriosity.units import group_look_alikes
 
 ALL_CUES = "all"  # the cue of an exclusion that is of the whole class
 
@@ -207,7 +207,7 @@ def _image_sets(
     audit: Audit,
     label: str,
     samples: Sequence[Sample],
-) -> Iterator[ImageSet]:
+) -> list[ImageSet]:
     options: SpurLensOptions = audit.options
     image_sets = []
     # Objects are taken out of the images that show them: these are ranked for any removal.
@@ -216,13 +216,10 @@ def _image_sets(
     if "hallucination" in options.tasks:
         # one for each class: other classes must not change its draw
         rng = audit.rng("negatives", label)
-        most = options.most_negatives
-        image_sets.append(images_without(samples, label, options.negatives, most, rng))
-    for images in image_sets:
-        rng = audit.rng("group", images.task, label)
-        yield replace(
-            images, samples=thin_groups(images.samples, options.per_group, rng)
+        image_sets.append(
+            images_without(samples, label, options.negatives, MOST_NEGATIVES, rng)
         )
+    return image_sets
 
 
 def benchmark_of(audit: Audit) -> str | None:

@@ -38,9 +38,7 @@ Way = Literal["plain", "ensemble", "dual", "guiding", "spurious-list", "spurious
 WAYS: tuple[Way, ...] = get_args(Way)
 NAMED = frozenset({"spurious-list", "spurious-top"})  # ways that say what the cues are
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})  # the same, whatever is asked
-TENTHS = 10.0  # a tenth more of what can be told: e times the weight, with sharpness 1
-LEAST = 0.01  # a way with less weight is not asked
-TRIED = 8  # samples that tell whether a model reads its question
+QUESTION = "What is shown?"  # where neither a sample nor the model has one
 # What the wordings say of a question that may be about anything.
 THING = "what is asked about"
 ANSWER = "one of the answers"
@@ -225,54 +223,34 @@ def ways_of(
     return tuple(dict.fromkeys(wanted or possible))
 
 
-@dataclass(frozen=True)
-class Learned(Asker):
-    """What is found on the task: the ways that count, with their weights."""
-
-    ways: tuple[Way, ...]
-    weights: Float[np.ndarray, " way"]
-
-
-def fit_ways(
-    task: Task,
-    wanted: Sequence[Way],
-    question: str,
-    everywhere: bool,
-    sharpness: float,
-) -> Learned:
-    """Weigh the ways by what their answers tell of samples with a cue; `everywhere`: of all.
+def fit_way(task: Task, wanted: Sequence[Way]) -> tuple[Asker, Way]:
+    """Of several ways that whose answers tell most of the samples that show a cue.
 
     Raises UserError where the model answers the same however it is asked.
     """
     ways = ways_of(task.capabilities, task.names, wanted)
     [letters] = read(task.ask, OwnQuestion(), task.samples[:1])
-    question_of_model = letters.astype(np.uint8).tobytes().decode().strip()
-    names = tuple(name or "" for name in task.names)
-    asker = Asker(names, question_of_model or question)
-    is_asked = np.logical_or(everywhere, task.shows.any(axis=1))
-    trials = list(Answers.trials(compress(task.samples, is_asked)))
+    question = letters.astype(np.uint8).tobytes().decode().strip()
+    asker = Asker(tuple(name or "" for name in task.names), question or QUESTION)
+    if len(ways) == 1:
+        return asker, ways[0]
+    trials = list(
+        Answers.trials(compress(task.samples, np.asarray(task.shows.any(axis=1))))
+    )
     if not trials:
         raise UserError(
             "prompts: no sample to learn from shows a cue",
             expected="samples with the cues",
-            remedy="Take more samples, or -O everywhere=true",
+            remedy="Take more samples",
         )
     cues = task.router.best(trials, task.ask)
-    single = len(ways) == 1
-    # a single way needs no weight: only whether questions are read is to be told
-    shown = TRIED if single else len(trials)
     # plain is always asked: other ways are held against it
-    with_plain = dict.fromkeys(("plain", *ways))
-    answers = asker.answers(list(with_plain), trials[:shown], cues[:shown], task.ask)
+    answers = asker.answers(
+        list(dict.fromkeys(("plain", *ways))), trials, cues, task.ask
+    )
     _require_reading(answers)
-    if single:
-        return Learned(names, asker.question, ways, np.ones(1))
-    of_ways = [_label_rows(task, trials, answers[way]) for way in ways]
-    logits = np.stack(of_ways)
-    weights = softmax(sharpness * TENTHS * information(logits))
-    heavy = weights >= LEAST
-    weights = weights[heavy] / weights[heavy].sum()
-    return Learned(names, asker.question, tuple(compress(ways, heavy)), weights)
+    logits = np.stack([_label_rows(task, trials, answers[way]) for way in ways])
+    return asker, ways[int(information(logits).argmax())]
 
 
 def _label_rows(
@@ -312,31 +290,30 @@ class LearnedPrompts(Mitigation):
 
 @dataclass(frozen=True)
 class OtherWays(LearnedPrompts):
-    """Samples that show a cue are asked in other ways, weighted as was learned."""
+    """Samples that show a cue are asked in another `way`."""
 
-    learned: Learned
-    everywhere: bool
+    asker: Asker
+    way: str
     router: Router
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
-        """Log-probabilities of the weighted mean over the ways, and the text of the heaviest.
+        """Log-probabilities of the mean over the way's wordings, and their commonest text.
 
         Samples that show no cue are asked as they are.
         """
-        ways = self.learned.ways
         # a cue is seen in frames: what has none shows none
         cues = best_cues(self.router, trials, _has_frames, ask)
         more = EMBEDDING
         # plain and ensemble ask plainly as well, and the embedding comes with that
-        if {"plain", "ensemble"}.intersection(ways):
+        if self.way in ("plain", "ensemble"):
             more = frozenset()
         changed = []
         requests = []
         for number, trial in enumerate(trials):
             # who wants the embedding alone has no question to reword
-            if trial.outputs - EMBEDDING and (self.everywhere or cues[number] >= 0):
+            if trial.outputs - EMBEDDING and cues[number] >= 0:
                 changed.append(number)
-                # what is asked in other ways is asked plainly for its embedding alone
+                # what is asked in another way is asked plainly for its embedding alone
                 trial = replace(trial, outputs=trial.outputs & more)
             requests.append(trial)
         plain = iter(ask([request for request in requests if request.outputs]))
@@ -345,11 +322,10 @@ class OtherWays(LearnedPrompts):
         ]
         some = [trials[number] for number in changed]
         of_some = [cues[number] for number in changed]
-        by_way = self.learned.answers(ways, some, of_some, ask)
-        for row, number in enumerate(changed):
-            of_ways = [answers[row] for answers in by_way.values()]
+        answers = self.asker.answers([self.way], some, of_some, ask)[self.way]
+        for number, wordings in zip(changed, answers, strict=True):
             outputs = trials[number].outputs
-            responses[number] = _mix(self.learned, of_ways, outputs, responses[number])
+            responses[number] = _in_one(wordings, outputs, responses[number])
         return responses
 
 
@@ -357,21 +333,13 @@ def _has_frames(trial: Trial) -> bool:
     return bool(trial.sample.frames)
 
 
-def _mix(
-    learned: Learned,
-    of_ways: Sequence[Sequence[Response]],
-    outputs: frozenset[Output],
-    plain: Response,
+def _in_one(
+    wordings: Sequence[Response], outputs: frozenset[Output], plain: Response
 ) -> Response:
-    """Log-probabilities of the weighted mean over the ways, and the text of the heaviest."""
-    logits = text = None
-    if "logits" in outputs:
-        rows = np.stack([log_probabilities(wordings) for wordings in of_ways])
-        # in logarithms: rare answers keep their digits
-        logits = logsumexp(rows, axis=0, b=learned.weights[:, None])
-    if "text" in outputs:
-        text = common_text(of_ways[int(learned.weights.argmax())])
-    answers = chain([plain], *of_ways)
-    with_embedding = (answer for answer in answers if answer.embedding is not None)
+    logits = log_probabilities(wordings) if "logits" in outputs else None
+    text = common_text(wordings) if "text" in outputs else None
+    with_embedding = (
+        answer for answer in (plain, *wordings) if answer.embedding is not None
+    )
     embedding = next(with_embedding, Response()).embedding
     return Response(logits=logits, text=text, embedding=embedding)

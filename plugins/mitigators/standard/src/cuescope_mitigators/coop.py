@@ -44,24 +44,16 @@ class CoOpOptions(Options):
         description="labels among the samples that show the cue weigh as their number to the power "
         "of 1 minus this; 0: as they are, as published; 1: all the same",
     )
-    warm_up: int = Field(
-        1,
-        ge=0,
-        description="first passes, with the learning rate 1e-5",
-    )
     learning_rate: PositiveFloat = Field(
         0.002,
         description="of SGD, falling as a cosine to 0; larger where the text tower's word vectors "
         "are longer than CLIP's",
     )
-    momentum: NonNegativeFloat = Field(0.9, lt=1, description="of SGD")
-    weight_decay: NonNegativeFloat = Field(5e-4, description="of SGD")
     cost: NonNegativeFloat = Field(
         0.01,
         description="overall accuracy that may be lost in two halves of the fitting part; the new "
         "prompts count as far as this allows; 1: they alone answer, as published",
     )
-    batch_size: PositiveInt = Field(32, description="samples in a step")
     seed: int = Field(0, ge=0, description="of the first vectors and the batches")
 
 

@@ -1,7 +1,7 @@
 """Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
@@ -48,11 +48,6 @@ class LastLayerOptions(Options):
         description="the head learns from samples without a cue too, and answers them, as "
         "published",
     )
-    after_refit: bool = Field(
-        False,
-        description="all samples are answered by a plain refit first, which knows no cue; what is "
-        "learned for samples with a cue is added to that",
-    )
 
 
 @dataclass(frozen=True)
@@ -83,17 +78,6 @@ class Head(Mitigation):
         return self.rescore(trials, ask, logits)
 
 
-@dataclass(frozen=True)
-class HeadAfterRefit(Head):
-    """The same, added to the answers of `first`."""
-
-    first: Head
-
-    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
-        """`first` answers in place of the model."""
-        return super().answer(trials, lambda asked: self.first.answer(asked, ask))
-
-
 class LastLayer(Mitigator):
     """Logistic regression on the frozen embeddings, where each group weighs the same.
 
@@ -114,14 +98,6 @@ class LastLayer(Mitigator):
     def fit(self, task: Task) -> Head:
         """A new head; raises UserError where the part to fit on lacks a label."""
         require_labels(task, "last-layer")
-        if not self.options.after_refit:
-            return self._fit(task)
-        first = refit_of(task)
-        # learned of a model that answers as the refit does
-        then = replace(task, ask=lambda trials: first.answer(trials, task.ask))
-        return HeadAfterRefit(**vars(self._fit(then)), first=first)
-
-    def _fit(self, task: Task) -> Head:
         answered = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
         lessons = list(_lessons(task, answered))
         lesson, strength = self._choose(task, answered, lessons)
@@ -229,15 +205,3 @@ def _lessons(task: Task, answered: SampleMask) -> Iterator[Lesson]:
         )
     if second < ENOUGH and not (second and answered.all()):
         yield Lesson.of(task, np.ones_like(answered))
-
-
-def refit_of(task: Task) -> Head:
-    """What a plain refit adds to the model's logits, everywhere."""
-    weights, bias = LinearHead.refit(task.embedding, task.logits, task.targets)
-    return Head(
-        labels=task.labels,
-        weights=weights,
-        bias=bias,
-        everywhere=True,
-        router=task.router,
-    )

@@ -20,7 +20,11 @@ PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
 # Standard deviation of the first vectors, as CLIP's word vectors have at first. A tower with longer
 # words takes the vectors and the learning rate in that proportion, or they would hardly move.
 SPREAD = 0.02
-WARM_UP_RATE = 1e-5  # CoOp's published setting
+# CoOp's published settings (Zhou et al., 2022): SGD, batches of 32, a first epoch at a small rate
+MOMENTUM = 0.9
+WEIGHT_DECAY = 5e-4
+BATCH = 32
+WARM_UP_RATE = 1e-5
 # what torch says of a graph that begins nowhere
 WITHOUT_GRADIENTS = ("does not require grad", "Inference tensors", "not have been used")
 
@@ -47,11 +51,7 @@ class LearnedPrompts(Readout):
     epochs: int
     steps: int
     balance: float
-    warm_up: int
     learning_rate: float
-    momentum: float
-    weight_decay: float
-    batch_size: int
     seed: int
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
@@ -139,19 +139,19 @@ class LearnedPrompts(Readout):
         optimizer = torch.optim.SGD(
             [context],
             lr=self.learning_rate,
-            momentum=self.momentum,
-            weight_decay=self.weight_decay,
+            momentum=MOMENTUM,
+            weight_decay=WEIGHT_DECAY,
         )
-        batches = ceil(len(targets) / self.batch_size)
+        batches = ceil(len(targets) / BATCH)
         epochs = max(self.epochs, ceil(self.steps / batches))
         for epoch in range(epochs):
             # as published: a constant rate at first, then the cosine of the whole training
             turn = (1 + np.cos(np.pi * epoch / epochs)) / 2
-            rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
+            rate = self.learning_rate * turn if epoch else WARM_UP_RATE
             optimizer.param_groups[0]["lr"] = stretch * rate
             # on the CPU, where the generator draws
             order = self._order(targets.cpu(), generator).to(targets.device)
-            for batch in torch.split(order, self.batch_size):
+            for batch in torch.split(order, BATCH):
                 try:
                     rows = normalize(tower.encode(inputs), dim=-1)
                     logits = tower.scale * images[batch] @ rows.T + tower.bias

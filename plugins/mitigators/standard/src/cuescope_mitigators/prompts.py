@@ -18,7 +18,7 @@ from cuescope_mitigators.asking import (
     LearnedPrompts,
     OtherWays,
     Way,
-    fit_ways,
+    fit_way,
     ways_of,
 )
 from cuescope_mitigators.reading import Trials
@@ -31,7 +31,6 @@ from cuescope_sdk import (
     Response,
     Trial,
     UserError,
-    Words,
 )
 from cuescope_sdk.maths import normalise, softmax
 from cuescope_sdk.mitigation import Ask, Mitigator, Task
@@ -53,17 +52,9 @@ class PromptsOptions(Options):
     )
     ways: tuple[Way, ...] = Field(
         (),
-        description="of a model that reads questions: how samples with a cue are asked, one way or "
-        "several (plain, ensemble, dual, guiding, spurious-list, spurious-top), weighted by how "
-        "much their answers tell; none: all that the model and the cues' names allow",
-    )
-    everywhere: bool = Field(
-        False, description="ask so about all samples, not only where a cue is seen"
-    )
-    question: Annotated[str, Words()] = Field(
-        "What is shown?",
-        min_length=1,
-        description="put in other ways where neither the sample nor the model has a question",
+        description="of a model that reads questions: how samples with a cue are asked (plain, "
+        "ensemble, dual, guiding, spurious-list, spurious-top); of several the one whose answers "
+        "tell most; none: all that the model and the cues' names allow",
     )
 
 
@@ -152,14 +143,9 @@ class Prompts(Mitigator):
     def check(self, capabilities: Capabilities, names: Sequence[str | None]) -> None:
         """A model of either kind, options for it, and a name where a way needs one."""
         if _compares(capabilities):
-            self._refuse(
-                "ways",
-                "everywhere",
-                "question",
-                what="a model that reads questions",
-            )
+            self._refuse("ways", what="a model that reads questions")
         elif "text" in capabilities.outputs:
-            self._refuse("sets", what="a model with a text tower")
+            self._refuse("sets", "sharpness", what="a model with a text tower")
             ways = ways_of(capabilities, names, self.options.ways)
             unnamed = sum(name is None for name in names)
             # the warnings would be left out without a word
@@ -178,14 +164,11 @@ class Prompts(Mitigator):
             )
 
     def fit(self, task: Task) -> LearnedPrompts:
-        """Weights of the templates, or of the ways; raises UserError where neither is read."""
+        """Weights of the templates, or a way; raises UserError where neither is read."""
         if _compares(task.capabilities):
             return self._fit_templates(task)
-        options = self.options
-        learned = fit_ways(
-            task, options.ways, options.question, options.everywhere, options.sharpness
-        )
-        return OtherWays(learned, options.everywhere, task.router)
+        asker, way = fit_way(task, self.options.ways)
+        return OtherWays(asker, way, task.router)
 
     def _refuse(self, *names: str, what: str) -> None:
         """Raise UserError for an option that this model has no use for."""

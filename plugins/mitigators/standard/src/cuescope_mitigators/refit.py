@@ -1,9 +1,9 @@
 """A plain refit of the last layer, which knows no cue: what every remedy is held against."""
 
-from cuescope_mitigators.last_layer import Head, refit_of
+from cuescope_mitigators.last_layer import Head
 from cuescope_mitigators.reading import require_labels
 from cuescope_sdk import Requirements
-from cuescope_sdk.mitigation import Mitigator, Task
+from cuescope_sdk.mitigation import LinearHead, Mitigator, Task
 
 
 class Refit(Mitigator):
@@ -16,4 +16,11 @@ class Refit(Mitigator):
     def fit(self, task: Task) -> Head:
         """What it adds to the model's logits, everywhere."""
         require_labels(task, "refit")
-        return refit_of(task)
+        weights, bias = LinearHead.refit(task.embedding, task.logits, task.targets)
+        return Head(
+            labels=task.labels,
+            weights=weights,
+            bias=bias,
+            everywhere=True,
+            router=task.router,
+        )

@@ -48,6 +48,17 @@ class Matching(CaseByCase):
     placebo = "other donor"
 
 
+def imposed(match: type[Matching], title: str) -> type[Matching]:
+    """The other way: samples without the cue take the property of one that shows it."""
+    fields = {
+        "__doc__": f"{title[0].upper()}{title[1:]}.",
+        "__module__": match.__module__,
+        "title": title,
+        "effect": "inserts",
+    }
+    return type(match.__name__.replace("Match", "Impose"), (match,), fields)
+
+
 class OfEachFrame(Matching):
     """A property of each frame, which becomes that of the donor's frame nearest in number."""
 
@@ -79,11 +90,9 @@ class MatchTones(OfEachFrame):
     matched = staticmethod(match_tones)
 
 
-class ImposeTones(MatchTones):
-    """Contrast, brightness and casts of samples that show the cue."""
-
-    title = "samples without the cue have the tones of one with the cue"
-    effect = "inserts"
+ImposeTones = imposed(
+    MatchTones, "samples without the cue have the tones of one with the cue"
+)
 
 
 class MatchLight(OfEachFrame):
@@ -94,11 +103,9 @@ class MatchLight(OfEachFrame):
     matched = staticmethod(match_light)
 
 
-class ImposeLight(MatchLight):
-    """Gradients and vignettes of samples that show the cue."""
-
-    title = "light falls in samples without the cue as in one with the cue"
-    effect = "inserts"
+ImposeLight = imposed(
+    MatchLight, "light falls in samples without the cue as in one with the cue"
+)
 
 
 class MatchSharpness(OfEachFrame):
@@ -109,11 +116,10 @@ class MatchSharpness(OfEachFrame):
     matched = staticmethod(match_sharpness)
 
 
-class ImposeSharpness(MatchSharpness):
-    """Blur, grain and noise of samples that show the cue."""
-
-    title = "samples without the cue are as sharp and grainy as one with the cue"
-    effect = "inserts"
+ImposeSharpness = imposed(
+    MatchSharpness,
+    "samples without the cue are as sharp and grainy as one with the cue",
+)
 
 
 class MatchSpectrum(OfEachFrame):
@@ -124,13 +130,10 @@ class MatchSpectrum(OfEachFrame):
     matched = staticmethod(match_spectrum)
 
 
-class ImposeSpectrum(MatchSpectrum):
-    """Patterns all over the frame of samples that show the cue."""
-
-    title = (
-        "in samples without the cue each frequency is as strong as in one with the cue"
-    )
-    effect = "inserts"
+ImposeSpectrum = imposed(
+    MatchSpectrum,
+    "in samples without the cue each frequency is as strong as in one with the cue",
+)
 
 
 class MatchBlocks(OfEachFrame):
@@ -141,11 +144,9 @@ class MatchBlocks(OfEachFrame):
     matched = staticmethod(match_blocks)
 
 
-class ImposeBlocks(MatchBlocks):
-    """Blocks of compression, as in samples that show the cue."""
-
-    title = "samples without the cue are compressed as one with the cue"
-    effect = "inserts"
+ImposeBlocks = imposed(
+    MatchBlocks, "samples without the cue are compressed as one with the cue"
+)
 
 
 class MatchFringes(OfEachFrame):
@@ -156,11 +157,9 @@ class MatchFringes(OfEachFrame):
     matched = staticmethod(match_fringes)
 
 
-class ImposeFringes(MatchFringes):
-    """Fringes of colour, as in samples that show the cue."""
-
-    title = "in samples without the cue colours meet as in one with the cue"
-    effect = "inserts"
+ImposeFringes = imposed(
+    MatchFringes, "in samples without the cue colours meet as in one with the cue"
+)
 
 
 class MatchAcross(OfLayout):
@@ -183,11 +182,9 @@ class MatchAcross(OfLayout):
         return paint_over(case, name, partial(move, axis, share))
 
 
-class ImposeAcross(MatchAcross):
-    """Where the thing stands from left to right in samples that show the cue."""
-
-    title = "samples without the cue are moved across as one with the cue"
-    effect = "inserts"
+ImposeAcross = imposed(
+    MatchAcross, "samples without the cue are moved across as one with the cue"
+)
 
 
 class MatchHeight(MatchAcross):
@@ -200,11 +197,9 @@ class MatchHeight(MatchAcross):
     axis = "row"
 
 
-class ImposeHeight(MatchHeight):
-    """How high the thing stands in samples that show the cue."""
-
-    title = "samples without the cue are moved up or down as one with the cue"
-    effect = "inserts"
+ImposeHeight = imposed(
+    MatchHeight, "samples without the cue are moved up or down as one with the cue"
+)
 
 
 class MatchZoom(OfLayout):
@@ -227,11 +222,9 @@ class MatchZoom(OfLayout):
         return paint_over(case, name, partial(zoom, scale, (own.row, own.col)))
 
 
-class ImposeZoom(MatchZoom):
-    """How large the thing is in samples that show the cue."""
-
-    title = "samples without the cue are magnified as one with the cue"
-    effect = "inserts"
+ImposeZoom = imposed(
+    MatchZoom, "samples without the cue are magnified as one with the cue"
+)
 
 
 class MatchScale(OfLayout):
@@ -251,11 +244,9 @@ class MatchScale(OfLayout):
         return paint_over(case, name, partial(zoom, scale, (0.5, 0.5)))
 
 
-class ImposeScale(MatchScale):
-    """How near all of the frame is seen in samples that show the cue."""
-
-    title = "samples without the cue are seen as near as one with the cue"
-    effect = "inserts"
+ImposeScale = imposed(
+    MatchScale, "samples without the cue are seen as near as one with the cue"
+)
 
 
 class MatchTurn(OfLayout):
@@ -275,11 +266,9 @@ class MatchTurn(OfLayout):
         return paint_over(case, f"match-turn {angle:.6f}", partial(turn, angle))
 
 
-class ImposeTurn(MatchTurn):
-    """How far all of the frame is turned in samples that show the cue."""
-
-    title = "samples without the cue are turned as one with the cue"
-    effect = "inserts"
+ImposeTurn = imposed(
+    MatchTurn, "samples without the cue are turned as one with the cue"
+)
 
 
 class MatchTempo(OfLayout):
@@ -303,11 +292,9 @@ class MatchTempo(OfLayout):
         return with_frames(case.sample, frames, "match-tempo")
 
 
-class ImposeTempo(MatchTempo):
-    """How fast clips move that show the cue."""
-
-    title = "samples without the cue run as fast as one with the cue"
-    effect = "inserts"
+ImposeTempo = imposed(
+    MatchTempo, "samples without the cue run as fast as one with the cue"
+)
 
 
 def frames_of(case: Case) -> tuple[list[Frame], list[Frame]]:

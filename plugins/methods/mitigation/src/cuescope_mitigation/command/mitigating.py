@@ -1,6 +1,6 @@
 """A remedy for a run's cues, learned and measured on samples held out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +24,6 @@ from cuescope.application import (
     in_folds,
     require_same_data,
     require_whole,
-    shown_cues,
 )
 from cuescope_mitigation.options import NOT_TRIED, MitigationOptions, require_fit
 from cuescope_sdk import Request, StoredRun, UserError
@@ -104,7 +103,13 @@ def mitigate(
         # what is learned fits this model alone, and its folder refuses any other
         "model": {"model": stamp.fingerprint or "", "spec": request.model},
     }
-    stored = StoredRun(run, runner.context)
+    expected = expected_samples(
+        StoredRun(run, runner.context),
+        top,
+        parts=PARTS,
+        folds=folds,
+        least=MitigationOptions.model_fields["least"].default,
+    )
     tried = find_then_test(
         runner,
         held,
@@ -112,7 +117,7 @@ def mitigate(
         plan=plan,
         share="a third",
         why="nothing is learned or measured where the cues were found",
-        expected=_prospects(stored, top, folds) if held.again else (),
+        expected=expected if held.again else (),
         remedy=FEW,
     )
     if isinstance(tried, StoredReport) and NOT_TRIED in tried.notes:
@@ -154,24 +159,4 @@ def _refuse_names(run: Path, found: Path) -> None:
         "where findings get other keys",
         expected="--on SPLIT, or a run made with --part 1/3",
         remedy=f"cuescope mitigate {found}" if is_made else "Add --on SPLIT",
-    )
-
-
-def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
-    """How many samples will show each cue, and how likely a gain will be shown on them."""
-    # numpy and scipy, which no other command needs
-    from cuescope_mitigation.prospects import prospects
-
-    options = MitigationOptions.model_fields
-    least = options["least"].default
-    yield from expected_samples(run, top, parts=PARTS, folds=folds, least=least)
-    cues = list(shown_cues(run, top))
-    # all cues are tested together
-    level = (1 - options["confidence"].default) / max(len(cues), 1)
-    yield from prospects(
-        run,
-        cues,
-        folds=folds,
-        level=level,
-        least=least,
     )

@@ -91,7 +91,7 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
         names = (label, *synonyms.get(label, ()))
         with_cue = _naming_rates(top, texts, names)
         without = _naming_rates(bottom, texts, names)
-        ends = spurious_gap_interval(with_cue, without, audit.options.confidence)
+        ends = spurious_gap_interval(with_cue, without)
         rate = 100 * float(with_cue.mean())
         rate_without = 100 * float(without.mean())
         rows.append(

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
-from numpy.random import Generator
 
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.data import near_duplicate_groups
@@ -67,18 +66,3 @@ def group_look_alikes(
         )
         named.append(replace(images, samples=shown))
     return named, groups
-
-
-def thin_groups(
-    samples: Sequence[Sample],
-    most: int,
-    rng: Generator,
-) -> tuple[Sample, ...]:
-    """At most so many of each group, drawn; the others would cost much and tell little."""
-    codes = Groups.of(samples).codes
-    order = np.lexsort((rng.random(len(samples)), codes))
-    # Sorted by group, and within it by the draw: a row's rank is its distance from the first.
-    ranked = codes[order]
-    rank = np.arange(len(samples)) - np.searchsorted(ranked, ranked)
-    kept = np.sort(order[rank < most])
-    return tuple(samples[row] for row in kept.tolist())
