@@ -80,8 +80,6 @@ def test_the_strongest_bond_is_first() -> None:
     assert data.reads == 16, "once for all classes"
     assert tool(data, least=1).propose("boat") == ["sea", "table"]
     assert tool(data, least=1, most=1).propose("cup") == ["spoon"]
-    assert tool(data, source="annotations").propose("Cup") == ["table"]
-    assert tool(data, source="captions").propose("Cup") == ["spoon"]
 
 
 def test_other_classes_and_labels_count_too() -> None:

@@ -77,10 +77,6 @@ def test_an_answer_sheet_goes_before_factors() -> None:
     factors = {"place": "water", "species": "tern", "label": "car"}
     sheet = {"factors": factors, "cues": {"water background": (True,)}}
     assert scores(Listed(("car", sheet)), "car") == {"water background": [1.0]}
-    assert scores(Listed(("car", sheet)), "car", source="factors") == {
-        "water": [1.0],
-        "tern": [1.0],
-    }
     assert scores(Listed(("car", {"factors": factors})), "bus").keys() == {
         "water",
         "tern",

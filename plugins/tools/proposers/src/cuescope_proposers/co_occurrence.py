@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, sqrt
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -29,16 +29,11 @@ from cuescope_sdk.tools import normalise_name
 OWNER = "co-occurrence"
 REMEDY = "Use the proposer llm or cues."
 Z = 1.96  # of a two-sided 95% interval
-Source = Literal["all", "annotations", "captions"]
 
 
 class CoOccurrenceOptions(Options):
     """Options of `co-occurrence`."""
 
-    source: Source = Field(
-        "all",
-        description="names of `annotations` (boxes and objects), of `captions`, or `all`",
-    )
     split: Annotated[str | None, Names.part()] = Field(
         None, description="count in this split (`train`); default: the audited one"
     )
@@ -130,7 +125,7 @@ class CoOccurrence(Plugin):
             for index in range(len(self._data)):
                 sample = self._data[index]
                 classes = set(map(normalise_name, classes_of(sample)))
-                counts.add(classes, names_in(sample, self.options.source))
+                counts.add(classes, names_in(sample))
                 advance(1)
         if not counts.of_name:
             raise UserError(
@@ -141,14 +136,11 @@ class CoOccurrence(Plugin):
         return counts
 
 
-def names_in(sample: Sample, source: Source) -> set[str]:
+def names_in(sample: Sample) -> set[str]:
     annotations = sample.annotations
-    names: set[str] = set()
-    if source != "captions":
-        names.update(annotations.get("objects", ()))
-        names.update(box.name for box in annotations.get("boxes", ()))
-        names = set(map(normalise_name, names))
-    if source != "annotations" and annotations.get("captions"):
+    boxes = (box.name for box in annotations.get("boxes", ()))
+    names = set(map(normalise_name, (*annotations.get("objects", ()), *boxes)))
+    if annotations.get("captions"):
         # imported here: only captions need the word forms of simplemma
         from cuescope_proposers.captions import nouns
 

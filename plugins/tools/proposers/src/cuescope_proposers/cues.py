@@ -8,11 +8,10 @@ import yaml
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
-from cuescope_sdk.data import TextFile, load_yaml
+from cuescope_sdk.data import load_yaml
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
-ClassCues = tuple[str, list[str], str]  # its name, its cues, and where they stand
 
 
 class CueFileOptions(Options):
@@ -20,10 +19,7 @@ class CueFileOptions(Options):
 
     argument: ClassVar[str | None] = "path"
 
-    path: Path = Field(
-        description="YAML or JSON {class: [cues]}, TXT with lines `class: cue, cue`, or a folder "
-        "with a class.txt of one cue a line"
-    )
+    path: Path = Field(description="YAML or JSON {class: [cues]}")
 
 
 class CueFile(Plugin):
@@ -59,65 +55,26 @@ class CueFile(Plugin):
 
 
 def read_cues(path: Path) -> Cues:
-    """The cues of a file or folder by class; raises UserError for faults in it."""
+    """The cues of a file by class; raises UserError for faults in it."""
     by_class: Cues = {}
     plain_names: dict[str, str] = {}
-    for name, cues, where in _classes(path):
+    for name, cues in _read_yaml(path):
         # "Fire_Truck" and "fire truck" are one class
         first = plain_names.setdefault(plain(name), name)
         if first in by_class:
-            line = "" if where == path.name else f" ({where})"
             raise UserError(
                 f"cues: {path.name} has class '{name}' twice",
-                got=f"'{first}' and '{name}'{line}",
+                got=f"'{first}' and '{name}'",
             )
         by_class[name] = cues
     return by_class
-
-
-def _classes(path: Path) -> list[ClassCues]:
-    if path.is_dir():
-        files = sorted(path.glob("*.txt"))
-        if not files:
-            raise UserError(
-                f"cues: folder {path.name}",
-                expected="a .txt file a class",
-                got="none",
-            )
-        classes = []
-        for file in files:
-            cues = [cue for _, cue in _lines(file)]
-            classes.append((file.stem, cues, file.name))
-        return classes
-    if path.suffix.lower() in (".yaml", ".yml", ".json"):
-        return _read_yaml(path)
-    if path.suffix.lower() == ".txt":
-        return _read_lines(path)
-    raise UserError(
-        f"cues: {path.name}",
-        expected="a .yaml, .json or .txt file, or a folder of .txt files",
-        got="no such file" if not path.exists() else f"'{path.suffix}'",
-        remedy=nearest(path.name, sorted(file.name for file in path.parent.glob("*"))),
-    )
 
 
 def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
-def _read_lines(path: Path) -> list[ClassCues]:
-    classes = []
-    for where, line in _lines(path):
-        name, colon, listed = line.partition(":")
-        if not colon or not name.strip():
-            raise UserError(where, expected="class: cue, cue", got=f"'{line[:60]}'")
-        # a comma at the end names nothing
-        cues = filter(None, map(str.strip, listed.split(",")))
-        classes.append((name.strip(), list(cues), where))
-    return classes
-
-
-def _read_yaml(path: Path) -> list[ClassCues]:
+def _read_yaml(path: Path) -> Iterator[tuple[str, list[str]]]:
     try:
         # utf-8-sig: editors on Windows put a mark in front
         content = load_yaml(path.read_text(encoding="utf-8-sig"))
@@ -141,15 +98,13 @@ def _read_yaml(path: Path) -> list[ClassCues]:
             expected="a mapping {class: [cue, cue]}",
             got=type(content).__name__ if content else "nothing",
         )
-    classes = []
     for name, cues in content.items():
         text = _text(path, name)
         if not isinstance(cues, list):
             title = f"cues: {path.name} class '{name}'"
             raise UserError(title, expected="a list [cue, cue]", got=repr(cues)[:60])
         words = [_text(path, cue) for cue in cues]
-        classes.append((text, words, path.name))
-    return classes
+        yield text, words
 
 
 def _text(path: Path, value: Any) -> str:
@@ -162,10 +117,3 @@ def _text(path: Path, value: Any) -> str:
             remedy="Put it in quotes.",
         )
     return value.strip()
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines that are no comments, each after where it stands."""
-    for where, line in TextFile(path, OWNER).lines():
-        if not line.startswith("#"):
-            yield where, line

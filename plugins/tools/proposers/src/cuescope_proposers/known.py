@@ -6,9 +6,7 @@ and says how strongly each image shows one. Nothing looks at the pixels.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import filterfalse, product
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from cuescope_proposers.samples import classes_of
 from cuescope_sdk import (
@@ -27,21 +25,7 @@ OWNER = "known"
 EXPECTED = (
     "'spuriosity', 'spurious_class', 'cues', 'factors' or 'supercategories' annotated"
 )
-Source = Literal[
-    "all", "spuriosity", "spurious_class", "cues", "factors", "supercategories"
-]
 Strengths = dict[str, float]  # by cue, from 0 (absent) to 1
-
-
-class KnownOptions(Options):
-    """Options of `known`."""
-
-    source: Source = Field(
-        "all",
-        description="which of the annotations: `spuriosity` (the authors' rank of an image within "
-        "its class), `spurious_class` (the class whose cue an image shows), `cues` (an answer "
-        "sheet), `factors` (CelebA, Waterbirds, drawn sets), `supercategories` (COCO)",
-    )
 
 
 class KnownCues(Plugin):
@@ -52,11 +36,9 @@ class KnownCues(Plugin):
     anything of the class's kind that is not the class.
     """
 
-    Options = KnownOptions
-    options: KnownOptions
     curated = True
 
-    def __init__(self, options: KnownOptions, context: Context) -> None:
+    def __init__(self, options: Options, context: Context) -> None:
         super().__init__(options, context)
         if context.dataset is None:
             raise UserError(
@@ -67,11 +49,11 @@ class KnownCues(Plugin):
             str, list[tuple[Sample, int]]
         ] = {}  # by frame: the samples, their index
         self._cues: dict[str, dict[str, None]] = {}  # by class, in order of appearance
-        self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.source)
+        self.fingerprint = digest(OWNER, 1, self._data.fingerprint)
 
     @property
     def facts(self) -> Mapping[str, str]:
-        return {"cues are known by": f"the data set ({self.options.source})"}
+        return {"cues are known by": "the data set"}
 
     def propose(self, label: str) -> list[str]:
         """The cues of a class; raises UserError where the data set knows none of any class."""
@@ -141,13 +123,9 @@ class KnownCues(Plugin):
                 remedy="Take the proposer co-occurrence, cues or llm",
             )
 
-    def _takes(self, source: Source) -> bool:
-        return self.options.source in ("all", source)
-
     def _factors(self, annotations: Mapping[str, Any]) -> list[str]:
         """An answer sheet says which of the factors are cues: a species is none."""
-        has_sheet = "cues" in annotations and self.options.source != "factors"
-        if has_sheet or not self._takes("factors"):
+        if "cues" in annotations:
             return []
         return list(map(str, annotations.get("factors", {}).values()))
 
@@ -158,43 +136,40 @@ class KnownCues(Plugin):
     ) -> Iterator[tuple[str, str]]:
         """Class and cue, for each cue that the sample's annotations give a name to."""
         annotations = sample.annotations
-        if self._takes("spuriosity") and "spuriosity" in annotations:
+        if "spuriosity" in annotations:
             for label in classes_of(sample):
                 yield label, ranked_cue(label)
         spurious_class = annotations.get("spurious_class")
-        if self._takes("spurious_class") and spurious_class is not None:
+        if spurious_class is not None:
             yield spurious_class, feature_of(spurious_class)
-        cues = list(annotations.get("cues", ())) if self._takes("cues") else []
+        cues = list(annotations.get("cues", ()))
         # a factor that is a label is the answer, no cue
         cues += filterfalse(labels.__contains__, self._factors(annotations))
         # an answer sheet names no class, so a cue may go with any
         for cue, label in product(cues, labels):
             yield label, cue
-        if self._takes("supercategories"):
-            for name, kind in _kinds(sample):
-                yield name, other_of(name, kind)
+        for name, kind in _kinds(sample):
+            yield name, other_of(name, kind)
 
     def _strengths(self, sample: Sample, number: int) -> Strengths:
         """How strongly frame `number` of a sample shows each cue."""
         annotations = sample.annotations
         strengths: Strengths = {}
-        if self._takes("spuriosity") and "spuriosity" in annotations:
+        if "spuriosity" in annotations:
             for label in classes_of(sample):
                 strengths[ranked_cue(label)] = float(annotations["spuriosity"])
         spurious_class = annotations.get("spurious_class")
-        if self._takes("spurious_class") and spurious_class is not None:
+        if spurious_class is not None:
             strengths[feature_of(spurious_class)] = 1.0
         strengths |= dict.fromkeys(self._factors(annotations), 1.0)
-        if self._takes("cues"):
-            for cue, shown in annotations.get("cues", {}).items():
-                strengths[cue] = float(shown[number])
-        if self._takes("supercategories"):
-            kinds = dict(_kinds(sample))
-            for label, name in product(self._cues, kinds):
-                cue = other_of(label, kinds[name])
-                # the class itself is no other thing of its kind
-                if name != label and cue in self._cues[label]:
-                    strengths[cue] = 1.0
+        for cue, shown in annotations.get("cues", {}).items():
+            strengths[cue] = float(shown[number])
+        kinds = dict(_kinds(sample))
+        for label, name in product(self._cues, kinds):
+            cue = other_of(label, kinds[name])
+            # the class itself is no other thing of its kind
+            if name != label and cue in self._cues[label]:
+                strengths[cue] = 1.0
         return strengths
 
 

@@ -48,10 +48,7 @@ class Camera(Plugin):
     def __init__(self, options: CameraOptions, context: Context) -> None:
         super().__init__(options, context)
         self.fingerprint = digest("camera", 1, options)
-        evidence: str = options.source
-        if evidence == "first":
-            evidence = "annotated, else poses, else shifts of the frames"
-        self.facts = {"evidence": evidence}
+        self.facts = {"evidence": "annotated, else poses, else shifts of the frames"}
         # samples by where their motion is known from
         self._sources: Counter[Source] = Counter()
 
@@ -63,9 +60,7 @@ class Camera(Plugin):
         return judgements
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        source = self.options.source
-        if source == "first":
-            source = source_of(sample)
+        source = source_of(sample)
         self._sources[source] += 1
         evidence = self._evidence(sample, source)
 

@@ -1,7 +1,7 @@
 """Options of the verifiers."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, NonNegativeInt
 
@@ -121,11 +121,6 @@ class ActionOptions(Options):
 
 
 class CameraOptions(Options):
-    source: Literal["first", "annotated", "poses", "frames"] = Field(
-        "first",
-        description="where motion is known from: annotations, poses or the frames themselves; "
-        "the first of them that a sample has",
-    )
     turn: float = Field(
         0.02,
         gt=0,
