@@ -83,14 +83,13 @@ class GroundingDinoNetwork(StockNetwork):
     }
 
     def __init__(self, options: GroundingDinoOptions, context: Context) -> None:
-        # both change the scores, so they enter the fingerprint
-        super().__init__(options, context, options.one_by_one, options.tokens)
+        # it changes the scores, so it enters the fingerprint
+        super().__init__(options, context, options.one_by_one)
         self._most = 1 if options.one_by_one else None
-        self._over_tokens = np.max if options.tokens == "max" else np.mean
         self.facts = {
             **self.facts,
             "names": "one by one" if options.one_by_one else "together in a caption",
-            "score of a name": f"{options.tokens} of its tokens",
+            "score of a name": "max of its tokens",
         }
 
     def detect(
@@ -131,7 +130,7 @@ class GroundingDinoNetwork(StockNetwork):
         # in float32: half precision tells few scores near 1 apart
         tokens = output.logits.float().sigmoid().cpu().numpy()
         spans = caption.positions.values()
-        columns = [self._over_tokens(tokens[:, :, span], axis=2) for span in spans]
+        columns = [tokens[:, :, span].max(axis=2) for span in spans]
         scores = np.stack(columns, axis=2)
         boxes = [corners(of_image, size) for of_image in output.pred_boxes]
         return list(zip(scores, boxes, strict=True))

@@ -55,11 +55,6 @@ class GroundingDinoOptions(OpenVocabularyOptions):
         False,
         description="a pass a name: slower, and no name changes the answer for another",
     )
-    tokens: Literal["max", "mean"] = Field(
-        "max",
-        description="score of a name of several tokens: its best token's, as published, or the "
-        "mean of all, with which a 'cat' is less of a 'cat bed'",
-    )
 
 
 class CocoOptions(PretrainedOptions):
