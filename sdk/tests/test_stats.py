@@ -1,6 +1,5 @@
 """Statistics against brute force: every permutation, every resample."""
 
-from collections.abc import Callable
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -84,8 +83,8 @@ def test_findings_of_runs_that_list_the_same_frames_are_one_cue() -> None:
         "xyz",  # as many, but other frames
         "abcd",  # about another label
         "ab",  # "d" was not seen there: of what both have seen it lists most
-        "z",
-        "a",
+        "q",
+        "r",
     ]
     about = ["cow", "cow", "cow", "horse", "cow", "cow", "cow"]
     names = [None, None, None, None, None, "a mark", "a mark"]
@@ -97,20 +96,6 @@ def test_findings_of_runs_that_list_the_same_frames_are_one_cue() -> None:
     # two findings of one run are two cues, however alike
     alone = Overlap.link_findings(about[:2], names, [listed[0]] * 2, [0, 0], seen)
     assert alone == [[0], [1]]
-
-
-def test_findings_that_tell_each_other_are_one_cue_whatever_frames_they_list() -> None:
-    seen = [frozenset("abcd")] * 3
-    listed = [{(sample, 0)} for sample in "abc"]
-
-    def linked(recognise: Callable[[int, int], float]) -> list[list[int]]:
-        return Overlap.link_findings(
-            ["cow"] * 3, [None] * 3, listed, [0, 1, 2], seen, recognise
-        )
-
-    assert linked(lambda first, second: 0.74) == [[0], [1], [2]]
-    assert linked(lambda first, second: 0.75) == [[0, 1, 2]]
-    assert linked(lambda first, second: 0.9 if second == 1 else 0.5) == [[0, 1], [2]]
 
 
 def test_orders_in_some_or_all() -> None:

@@ -19,13 +19,13 @@ from cuescope_core.hookspecs import hookimpl
 from cuescope_core.plugin import Plugin
 from cuescope_core.types import Outcome
 from cuescope_sdk.association._candidates import (
-    AssociationOptions as AssociationOptions,
+    AssociationOptions,
     Candidate as Candidate,
     Codes,
     Shares,
 )
 
-__all__ = ["AssociationMethod", "AssociationOptions", "Candidate"]
+__all__ = ["AssociationMethod", "Candidate"]
 
 
 class AssociationMethod(Plugin):

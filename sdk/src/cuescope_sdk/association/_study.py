@@ -20,9 +20,14 @@ from cuescope_sdk.association._candidates import (
     Finder,
     Shares,
 )
-from cuescope_sdk.report import contrast, drawn_answer, percent, shares_row
-from cuescope_sdk.statistics import Estimate, Groups, LabelEffects, benjamini_hochberg
-from cuescope_sdk.statistics._tests import SAME_CUE
+from cuescope_sdk.report import contrast, count_of, drawn_answer, percent, shares_row
+from cuescope_sdk.statistics import (
+    SAME_CUE,
+    Estimate,
+    Groups,
+    LabelEffects,
+    benjamini_hochberg,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +175,8 @@ class Study:
         found, measured = int(self.known.sum()), int((~self.known).sum())
         audit.note(
             "two parts",
-            f"{len(self.tested)} candidates of {found} samples, measured in {measured} others",
+            f"{count_of(len(self.tested), 'candidates')} of {count_of(found, 'samples')}, "
+            f"measured in {measured:,} others",
         )
 
     def finding(self, tested: Tested) -> Finding:

@@ -18,6 +18,7 @@ import typer
 
 from cuescope.application import Registry
 from cuescope_sdk import UserError, how_to_install
+from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -103,7 +104,7 @@ class Door:
         wanted = plan["model_calls"] + (plan.get("more") or 0)
         if wanted > self.left():
             raise UserError(
-                f"this takes up to {wanted:,} model calls",
+                f"this takes up to {count_of(wanted, 'model calls')}",
                 expected=f"at most {self.left():,}, what is left",
                 remedy="Ask the person to start cuescope-mcp with a larger --budget",
             )

@@ -291,8 +291,8 @@ def _missing(
         remedy = "Name the column of the files: -O data.image=COLUMN"
     else:
         remedy = (
-            "Name the column of the labels (-O data.label=COLUMN), or add a column "
-            "with the right answer to each question"
+            "Name the column of the labels (-O data.label=COLUMN), or add a column 'label', or "
+            "'answer' with the right answer to each question"
         )
     if not meant and (typing_error := nearest(needed[0], shown)):
         remedy = f"{typing_error} {remedy}"
