@@ -202,7 +202,13 @@ def right_traces(score: Score, report: Report, rows: Sequence[Row]) -> float:
 
 
 CASES = {
-    "trove": Case(TRoVe, "error_contribution", accuracy_lost_with_the_cue),
+    # by default the figure is that of a model of effects; the paper counts (eq. 1)
+    "trove": Case(
+        TRoVe,
+        "error_contribution",
+        accuracy_lost_with_the_cue,
+        options={"paper": True},
+    ),
     "cci": Case(
         CCI,
         "pull",
