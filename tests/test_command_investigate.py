@@ -471,5 +471,6 @@ def test_cues_of_a_log_cost_no_call_and_a_model_is_asked_what_decides(
     assert load_report(place / "from-log" / "found" / "answers").cost.model_calls == 0
     capsys.readouterr()
     run(*line, "--model", "fake", "--out", str(place / "from-log"), "--plan")
+    assert "confirm: depends on what is found" in capsys.readouterr().out
     refused = ("investigate", "--model", "fake", *data, "-O", "log.a=b")
     run_refused(capsys, *refused, said="Add --log")
