@@ -319,7 +319,7 @@ LAST_STEPS = {
     "cuescope_confirm.reasoning.say_do_gap": "say-do gap",
     "cuescope_confirm.merging.sources.sources": "tables of what found the cues",
     "cuescope_confirm.figures.contrasts": "pictures of what was changed",
-    "cuescope_confirm.scores.gap_as_they_are": f"what else goes with {NAME}",
+    "cuescope_confirm.scores.gap_as_they_are": f"what else correlates with {NAME}",
     "cuescope_confirm.verify.planted_check": f"check of where {NAME} is",
 }
 # of a remedy

@@ -75,8 +75,8 @@ def test_one_command_tells_components_settings_and_difficulty(
         standalone_mode=False,
     )
     tables = tables_of(capsys.readouterr().out)
-    foretold = tables["What foretells retention: components and baselines"]
-    told = {row["foretold by"]: row for row in foretold}
+    foretold = tables["What predicts retention: components and baselines"]
+    told = {row["predicted by"]: row for row in foretold}
     assert told["verified claims alone"]["paper"] == 0.83
     assert {"all three", "no reasoning: accuracy alone"} <= told.keys()
     [law] = [

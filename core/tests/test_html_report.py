@@ -11,14 +11,16 @@ from html import unescape
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
+from playwright.sync_api import sync_playwright
 
 from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
@@ -163,7 +165,7 @@ def test_a_finding_without_a_statement_still_gets_words() -> None:
     first = report.scores[0].model_copy(update={"statement": None})
     text = Page(render(make_report(1, scores=(first, *report.scores[1:])), {})).text
     assert (
-        "The model leans on red background for 'moving east' (TRoVe score 1.59)."
+        "The model relies on red background for 'moving east' (TRoVe score 1.59)."
         in text
     )
 
@@ -605,6 +607,30 @@ def test_many_rows_are_searched_and_sorted(browser: str, tmp_path: Path) -> None
     seen = probe(browser, render(make_report(60), {}), script, tmp_path)
     assert (seen["errors"], seen["all"], seen["found"]) == ([], 60, 1)
     assert seen["first"] == "cluster-02"
+
+
+@pytest.mark.browser
+def test_axe_finds_no_fault(browser: str, tmp_path: Path) -> None:
+    """Contrast, names and order, light and dark, on a screen and on a telephone."""
+    report = make_report(4)
+    file = tmp_path / "report.html"
+    file.write_text(render(report, make_pictures(report)), encoding="utf-8")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=browser, args=["--no-sandbox"]
+        )
+        page = chromium.new_page()
+        page.goto(file.as_uri())
+        page.evaluate(
+            "document.querySelectorAll('details').forEach(d => d.open = true)"
+        )
+        for scheme, width in product(("light", "dark"), (1200, 390)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 844})
+            faults = Axe().run(page).response["violations"]
+            assert not faults, [(one["id"], one["nodes"][0]["html"]) for one in faults]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        chromium.close()
 
 
 @pytest.mark.browser

@@ -204,7 +204,7 @@ def _check_labels(method: Built, data: Built) -> None:
             expected=f"a data set with at least {count_of(least, 'labels')}",
             got=", ".join(labels) or "none",
             remedy="Add samples with another right answer, such as a folder of another class: "
-            "errors are told by what they are taken for",
+            "errors are grouped by the label that is predicted",
         )
 
 

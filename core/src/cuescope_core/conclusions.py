@@ -466,7 +466,7 @@ class Accuracy(Value):
         if self.answered < samples:
             asked = f"; not all {samples:,} samples were asked about"
         return (
-            f"The model is right in {self.correct:,} of {self.answered:,} answers "
+            f"The model is correct in {self.correct:,} of {self.answered:,} answers "
             f"({self.share:.1%}{asked}); {self.guessing}."
         )
 

@@ -200,8 +200,8 @@ class Session:
             patches = ", patches too" if has_patches else ""
             self.audit.note(
                 "embeddings",
-                f"by {spec}, and not by the model{patches}. Cues are told apart as this outside "
-                "eye sees them; what it does not see cannot be found",
+                f"by {spec}, and not by the model{patches}. Cues are told apart as this separate "
+                "embedder sees them; what it does not see cannot be found",
             )
 
     def run(self) -> Report:

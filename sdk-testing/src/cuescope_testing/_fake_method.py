@@ -155,7 +155,7 @@ class FakeMethod(Plugin):
 class FakeRelianceMethod(FakeMethod):
     """Hides each quarter of the frames; where answers get worse, the model was leaning on it."""
 
-    title = "Fake: quarters of the frame that a right model leans on"
+    title = "Fake: quarters of the frame that a correct model relies on"
     metrics = (
         Metric(
             name="loss",

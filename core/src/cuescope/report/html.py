@@ -326,7 +326,7 @@ def _sentence(report: Report, score: Score) -> Drawn:
         metric.title for metric in report.metrics if metric.name == score.metric
     )
     where = "" if score.label is None else f" for '{score.label}'"
-    plain = f"The model leans on {{feature}}{where} ({title} {figure(score.value)})."
+    plain = f"The model relies on {{feature}}{where} ({title} {figure(score.value)})."
     words = " ".join(filter(None, (score.statement or plain, score.doubt)))
     return {
         # in pieces: braces in a name are no place for another name

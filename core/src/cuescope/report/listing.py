@@ -1,13 +1,14 @@
 """The runs in a folder, and what each found: read without a model of the report, so quickly."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
+from cuescope_core.amounts import count_of
 from cuescope_core.atomic_files import read_whole
 from cuescope_core.context import cache_folder
 from cuescope_core.errors import UserError, reason_of
@@ -99,7 +100,7 @@ def list_run(file: Path) -> ListedRun:
 def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
     origin = report["provenance"]
     cues = tuple(_cues(report))
-    claims = list(_claims(report))
+    claims = _claims(report)
     found = next(_found(report), {})
     impact = found.get("impact")
     signature = str(report.get("signature"))
@@ -114,7 +115,7 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
         date=str(origin["started"])[:16].replace("T", " "),
         made="here" if is_own else "elsewhere",
         cues=cues,
-        verdict="; ".join(claims) or None,
+        verdict=_verdict(claims),
         impact=impact and f"{impact['count']} of {impact['total']} {impact['of']}",
         status=found.get("status"),
     )
@@ -130,15 +131,22 @@ def _names(report: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(name or key) for key, name in names.items()}
 
 
-def _claims(report: Mapping[str, Any]) -> Iterator[str]:
-    """Claims of the cues that pass the method's rule; of schema 1 the names of cues alone."""
-    names = _names(report)
+def _claims(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and claim of each cue that passes the method's rule; schema 1 has no claims."""
+    names = {key: name.upper() for key, name in _names(report).items()}
     if report["schema_version"] == 1:
         found = (cue.feature for cue in _cues(report) if cue.is_finding)
-        yield from (names[feature].upper() for feature in dict.fromkeys(found))
-        return
-    for cue in _found(report):
-        yield str(cue["claim"]).replace("{feature}", names[cue["feature"]].upper())
+        return [(names[feature], names[feature]) for feature in dict.fromkeys(found)]
+    cues = [(names[cue["feature"]], str(cue["claim"])) for cue in _found(report)]
+    return [(name, claim.replace("{feature}", name)) for name, claim in cues]
+
+
+def _verdict(claims: Sequence[tuple[str, str]]) -> str | None:
+    """What the only cue does, or the names of several."""
+    if len(claims) < 2:
+        return next((claim for _, claim in claims), None)
+    names = dict.fromkeys(name for name, _ in claims)
+    return f"{count_of(len(claims), 'cues')}: {'; '.join(names)}"
 
 
 def _found(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

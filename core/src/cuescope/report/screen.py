@@ -113,7 +113,8 @@ def _verdict(report: Report) -> str:
         return "No cue found. This does not show that there is none."
     if len(found) == 1:
         return f"1 cue found: {_claim(report, found[0])}"
-    names = [_short(cue_name(report, cue.feature).upper()) for cue in found]
+    named = (_short(cue_name(report, cue.feature).upper()) for cue in found)
+    names = list(dict.fromkeys(named))
     more = f"; {len(names) - BLOCKS} more" if len(names) > BLOCKS else ""
     return f"{count_of(len(found), 'cues')} found: {'; '.join(names[:BLOCKS])}{more}"
 
@@ -307,7 +308,10 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
         words = impact_words(report, cues[0])
     elif len(totals) == 1:
         [(total, of)] = totals
-        parts = [f"{name} {impact.count:,}" for name, impact in known]
+        counts: dict[str, list[str]] = {}
+        for name, impact in known:
+            counts.setdefault(name, []).append(f"{impact.count:,}")
+        parts = [f"{name} {', '.join(of_name)}" for name, of_name in counts.items()]
         words = f"of {total:,} {of}: {', '.join(parts)}"
     else:
         words = "; ".join(

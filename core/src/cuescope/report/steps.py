@@ -128,7 +128,7 @@ def _after_what_was_found(report: Report, run: str, following: Typed) -> list[St
             return own
         return [*own, *_beside_another("See what another model does:", run, following)]
     if report.findings:
-        words = "See whether another model leans on it too:"
+        words = "See whether another model relies on it too:"
         of_samples = _with_samples(report, run, following)
         return [*of_samples, *_beside_another(words, run, following)]
     more = "More samples find smaller effects: leave --limit out, or add data."

@@ -120,7 +120,7 @@ def test_cues_side_by_side_are_drawn_as_one_is_hidden() -> None:
     without = shown(hidden=("mark",))
     assert "mark" not in without
     assert np.array_equal(without["text"], all_shown["text"])
-    with pytest.raises(UserError, match="'cast' goes with no label"):
+    with pytest.raises(UserError, match="'cast' correlates with no label"):
         shown(beside={"cast": "mark"})
 
 

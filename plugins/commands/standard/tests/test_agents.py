@@ -12,7 +12,7 @@ import cuescope
 from cuescope_commands.agents import Door, server_of
 from cuescope_sdk import UserError
 
-READS = {"runs_here", "show", "report", "compare", "gate"}
+READS = {"runs_here", "show", "report", "compare", "gate", "export", "explain"}
 
 
 @pytest.fixture(autouse=True)
@@ -86,12 +86,14 @@ def test_a_stored_run_is_shown_on_one_screen_and_as_json() -> None:
         ("audit", {"method": "trove"}, "expected at most 10"),
         ("audit", {"method": "./idea.py:Idea"}, "no method './idea.py:Idea'"),
         ("audit", {"method": "--out=x"}, "no method '--out=x'"),
+        ("export", {"run": "../first"}, "not in the folder of the runs"),
     ],
 )
 def test_what_was_not_typed_is_refused_in_a_line(
     tool: str, given: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Door, "_cuescope", lambda *words, **more: '{"model_calls": 99}')
+    plan = json.dumps({"model_calls": 99, "until": None, "more": 0})
+    monkeypatch.setattr(Door, "_cuescope", lambda *words, **more: plan)
     failed, line = asyncio.run(call(Door(Path("runs"), "m", "d", 10), tool, **given))
     assert failed
     assert words in line
@@ -101,22 +103,98 @@ def test_an_audit_is_of_the_typed_model_and_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
+    more: int | None = 10
+    fails = False
 
     def cli(door: Door, *words: Any, codes: Any = None) -> str:
         asked.append([str(word) for word in words])
         if words[0] == "show":
             return "one screen"
         out = Path("runs", "trove", "report.json")
-        if "--out" in words:
-            out.parent.mkdir(parents=True)
-            out.write_text("{}")
-        return json.dumps({"model_calls": 60, "cost": {"model_calls": 60}})
+        if "--plan" in words:
+            return json.dumps({"model_calls": 50, "until": "the answers", "more": more})
+        if fails:
+            raise UserError("it broke")
+        out.parent.mkdir(parents=True)
+        out.write_text("{}")
+        return json.dumps({"cost": {"model_calls": 50}})
 
     monkeypatch.setattr(Door, "_cuescope", cli)
     door = Door(Path("runs"), "mine:weights", "folder:photos", 100)
     assert door.audit("trove") == "run: trove\none screen"
     about = ["audit", "trove", "--model", "mine:weights", "--data", "folder:photos"]
     assert asked[1] == [*about, "--out", "runs/trove", "--json"]
-    assert door.left() == 40
-    with pytest.raises(UserError, match="up to 60 model calls: expected at most 40"):
+    assert door.left() == 50
+    with pytest.raises(UserError, match="up to 60 model calls: expected at most 50"):
         door.audit("trove")
+    more = None
+    with pytest.raises(UserError, match="nobody knows how many model calls"):
+        door.audit("trove")
+    # what a command took before it failed may be spent
+    more, fails = 0, True
+    with pytest.raises(UserError, match="it broke"):
+        door.audit("trove")
+    assert door.left() == 0
+
+
+@pytest.mark.long
+def test_an_agent_does_ten_tasks_within_the_budget(here: Path) -> None:
+    """Find, plan, confirm, compare, gate, export, explain: by the tools alone."""
+    pytest.importorskip("mcp", reason="needs `pip install mcp`")
+    (here / "fakes.py").write_text(
+        "from cuescope_testing import FakeDataset, FakeModel"
+    )
+    (here / "runs").mkdir()
+    policy = "rules: [{rule: cues-cost-at-most, points: 5}]"
+    (here / "runs" / "policy.yaml").write_text(policy)
+    before = files_of(here)
+    budget = 10_000
+    door = Door(Path("runs"), "./fakes.py:FakeModel", "./fakes.py:FakeDataset", budget)
+    assert asyncio.run(ten_tasks(door)) == []
+    assert files_of(here) == before
+    costs = [
+        json.loads(file.read_text())["cost"]["model_calls"]
+        for file in here.glob("runs/*/report.json")
+    ]
+    assert sum(costs) == door.spent <= budget
+
+
+async def ten_tasks(door: Door) -> list[str]:
+    """The tasks that an agent did not solve."""
+    import mcp
+
+    open_tasks = []
+    async with mcp.Client(server_of(door)) as client:
+
+        async def solves(task: str, tool: str, wanted: str, **given: Any) -> None:
+            result = await client.call_tool(tool, given)
+            said = "\n".join(part.text for part in result.content)
+            if result.is_error or wanted not in said:
+                open_tasks.append(f"{task}: {said}")
+
+        found = {"run": "trove"}
+        await solves("what fits?", "methods", '"trove"')
+        await solves("what does it cost?", "plan", '"model_calls": 450', method="trove")
+        await solves("find a cue", "audit", "RED CORNER", method="trove")
+        await solves("how sure?", "show", "<.001", **found)
+        await solves("which errors?", "report", '"impact"', **found)
+        await solves("a cause?", "confirm", "1 CAUSE (red corner)", **found)
+        await solves("again, and compare", "audit", "run: trove-2", method="trove")
+        pair = {"runs": ["trove", "trove-2"]}
+        await solves("the same answers?", "compare", '"flips": 0', **pair)
+        await solves("may it ship?", "gate", "fail", policy="policy.yaml", **found)
+        await solves("what is hurt?", "export", '"path"', finding=1, **found)
+        await solves("what is q?", "explain", "q", word="q")
+    return open_tasks
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder beside the runs and the cache."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    kept = ("runs/trove", "cache", "__pycache__")
+    named = {file.relative_to(folder).as_posix(): file for file in files}
+    return {
+        name: file.read_bytes()
+        for name, file in named.items()
+        if not name.startswith(kept)
+    }

@@ -101,6 +101,7 @@ def test_a_generated_plugin_is_short_and_clean(variant: str, tmp_path: Path) -> 
         "pyproject.toml",
         "README.md",
         "LICENSE",
+        ".github/workflows/test.yml",
         *(f"src/{module}/{stem}.py" for stem in sources),
         f"src/{module}/py.typed",
         f"tests/test_my_own_{kind}.py",

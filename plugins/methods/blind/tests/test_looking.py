@@ -125,7 +125,7 @@ def test_a_model_that_looks_needs_its_video_and_its_order() -> None:
     report = audit("at steps")
     assert found(report) == set()
     notes = report.notes
-    assert notes["as it is"] == "100.0% of 60 questions are right"
+    assert notes["unchanged"] == "100.0% of 60 questions are right"
     assert notes["what each question is"].endswith("0 are wrong either way")
     lost = {s.feature: s for s in report.scores if s.metric == "lost"}
     for way in ("question alone", "wrong video", "one frame", "shuffled", "reversed"):

@@ -444,7 +444,9 @@ def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:
         check for check in report.evidence if "no matter of size" in check.check
     ]
     assert {check.verdict for check in evidence} == {"refuted"}
-    assert all("may go with the object's size" in check.detail for check in evidence)
+    assert all(
+        "may correlate with the object's size" in check.detail for check in evidence
+    )
     assert {check.feature for check in evidence} <= {
         f"recognition/{c}/tree" for c in CLASSES
     }

@@ -53,7 +53,7 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
     assert said.startswith(
-        "Reasoning is better than random and than its own blind self: it fits"
+        "Reasoning is better than random and than the same model with the wrong video: it fits"
     )
     assert (
         "Of 192 claims 100% are supported, 0% refuted, and 0% could not be checked."

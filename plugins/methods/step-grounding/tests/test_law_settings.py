@@ -50,7 +50,7 @@ def population(
 @pytest.mark.parametrize("benchmarks", [("",), ("a", "b")])
 def test_components_are_told_from_baselines(benchmarks: tuple[str, ...]) -> None:
     table = components(population(benchmarks=benchmarks), generator(0, "components"))
-    r = {row["foretold by"]: row["r"] for row in table.rows}
+    r = {row["predicted by"]: row["r"] for row in table.rows}
     assert r["verified claims alone"] == pytest.approx(1, abs=0.01)
     assert 0.5 < r["tracked beliefs alone"] < 0.95  # type: ignore[operator]
     assert r["verified claims alone"] > r["without changed videos"] > 0.8  # type: ignore[operator]

@@ -108,7 +108,7 @@ class MethodFinds(MethodSetting):
 
     def test_takes_data_without_anything_to_compare(self) -> None:
         """Too little is no finding, or said in a UserError; images are clips of one frame."""
-        # a right model leans on things, and one that sees nothing errs all the same
+        # a right model relies on things, and one that sees nothing errs all the same
         sure = {"errors": ALWAYS_RIGHT, "reliance": BLIND}[self.paradigm]
         nothing = {
             "a model with nothing to find": self.setup(model=sure),

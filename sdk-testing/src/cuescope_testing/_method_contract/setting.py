@@ -38,7 +38,7 @@ PLANTED: dict[Paradigm, Mapping[str, Any]] = {
 }
 NOTHING_TO_FIND: dict[Paradigm, Mapping[str, Any]] = {
     "errors": {"lean": 0},
-    # A right model leans on the green patch as well, so without signal: it guesses.
+    # A correct model relies on the green patch as well, so without signal: it guesses.
     "reliance": {"lean": 0, "signal": 0},
 }
 
@@ -57,7 +57,7 @@ class MethodSetting(Contract):
     """A method on the fake model and the fake data set.
 
     `paradigm` says what the method looks for. "errors": cues that make a model err; the fake model
-    takes a red corner for "top" wherever it shows. "reliance": cues that a right model leans on,
+    takes a red corner for "top" wherever it shows. "reliance": cues that a correct model relies on,
     which cost accuracy or probability when they are hidden; samples of "top" then show the red
     corner in place of their green patch, so that the model is right by the corner alone.
 

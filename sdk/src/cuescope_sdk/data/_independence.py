@@ -160,7 +160,7 @@ def without_groups(
     if of_all is None or of_all > IN_STEP:
         return alike
     ask = (
-        "This goes with what was found: the data are sorted by it, or it is in a few videos, "
+        "This correlates with what was found: the data are sorted by it, or it is in a few videos, "
         f"places or times. If they are not sorted, {REMEDY}."
     )
     where = "side by side in the data"

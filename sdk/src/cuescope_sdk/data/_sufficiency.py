@@ -249,7 +249,7 @@ def find_shortages(
             f"{method}: nothing changes over time in these samples",
             expected="clips that move",
             got=still,
-            remedy="The audit runs, and cannot tell whether the model looks at time.",
+            remedy="The audit runs, and does not show whether the model looks at time.",
         )
     if (
         annotation is not None

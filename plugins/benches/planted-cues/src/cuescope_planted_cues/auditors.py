@@ -73,7 +73,7 @@ def accuracy_gap(
 class AnswerSheet(Auditor):
     """Finds a planted cue whatever the model does, so that only the test of causes is tested."""
 
-    title = "Answer sheet"
+    title = "Ground truth"
     metrics = (
         Metric(
             name="gap",

@@ -90,7 +90,7 @@ FIGURES = {
 
 
 def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """What `confirm` must keep, on cues that the answer sheet finds, and on nulls."""
+    """What `confirm` must keep, on cues that the ground truth lists, and on nulls."""
     as_trained = promises(results, lambda result: result.configuration.role)
     by_use = promises(results, lambda result: result.role)
     rows: list[Sequence[Cell]] = []
@@ -110,11 +110,11 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     name = "nulls with a cause, confirm on any auditor"
     rows.append((name, asked, share, count, share, count))
     return Table.of(
-        "Confirm on cues that the answer sheet finds",
+        "Confirm on cues that the ground truth lists",
         PROMISES,
         rows,
-        "As trained: every cue that went with its label in training is a cause, every one that "
-        "told nothing a decoy. By use: a cause takes "
+        "As trained: every cue that correlated with its label in training is a cause, every one "
+        "that told nothing a decoy. By use: a cause takes "
         f"{LEAST_OF_CAUSE:.0%} or more of the probability of the right answer, told from the same "
         f"samples without the cue; a decoy takes or gives less than {MOST_OF_DECOY:.0%}; "
         f"{roles['unclear']} configurations do otherwise and are left out. An effect that was not "
@@ -320,7 +320,7 @@ def configuration_table(results: Sequence[Result]) -> Table:
         rows,
         "Accuracy in %. Use: points of probability of the right answer that the cue takes on "
         "the graded label, told from the same samples without it. Confirm: its verdict on the "
-        "cue of the answer sheet.",
+        "cue of the ground truth.",
     )
 
 

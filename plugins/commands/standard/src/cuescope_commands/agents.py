@@ -28,7 +28,8 @@ CLI = (sys.executable, "-c", "from cuescope.cli import main; main()")
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 INSTRUCTIONS = """cuescope finds the cues that a vision model relies on. Call `methods` to see what
 fits, `plan` for the cost, `audit` to find cues, `confirm` to test whether they are causes, `show`
-to read a run. A finding of an audit is a correlation; only `confirm` calls it a cause."""
+to read a run, `explain` for a word of it. A finding of an audit is a correlation; only `confirm`
+calls it a cause."""
 
 
 @dataclass
@@ -69,6 +70,15 @@ class Door:
             "gate", self._inside(policy), self._run(run), "--json", codes=(0, 1)
         )
 
+    def export(self, run: str, finding: int | None = None) -> str:
+        """The findings of a stored run as JSON lines, or the samples that the given one hurts."""
+        what = ("--to", "jsonl") if finding is None else ("--affected", str(finding))
+        return self._cuescope("export", self._run(run), *what, "--out", "-")
+
+    def explain(self, word: str) -> str:
+        """What a word of a report means, such as power or q, or what a method's figures are."""
+        return self._cuescope("explain", "--", word)
+
     def plan(self, method: str) -> dict[str, Any]:
         """The cost of an audit with a method, as JSON: `model_calls` of the budget."""
         printed = self._cuescope(*self._audit(method), "--plan", "--json")
@@ -77,37 +87,47 @@ class Door:
 
     def audit(self, method: str) -> str:
         """Audit the model that the person named; the new run on one screen."""
-        self._require_budget(self.plan(method))
-        return self._new_run(method, *self._audit(method))
+        return self._new_run(method, self.plan(method), *self._audit(method))
 
     def confirm(self, run: str) -> str:
         """Test whether the cues of a stored run are causes; the verdicts on one screen."""
         words = "confirm", str(self._run(run)), *self._about()
-        self._require_budget(json.loads(self._cuescope(*words, "--plan", "--json")))
-        return self._new_run(f"{run}-confirmed", *words)
+        plan = json.loads(self._cuescope(*words, "--plan", "--json"))
+        return self._new_run(f"{run}-confirmed", plan, *words)
 
     def left(self) -> int:
         """The model calls that are left of what the person allowed."""
         return self.budget - self.spent
 
-    def _new_run(self, name: str, *words: str | Path) -> str:
+    def _new_run(self, name: str, plan: dict[str, Any], *words: str | Path) -> str:
         """Run a command that makes a run of this name; the run on one screen."""
+        most = self._most_calls(plan)
         taken = self.runs_here()
         names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
         run = next(each for each in names if each not in taken)
+        # taken before it is spent: of a command that fails nobody knows how far it came
+        self.spent += most
         printed = self._cuescope(*words, "--out", self.runs / run, "--json")
-        self.spent += json.loads(printed)["cost"]["model_calls"]
+        self.spent -= most - json.loads(printed)["cost"]["model_calls"]
         return f"run: {run}\n{self.show(run)}"
 
-    def _require_budget(self, plan: dict[str, Any]) -> None:
-        # what a plan cannot tell is at most so many more
-        wanted = plan["model_calls"] + (plan.get("more") or 0)
-        if wanted > self.left():
+    def _most_calls(self, plan: dict[str, Any]) -> int:
+        """The model calls that a plan allows for; raises UserError where they may be too many."""
+        person = "Ask the person to"
+        if plan["until"] and plan["more"] is None:
             raise UserError(
-                f"this takes up to {count_of(wanted, 'model calls')}",
-                expected=f"at most {self.left():,}, what is left",
-                remedy="Ask the person to start cuescope-mcp with a larger --budget",
+                "nobody knows how many model calls this takes",
+                got=f"a plan that ends before {plan['until']}",
+                remedy=f"{person} run it",
             )
+        most: int = plan["model_calls"] + (plan["more"] or 0)
+        if most > self.left():
+            raise UserError(
+                f"this takes up to {count_of(most, 'model calls')}",
+                expected=f"at most {self.left():,}, what is left",
+                remedy=f"{person} start cuescope-mcp with a larger --budget",
+            )
+        return most
 
     def _audit(self, method: str) -> tuple[str, ...]:
         names = [entry.name for entry in Registry().of_kind("method")]
@@ -166,6 +186,7 @@ def server_of(door: Door) -> "MCPServer":
         ) from error
     server = MCPServer("cuescope", instructions=INSTRUCTIONS)
     reads = [door.runs_here, door.show, door.report, door.compare, door.gate]
+    reads += [door.export, door.explain]
     runs: list[Any] = []
     if door.model is not None:
         reads += [door.methods, door.plan, door.left]

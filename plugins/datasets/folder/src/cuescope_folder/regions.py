@@ -57,7 +57,7 @@ def as_shown(
         )
     if unsure:
         words.append(
-            f"boxes and masks of {unsure:,} pictures that their EXIF turns: taken for those of "
+            f"boxes and masks of {unsure:,} pictures that their EXIF turns: read as those of "
             "what is shown (-O data.boxes_in=stored for stored pixels)"
         )
     if outside:

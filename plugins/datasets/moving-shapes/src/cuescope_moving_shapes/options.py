@@ -14,7 +14,8 @@ class ShapesOptions(Options):
     argument: ClassVar[str | None] = "cue"
 
     cue: Literal["background", "object", "attribute", "none"] = Field(
-        "background", description="what goes with 'moving south'; none plants nothing"
+        "background",
+        description="what correlates with 'moving south'; none plants nothing",
     )
     length: Literal[2, 3, 5, 10] = Field(
         5, description="frames of a sequence, or of each action in it"

@@ -93,8 +93,8 @@ def card_text(report: Report) -> str:
         )
     lines += [
         "",
-        "What goes with wrong answers need not cause them, unless the sentence says so. Other data "
-        "may hold other cues.",
+        "What correlates with incorrect answers need not cause them, unless the sentence says so. "
+        "Other data may hold other cues.",
         "",
     ]
     return "\n".join(lines)

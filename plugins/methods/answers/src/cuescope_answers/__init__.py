@@ -24,7 +24,7 @@ class Answers(Plugin):
     title = "Answers: what a model prefers, and what it fails together"
     finds = (
         "Places, lengths and words that a model prefers as answers; words, data columns and "
-        "look-alikes that go with its errors. Recorded answers are enough."
+        "confusable labels that correlate with its errors. Recorded answers are enough."
     )
     # text is all that open questions have; logits are asked for where there are choices
     requires = Requirements(

@@ -12,9 +12,9 @@ from cuescope_sdk.statistics import Estimate, mean_interval
 
 PREFERENCE = "preference"
 NEXT_STEP = (
-    "These go with the answers; they need not cause them. Ask the model again: the same options in "
-    "another order, the same question without the word. The command `investigate` does so where "
-    "the model is at hand."
+    "These correlate with the answers; they need not cause them. Ask the model again: the same "
+    "options in another order, the same question without the word. The command `investigate` "
+    "does so where the model is at hand."
 )
 JUDGES = (
     "But it tells right answers from wrong ones without an exception. If this column is a "

@@ -54,7 +54,7 @@ class CCI(Plugin):
     after every cluster was hidden, so proposing asks those trials.
     """
 
-    title = "CCI: which image regions the model uses, and which backgrounds go with which answers"
+    title = "CCI: which image regions the model uses, and which backgrounds draw which answers"
     requires = Requirements(
         outputs=frozenset({"logits"}),
         edits=frozenset({"hide-tokens"}),

@@ -48,8 +48,8 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
         rows=tuple(rows),
         paper=tuple(row for row in paper_failures() if row["images"] in shown),
         notes=(
-            f"{name}. BG-Er: wrong answers that rely on the background. Fine-Er: those that lean "
-            "on an object and name its look-alike. By hiding each region whole, and by the IoU of "
+            f"{name}. BG-Er: wrong answers that rely on the background. Fine-Er: those that rely "
+            "on an object and name a similar class. By hiding each region whole, and by the IoU of "
             "the map with each region, as in the paper. In brackets: the paper, CLIP ViT-B/16.",
         ),
     )

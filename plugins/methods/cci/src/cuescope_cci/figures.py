@@ -81,7 +81,7 @@ def caption(source: AnswerSource) -> str:
         return f"predicted as '{source.prediction}'{where}"
     if source.correct:
         return f"'{source.label}', right{where}"
-    return f"'{source.label}' taken for '{source.prediction}'{where}"
+    return f"'{source.label}' predicted as '{source.prediction}'{where}"
 
 
 # --------------------------------------------------------------------------------------- contrasts

@@ -32,7 +32,7 @@ def error_table(
         ("group", "wrong", *columns),
         cells,
         "A wrong answer relies on the background (the paper's BG-Er) or on an object (FG-Er). "
-        "Look-alikes that are taken for each other (Fine-Er) are a part of those on an object. "
+        "Look-alikes that are predicted as each other (Fine-Er) are a part of those on an object. "
         f"In brackets: {confidence:.0%} intervals. Many errors on the background are no cue: a "
         "finding needs a kind of background that pulls answers to one class.",
     )

@@ -108,10 +108,13 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
 
 
 def result(results: Results) -> str:
-    """How many cues were tested, and what came of them."""
-    counts = [(results.count(verdict), verdict) for verdict in VERDICTS]
-    words = ", ".join(f"{count} {status.upper()}" for count, status in counts if count)
-    return f"{count_of(len(results.rows), 'cues')} tested: {words}"
+    """Which cues were tested, and what came of them."""
+    parts = []
+    for verdict in VERDICTS:
+        names = [results.name_of(r) for r in results.rows if r.verdict == verdict]
+        if names:
+            parts.append(f"{len(names)} {verdict.upper()} ({', '.join(names)})")
+    return f"{count_of(len(results.rows), 'cues')} tested: {', '.join(parts)}"
 
 
 def findings(results: Results) -> Iterator[Finding]:

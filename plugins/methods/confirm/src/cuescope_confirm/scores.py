@@ -171,7 +171,7 @@ def _row(experiment: Experiment, target: Target) -> Row:
     if not measured:
         return row
     if study.options.pairs is None:
-        with study.audit.spare(f"what else goes with {target.cue.name}"):
+        with study.audit.spare(f"what else correlates with {target.cue.name}"):
             row = replace(row, beside=gap_as_they_are(experiment, target))
     with study.audit.spare(f"dose-response model of {target.cue.name}"):
         shifts = list(_shifts(row, study.options.least))

@@ -51,7 +51,7 @@ NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 # what changes a whole frame changes all that goes with a cue, and an embedding tells a cue from its
 # company worse than pictures do
 COARSE = ("frames", "inside")
-FINER = "other interventions change less of what goes with the cue"
+FINER = "other interventions change less of what correlates with the cue"
 NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
 
 

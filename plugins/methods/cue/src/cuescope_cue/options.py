@@ -21,7 +21,7 @@ class CueOptions(Options):
     answer: Annotated[str | None, Words()] = Field(
         None,
         description="answer that the cues draw; none: that of the cue's file, or else the common "
-        "wrong answer that goes with the cue most",
+        "incorrect answer that correlates with the cue most",
     )
     fdr: float = Field(
         0.05,

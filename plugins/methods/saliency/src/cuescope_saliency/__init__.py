@@ -26,7 +26,7 @@ from cuescope_sdk import (
 METRICS = (
     Metric(
         name="background_lean",
-        title="Lean on background",
+        title="Reliance on background",
         meaning="share of the map's importance on the background, minus the background's share of "
         "the picture (-1 to 1): above 0 the map lies beside the object, below 0 on it",
         unit="proportion",

@@ -47,7 +47,7 @@ def caption(image: ExplainedImage) -> str:
     if label is None:
         return about
     answer = (
-        "answered rightly"
+        "answered correctly"
         if image.is_right
         else f"answered '{image.outcome.prediction}'"
     )

@@ -79,7 +79,7 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     ):
         warn_of_weak_data(
             audit,
-            "saliency: the data has no foreground masks, so no lean on the background can be "
+            "saliency: the data has no foreground masks, so reliance on the background cannot be "
             "tested: the maps are drawn, and no cue can be found. Add annotations['foreground']",
         )
     # as the network sees them: maps and masks must have the same crop

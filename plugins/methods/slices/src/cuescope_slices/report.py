@@ -109,7 +109,7 @@ def statement(pair: Pair, label: str, options: Any) -> str | None:
     return (
         f"In {{feature}}, '{label}' is right {100 * (pair.lost or 0):.0f} points less often "
         f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends}). "
-        "This goes with the slice; it does not say what causes it."
+        "This correlates with the slice; it does not say what causes it."
     )
 
 

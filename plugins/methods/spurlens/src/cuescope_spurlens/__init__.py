@@ -68,7 +68,9 @@ METRICS = (
 class SpurLens(Plugin):
     """Asks for an object in images that show a cue, and in images that do not."""
 
-    title = "SpurLens: what goes with the objects that the model sees, or imagines"
+    title = (
+        "SpurLens: what correlates with the objects that the model sees, or imagines"
+    )
     requires = Requirements(
         # text or logits: `answer_output` takes what the model has
         outputs=frozenset(),

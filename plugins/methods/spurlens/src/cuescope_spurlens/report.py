@@ -229,7 +229,7 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
     by_size = float(result.test.by_strata[result.strongest])
     if abs(by_size) >= SMALL:
         points = f"{100 * by_size:.0f} of the {100 * result.strongest_gap:.0f} points"
-        words += f" {points} go with the object's size."
+        words += f" {points} correlate with the object's size."
     return words
 
 
@@ -263,10 +263,7 @@ def describe_power(power: Power) -> str:
         if power.gap is None
         else f"a gap of {100 * power.gap:.0f} points"
     )
-    return (
-        f"80% for {gap}, at K = {power.k}, {count_of(power.cues, 'cues')} and {power.cases} "
-        f"classes and tasks, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
-    )
+    return f"80% for {gap}, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
 
 
 def note_results(audit: Audit, results: Results) -> None:
@@ -365,9 +362,7 @@ def describe_sizes(results: Results) -> str:
     cases = [result for result in results.cases if result.case.shows_object]
     if not cases:
         return "no object is in these images"
-    limit = (
-        "where it is unknown, a cue that goes with the size looks like a cue of its own"
-    )
+    limit = "where it is unknown, a cue that correlates with the size looks like a cue of its own"
     sources = [result.size_source for result in cases if result.size_source]
     if not sources:
         unknown = any(result.size_unknown for result in cases)
@@ -393,8 +388,8 @@ def describe_labels(results: Results) -> str:
     if not silent:
         return words
     return (
-        f"{words}. It cannot tell how many labels are wrong in {shorten_list(silent)}: it does not "
-        "tell the class from others, or repeats the data's own annotations"
+        f"{words}. It does not show how many labels are wrong in {shorten_list(silent)}: it does "
+        "not tell the class from others, or repeats the data's own annotations"
     )
 
 
@@ -417,8 +412,8 @@ def explain(result: CaseResult) -> str:
     }
     causes = " and ".join(map(meanings.__getitem__, result.causes))
     return (
-        f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} may go with "
-        f"{causes}: set aside, p = {result.p_value[cue]:.2f}"
+        f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} may correlate "
+        f"with {causes}: set aside, p = {result.p_value[cue]:.2f}"
     )
 
 

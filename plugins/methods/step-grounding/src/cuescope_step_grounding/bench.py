@@ -68,7 +68,7 @@ class BenchOptions(Options):
     ood_data_options: SpecOptions = Field({}, description="its options")
     verifier: Spec = Field("", description="SPEC of the claim-verifier of these audits")
     components: bool = Field(
-        False, description="also: what each component and each baseline foretells"
+        False, description="also: what each component and each baseline predicts"
     )
     saliency: tuple[Path, ...] = Field(
         (),

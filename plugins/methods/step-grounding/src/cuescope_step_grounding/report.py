@@ -53,7 +53,7 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     """What is measured, then what is named most often."""
     options: StepGroundingOptions = audit.options
     yield Feature(key=REASONING, kind="reasoning", name="Reasoning")
-    yield Feature(key=ANSWERS, kind="answers", name="Rightly answered")
+    yield Feature(key=ANSWERS, kind="answers", name="Correctly answered")
     # a recording cannot be asked about changed videos
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")

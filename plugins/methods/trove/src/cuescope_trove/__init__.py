@@ -23,7 +23,7 @@ METRICS = (
         name="trove_score",
         title="TRoVe score",
         meaning="error contribution + static bias, from -1 to 2: how strongly something seen in "
-        "single frames goes with errors on this label",
+        "single frames correlates with errors on this label",
     ),
     Metric(
         name="error_contribution",
@@ -46,14 +46,14 @@ METRICS = (
 class TRoVe(Plugin):
     """Recognises what samples with a wrong answer share, and asks what it costs each label."""
 
-    title = "TRoVe: static cues that go with errors"
+    title = "TRoVe: static cues that correlate with errors"
     requires = Requirements(
         outputs=frozenset({"logits", "embedding"}),
         may_use=frozenset({"detector", "namer"}),
         roles=(NAMER,),
         labels=2,
     )
-    finds = "Things in single frames that go with a video model's errors."
+    finds = "Things in single frames that correlate with a video model's errors."
     data_needs = DataNeeds(
         least=6,
         enough=60,

@@ -47,7 +47,7 @@ class PlantedOptions(Options):
         {}, description="its options"
     )
     cues: Annotated[dict[str, Kind], Words()] = Field(
-        {}, description="label -> cue that goes with it"
+        {}, description="label -> cue that correlates with it"
     )
     rate: float = Field(
         0.9,
@@ -140,7 +140,7 @@ class Planted(Plugin):
         strange = (set(options.rates) - set(options.cues.values())) | (beside - drawn)
         if strange:
             raise UserError(
-                f"planted: '{min(strange)}' goes with no label",
+                f"planted: '{min(strange)}' correlates with no label",
                 expected=f"a cue of `cues`: {', '.join(sorted(drawn)) or 'none'}",
             )
         unknown = options.cues.keys() - set(self.labels)

@@ -45,7 +45,7 @@ class Rule(BaseModel):
     )
     # to let the undecided pass is a decision, and stands in the file where all can read it
     undecided: Literal["block", "pass"] = Field(
-        "block", description="what it means that the run cannot tell"
+        "block", description="the outcome where the run is inconclusive"
     )
 
 

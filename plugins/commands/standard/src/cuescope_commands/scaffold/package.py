@@ -155,6 +155,7 @@ def render_files(names: dict[str, str], template: str) -> dict[Path, str]:
     files: dict[Path, Traversable] = {source / "py.typed": common / "py.typed.template"}
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         files[Path(name)] = common / f"{name}.template"
+    files[Path(".github/workflows/test.yml")] = common / "test.yml.template"
     test = Path("tests", f"test_{names['module'].removeprefix('cuescope_')}.py")
     for file in (folder / template).iterdir():
         name = file.name.removesuffix(".template")

@@ -70,7 +70,7 @@ export async function showRuns(query, isCurrent) {
   }
 
   const answer = await load();
-  const head = COLUMNS.map((title) => el("th", { scope: "col" }, title));
+  const head = COLUMNS.map((title) => (title ? el("th", { scope: "col" }, title) : el("td")));
   return [
     el("h1", {}, "Runs in ", answer.folder),
     filters,

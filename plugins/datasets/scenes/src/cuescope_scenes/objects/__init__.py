@@ -109,7 +109,8 @@ class ObjectScenesOptions(Options):
         description="share of the objects with a cue that are small and faint",
     )
     audit: Literal["independent", "planted"] = Field(
-        "independent", description="how cues go with objects in the splits val and test"
+        "independent",
+        description="how cues correlate with objects in the splits val and test",
     )
     questions: Literal["none", "presence"] = Field(
         "none", description="presence: yes/no questions about each image, to train on"

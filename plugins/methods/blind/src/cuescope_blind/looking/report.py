@@ -63,7 +63,7 @@ def findings(audit: Audit) -> Iterator[Finding]:
     ]
     if found:
         first = found[0]
-        rows = [shares_row("as it is", as_it_is, None, None, n=len(seen.samples))]
+        rows = [shares_row("unchanged", as_it_is, None, None, n=len(seen.samples))]
         rows += map(_row_of, seen.results)
         chance = first.right.mean() - first.gain.value
         rows.append(shares_row("chance level", float(chance), None, None))
@@ -180,7 +180,7 @@ def _way_scores(result: WayResult) -> Iterator[Score]:
 def _note(audit: Audit, seen: Sight) -> None:
     total = len(seen.samples)
     audit.note(
-        "as it is", f"{seen.as_it_is.mean():.1%} of {total:,} questions are right"
+        "unchanged", f"{seen.as_it_is.mean():.1%} of {total:,} questions are right"
     )
     # not asked without the video: nothing says what it is worth
     without = seen.right_in(QUESTION_ALONE)
@@ -225,7 +225,7 @@ def _record(audit: Audit, seen: Sight) -> None:
 def _table(seen: Sight) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
-            "as it is",
+            "unchanged",
             len(seen.samples),
             100 * seen.as_it_is.mean(),
             None,

@@ -24,7 +24,8 @@ class Reason:
 OPEN = Reason(
     "since no model was named",
     {
-        "not tested": "These cues go with recorded answers. A log cannot say what causes them.",
+        "not tested": "These cues correlate with recorded answers. A log cannot say what "
+        "causes them.",
         "next step": "Give the same command with --model SPEC, first with --plan: the model is "
         "asked only what decides. The reports of the methods are in the folder `found`.",
     },

@@ -1,4 +1,4 @@
-"""What foretells retention: the parts of step grounding alone and together, and what needs none.
+"""What predicts retention: the parts of step grounding alone and together, and what needs none.
 
 The paper's supplement, which defines its components, is not published. Here each component is the
 figure that it yields: claims verified (SGR), beliefs tracked (TCS), videos changed (VRS).
@@ -39,7 +39,7 @@ ROWS: tuple[tuple[str, tuple[str, ...], float | None], ...] = (
     ("no reasoning: accuracy alone", (RIGHT,), None),
     ("no reasoning: answers to changed videos", (LOST,), None),
 )
-COLUMNS = ("foretold by", "of", "r", "interval", "p", "models", "paper")
+COLUMNS = ("predicted by", "of", "r", "interval", "p", "models", "paper")
 
 
 def figures_of(report: Report) -> dict[str, float]:
@@ -162,7 +162,7 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     ]
     if missing:
         notes.append(f"Not measured for all models: {'; '.join(missing)}.")
-    title = "What foretells retention: components and baselines"
+    title = "What predicts retention: components and baselines"
     return Table.of(title, COLUMNS, lines, *notes, decimals=2)
 
 

@@ -74,7 +74,7 @@ class Law:
         rows = [(name, *correlation_cells(r)) for name, r in correlations.items()]
         better = sum(pair.more_kept > 0 for pair in self.pairs)
         return Table.of(
-            "Does grounding go with out-of-distribution retention?",
+            "Does grounding correlate with out-of-distribution retention?",
             COLUMNS,
             rows,
             self.sentence,

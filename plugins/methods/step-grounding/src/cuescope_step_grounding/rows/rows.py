@@ -28,8 +28,9 @@ from cuescope_step_grounding.verification.verdict import (
 
 # How the sentence of the verdict begins, after the feature's name.
 OPENINGS = {
-    BETTER: "is better than random and than its own blind self: it fits its video better than "
-    "what the model says of that video when it is shown another one of the same kind of scene",
+    BETTER: "is better than random and than the same model with the wrong video: it fits its video "
+    "better than what the model says of that video when it is shown another one of the same kind "
+    "of scene",
     FITS: "fits its own video better than others of the same kind of scene. Whether the model "
     "looked is not settled: it was not asked without the video, so a question that tells much of "
     "its own video may be the reason",
