@@ -118,6 +118,7 @@ clean:
 
 # Synced again when any declared dependency changes.
 .venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml sdk-testing/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)
+	@echo "installing every package into .venv: some 7.5 GB on Linux, once (docs/install.md: less)"
 	$(UV) sync --quiet --all-packages --all-extras --compile-bytecode --python $(PYTHON)
 	@touch $@
 

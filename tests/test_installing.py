@@ -1,6 +1,7 @@
 """Nothing tells a person to fetch a package of ours by name: nobody has registered the names."""
 
 import ast
+import io
 import json
 import re
 import shutil
@@ -87,6 +88,55 @@ def test_the_table_names_what_a_dist_needs_beyond_core_and_sdk() -> None:
                 needs[wanted] = beyond
     table = json.loads(files("cuescope").joinpath("own_dists.json").read_text("utf-8"))
     assert table["needs"] == needs
+
+
+def test_the_table_names_what_brings_torch() -> None:
+    brings = []
+    for dist, folder in OURS.items():
+        lines = project_of(folder / "pyproject.toml").get("dependencies", [])
+        needed = list(map(Requirement, lines))
+        if any(need.name == "torch" or "torch" in need.extras for need in needed):
+            brings.append(dist)
+    table = json.loads(files("cuescope").joinpath("own_dists.json").read_text("utf-8"))
+    assert table["torch"] == sorted(brings)
+
+
+@pytest.mark.usefixtures("from_clone")
+@pytest.mark.parametrize(
+    ("dist", "gpu", "answer", "from_pytorch"),
+    [
+        ("cuescope-start", False, None, True),
+        ("cuescope-start", True, None, False),
+        ("cuescope-start", True, "n", False),
+        ("cuescope-start", True, "y", False),
+        ("cuescope-logs", False, None, False),
+    ],
+)
+def test_torch_is_the_build_for_this_computer(
+    dist: str,
+    gpu: bool,
+    answer: str | None,
+    from_pytorch: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A person is asked before CUDA is fetched, and a script never is."""
+    ran: list[str] = []
+
+    def run(command: list[str], **settings: Any) -> subprocess.CompletedProcess[str]:
+        ran.extend(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    stdin = io.StringIO(f"{answer}\n")
+    stdin.isatty = lambda: answer is not None  # type: ignore[method-assign]
+    monkeypatch.setattr("sys.stdin", stdin)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("cuescope.cli.plugins.subprocess.run", run)
+    monkeypatch.setattr("cuescope.cli.plugins.find_spec", lambda name: name == "pip")
+    monkeypatch.setattr("shutil.which", lambda name: name if gpu else None)
+    with pytest.raises(SystemExit) as ended:
+        main(["plugins", "install", dist])
+    assert bool(ran) == (ended.value.code == 0) == (answer != "n")
+    assert ("https://download.pytorch.org/whl/cpu" in ran) == from_pytorch
 
 
 def test_what_is_suggested_for_a_plugin_of_ours_is_ours() -> None:

@@ -184,6 +184,7 @@ class Installation:
 
     arguments: list[str]
     constraints: list[str]
+    brings_torch: bool = False
 
 
 def plan_installation(wanted: Sequence[str]) -> Installation:
@@ -215,7 +216,8 @@ def plan_installation(wanted: Sequence[str]) -> Installation:
         )
     extras = with_needs(own)
     arguments = [*local_arguments(extras, source), *others]
-    return Installation(arguments, list(_index_guard(extras)))
+    brings_torch = not extras.keys().isdisjoint(_table()["torch"])
+    return Installation(arguments, list(_index_guard(extras)), brings_torch)
 
 
 def _is_own_name(text: str) -> bool:

@@ -47,6 +47,7 @@ Check = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="As --check; exit 1 if one is broken.")
 ]
+CPU_TORCH = "https://download.pytorch.org/whl/cpu"
 # what a line of `info` says, by the field of requirements or of capabilities
 MEANINGS = {
     "requires": {
@@ -368,6 +369,8 @@ def install(
         if dist.startswith("-"):
             raise UserError(f"install {dist}", expected="the name of a package")
     command = [*_installer("install"), *installation.arguments]
+    if installation.brings_torch and sys.platform == "linux" and not find_spec("torch"):
+        command += _torch_build("pip" if "-m" in command else "uv")
     # pip takes constraints from a file alone
     with TemporaryDirectory() as folder:
         # a stranger's plugin may need one of ours, whose names nobody has registered on the index
@@ -383,6 +386,21 @@ def install(
     if code:
         echo(f"cuescope: nothing was installed: see above.{_hints(dists)}", err=True)
         raise typer.Exit(code)
+
+
+def _torch_build(installer: str) -> list[str]:
+    """What makes torch the build for this computer; whoever would get CUDA is asked."""
+    if shutil.which("nvidia-smi"):
+        # without a terminal nobody is there to be asked
+        if sys.stdin.isatty():
+            typer.confirm(
+                "torch with CUDA takes 6 GB. Go on?", True, abort=True, err=True
+            )
+        return []
+    echo(f"no GPU is seen here: torch without CUDA, from {CPU_TORCH}", err=True)
+    if installer == "uv":
+        return ["--torch-backend", "cpu"]
+    return ["--extra-index-url", CPU_TORCH]
 
 
 @app.command("remove")
