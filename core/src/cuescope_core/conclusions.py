@@ -22,6 +22,7 @@ LONGEST_NAME = 500
 MOST_NAMED = 4
 # as tables and other programs hold them: a stranger's report may have thousands of digits
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Count = Annotated[Whole, Field(ge=0)]
 
 
 RUN_OPTIONS = {"run", "others"}  # of a method that tests runs: their folders
@@ -34,7 +35,7 @@ class Occurrence(Value):
     """Where a feature occurs: a sample, one of its frames, a box (x0, y0, x1, y1) in pixels."""
 
     sample: str
-    frame: Annotated[Whole, Field(ge=0)] | None = None
+    frame: Count | None = None
     region: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
     strength: FiniteFloat = 1.0
 
@@ -101,7 +102,7 @@ class Score(Value):
     value: FiniteFloat | None
     low: FiniteFloat | None = Field(None, description="lower end of the interval")
     high: FiniteFloat | None = Field(None, description="upper end of the interval")
-    n: Whole | None = Field(None, description="samples with the feature")
+    n: Count | None = Field(None, description="samples with the feature")
     p_value: FiniteFloat | None = Field(None, description="of the null of no effect")
     q_value: FiniteFloat | None = Field(
         None, description="p-value, corrected for all that was tried"
@@ -158,7 +159,7 @@ class Evidence(Value):
     detail: str = Field(description="what came out, in words")
     value: FiniteFloat | None = Field(None, description="the figure")
     threshold: FiniteFloat | None = Field(None, description="what it is held against")
-    n: Whole | None = Field(None, description="samples that it rests on")
+    n: Count | None = Field(None, description="samples that it rests on")
     feature: str | None = Field(None, description="finding it is about; none: all")
     label: str | None = Field(None, description="label it is about; none: all")
     name: str | None = Field(None, description="words that it found for the feature")
@@ -288,7 +289,7 @@ class Outline(Value):
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     sample: str | None = None
-    frame: Annotated[Whole, Field(ge=0)] = 0
+    frame: Count = 0
     rows: Whole
     cols: Whole
     bits: bytes
@@ -377,7 +378,7 @@ class Row(Value):
     change: FiniteFloat | None = None
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
-    n: Whole | None = None
+    n: Count | None = None
     q_value: FiniteFloat | None = None
     passes: bool = False
     doubt: str | None = None
@@ -396,8 +397,8 @@ class Impact(Value):
     `detail` says of what the count is made.
     """
 
-    count: Annotated[Whole, Field(ge=0)]
-    total: Annotated[Whole, Field(ge=0)]
+    count: Count
+    total: Count
     of: str = "errors"
     detail: str | None = None
 
@@ -441,7 +442,7 @@ class Accuracy(Value):
     `p_value` is the method's own test that the model does no better, None where it has none.
     """
 
-    correct: Annotated[Whole, Field(ge=0)]
+    correct: Count
     answered: Annotated[Whole, Field(gt=0)]
     chance: Annotated[FiniteFloat, Field(ge=0)]
     p_value: FiniteFloat | None = None

@@ -214,10 +214,10 @@ class Session:
         self._notify("audit_started")
         with self._blaming(method), self._without_cues():
             proposed = hook.propose_features(audit=audit)
-            self._require_given("propose_features", proposed, "features")
+            require_given(self.parts.method, "propose_features", proposed, "features")
             features = self._features(proposed)
             perturbed = hook.perturb(audit=audit, features=features)
-            self._require_given("perturb", perturbed, "trials")
+            require_given(self.parts.method, "perturb", perturbed, "trials")
             # kept, so that verify asks nothing twice
             audit.outcomes = outcomes = self._answer(
                 each_of("perturb", method.spec, perturbed, Trial, Outcome)
@@ -227,7 +227,7 @@ class Session:
                 features=features,
                 outcomes=outcomes,
             )
-            self._require_given("compute_scores", of_hook, "scores")
+            require_given(self.parts.method, "compute_scores", of_hook, "scores")
             scored = list(each_of("compute_scores", method.spec, of_hook, Score))
             self._require_labels(scored)
             self._require_places(scored)
@@ -410,15 +410,6 @@ class Session:
                 with self._blaming(built):
                     built.plugin.open_weights()
 
-    def _require_given(self, hook: str, of_hook: Sequence[object], what: str) -> None:
-        """pluggy drops a None, and a forgotten `return` would look like "nothing found"."""
-        if not of_hook and hasattr(self.parts.method.plugin, hook):
-            raise PluginError(
-                f"{hook} of method {self.parts.method.spec}",
-                expected=f"{what}, returned or yielded ([] where there are none)",
-                got="None",
-            )
-
     def _with_one_verdict(self, scores: list[Score]) -> list[Score]:
         """Let intervals decide too, for a method that knows its value where there is nothing."""
         method = self.parts.method.plugin
@@ -446,6 +437,7 @@ class Session:
             verify = self._manager.subset_hook_caller("verify", plugins - {verifier})
             with self._blaming(built):
                 of_hook = verify(audit=self.audit, features=features, scores=scores)
+                require_given(built, "verify", of_hook, "evidence")
                 yield from each_of("verify", built.spec, of_hook, Evidence)
 
     def finish(self, report: Report) -> None:
@@ -558,6 +550,18 @@ def replace_trials(
     next_answer = iter(answers)
     for item in items:
         yield item if isinstance(item, Outcome) else next(next_answer)
+
+
+def require_given(
+    built: Built, hook: str, of_hook: Sequence[object], what: str
+) -> None:
+    """pluggy drops a None, and a forgotten `return` would look like "nothing found"."""
+    if not of_hook and hasattr(built.plugin, hook):
+        raise PluginError(
+            f"{hook} of method {built.spec}",
+            expected=f"{what}, returned or yielded ([] where there are none)",
+            got="None",
+        )
 
 
 def each_of(

@@ -51,6 +51,9 @@ class Options(Value):
     `argument` names the field that takes ARG of `NAME:ARG` on the command line.
     """
 
+    # a default of another type would pass in silence
+    model_config = ConfigDict(validate_default=True)
+
     argument: ClassVar[str | None] = None
 
 
