@@ -72,6 +72,7 @@ def test_a_range_of_a_video_shows_what_is_on_screen_then(tmp_path, name, codec):
     path = MediaFile.video(tmp_path / name, 12, codec)
     probed = probe(path, MAX)
     assert np.allclose(probed.times(), np.arange(12) / RATE, atol=1e-3)
+    assert probed.steady
     assert MediaFile.grey_levels(probed.clip(3, 0.3, 0.9)) == [4, 6, 8]
     assert MediaFile.grey_levels(probed.clip(2, end=0.4)) == [1, 3]
     assert MediaFile.grey_levels(probed.clip(2, start=0.8)) == [9, 11]
@@ -96,6 +97,10 @@ def test_times_follow_the_packets_and_not_the_rate(tmp_path):
     assert np.allclose(probed.times(), [0, 0.1, 0.2, 1.3, 1.4, 1.5], atol=2e-3)
     assert MediaFile.grey_levels(probed.clip(3, 1.25, 1.6)) == [3, 4, 5]
     assert MediaFile.grey_levels(probed.clip(2, 0.5, 1.0)) == [2, 2]
+    # half of the frames stand in a sixth of its time
+    assert not probed.steady
+    assert probed.indices(4) == (2, 2, 2, 5)
+    assert MediaFile.grey_levels(probed.clip(4)) == [2, 2, 2, 5]
 
 
 def test_animations_have_times(tmp_path):
@@ -107,6 +112,7 @@ def test_animations_have_times(tmp_path):
     probed = probe(path, MAX)
     assert np.allclose(probed.times(), [0, 0.1, 0.4, 0.45])
     assert MediaFile.grey_levels(probed.clip(1, 0.2, 0.3)) == [1]
+    assert MediaFile.grey_levels(probed.clip(3)) == [1, 1, 3]
 
 
 def test_a_frame_has_one_key_however_it_was_chosen(tmp_path):

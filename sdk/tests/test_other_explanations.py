@@ -143,38 +143,6 @@ def test_small_objects_take_the_star(tmp_path: Path) -> None:
     assert (evidence.feature, evidence.label) == ("kitchen", "cat")
 
 
-@pytest.mark.parametrize(
-    ("exact", "least", "most"),
-    # what is told as a number is taken to be no rougher than a third error
-    [(False, 0, 1), (True, 2, 20)],
-)
-def test_boxes_that_are_half_error_decide_nothing(
-    tmp_path: Path,
-    exact: bool,
-    least: int,
-    most: int,
-) -> None:
-    rng = np.random.default_rng(0)
-    verdicts = []
-    for seed in range(40):
-        values, shows, condition = world("condition", seed)
-        rough = np.exp(condition + rng.normal(scale=condition.std(), size=N))
-        samples = []
-        for number, size in enumerate(rough.tolist()):
-            told = {"object_size": size} if exact else {"boxes": (box("cat", size),)}
-            sample = Sample(
-                key=f"{number:03d}", frames=(), label="cat", annotations=told
-            )
-            samples.append(sample)
-        about = Comparison("kitchen", "cat", samples, shows, values)
-        (evidence,) = checked(about, tmp_path)
-        verdicts.append(evidence.verdict)
-        if evidence.verdict == "inconclusive":
-            assert "half of what boxes tell is error" in str(evidence.doubt)
-    assert least <= verdicts.count("supported") <= most
-    assert ("inconclusive" in verdicts) is not exact
-
-
 def test_a_cue_among_alike_objects_stays(tmp_path: Path) -> None:
     about = comparison("cue", boxes=lambda _, size: (box("cat", size),))
     (evidence,) = checked(about, tmp_path)
@@ -186,20 +154,6 @@ def test_what_is_not_known_is_said_and_casts_no_doubt(tmp_path: Path) -> None:
     assert evidence.verdict == "inconclusive"
     assert "Not known: the size of the labelled object" in evidence.detail
     assert evidence.doubt is None
-
-
-def test_what_is_not_known_is_said_of_each_finding(tmp_path: Path) -> None:
-    about = comparison("cue")
-    whole = replace(about, label=None, answers=())
-    audit = audit_of(about, tmp_path)
-    [summary, unknown] = other_explanations(audit, [about, whole])
-    assert (summary.verdict, summary.doubt) == ("supported", None)
-    assert summary.detail.startswith("2 findings are not explained by")
-    assert (unknown.feature, unknown.label) == (about.feature, about.label)
-    assert unknown.detail.startswith("Not known for")
-    # a finding that compares no samples is none of these
-    [_, alone] = other_explanations(audit, [about], has_others=True)
-    assert alone.feature == about.feature
 
 
 @pytest.mark.parametrize(

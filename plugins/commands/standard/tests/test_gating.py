@@ -2,7 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -384,10 +384,9 @@ class Answered(Draws):
         self.after = after
         self.order = self._draw_order()
 
-    def ask(self, units: Iterable[tuple[int, ...]]) -> None:
-        for unit in units:
-            for number in unit:
-                self.right[number] = float(self.after[number])
+    def answer(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self.right[number] = float(self.after[number])
 
 
 def policy_of(*rules: Any) -> PolicyText:

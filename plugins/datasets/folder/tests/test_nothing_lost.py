@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -180,25 +181,21 @@ def test_suffixes_of_jpeg_and_none_are_read(data, opened):
 
 
 def test_a_cut_video_is_named(data, video, opened):
-    path = video(data / "a" / "1.mkv", 60)
-    video(data / "a" / "2.mkv", 30)
+    path = video(data / "a" / "1.avi", 60)
+    video(data / "a" / "2.avi", 30)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     not_whole = opened(max_bad=1).facts["not whole"]
-    assert not_whole.startswith("a/1.mkv (cut off: ")
-    assert "2.mkv" not in not_whole
+    assert not_whole.startswith("a/1.avi (cut off: ")
+    assert "2.avi" not in not_whole
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [("x", 6_000_000), pytest.param("x" * 2**20, 20_000, marks=pytest.mark.long)],
-)
-def test_a_small_table_of_endless_rows_is_refused(data, image, opened, text, rows):
+def test_a_small_table_of_endless_rows_is_refused(data, image, opened):
     import pyarrow as pa
     from pyarrow import parquet
 
     image(data / "1.png")
     column = pa.DictionaryArray.from_arrays(
-        pa.array([0] * rows, pa.int8()), pa.array([text])
+        pa.array(np.zeros(6_000_000, np.int8)), pa.array(["x"])
     )
     file = data / "manifest.parquet"
     parquet.write_table(

@@ -132,12 +132,6 @@ def object_size(sample: Sample, label: str) -> float | None:
     return areas.get(normalise_name(label))
 
 
-def is_size_rough(samples: Sequence[Sample]) -> bool:
-    """True if sizes come from boxes: no sample has its object's mask, or the size as a number."""
-    given = set().union(*(sample.annotations for sample in samples))
-    return not given & {"masks", *SIZE_KEYS}
-
-
 def _covered_share(mask: Frame | np.ndarray) -> float:
     """The share of the pixels of a mask: white on black, or True."""
     if isinstance(mask, Frame):

@@ -5,7 +5,7 @@ smaller objects, later dates or worse pictures, these may be why. What can be me
 alike; what cannot is named.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,24 +17,19 @@ from cuescope_sdk.data._conditions import (
     ANSWER,
     ORDER,
     QUALITY,
-    SIZE,
     Conditions,
     PerSample,
     conditions_of,
-    is_size_rough,
     picture_quality,
 )
 from cuescope_sdk.report import percent
 
 if TYPE_CHECKING:  # scipy takes a second
-    from cuescope_sdk.statistics import Groups
     from cuescope_sdk.statistics._held_alike import HeldAlike
 
 CHECK = "other explanations"
 NAMED = 3  # answers in a sentence
 KNOWN = 0.8  # of the samples must have a value
-# of sizes by boxes: a box drawn by half too wide or too narrow leaves no more (docs/adr/0023)
-ROUGH = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,24 +55,17 @@ class Comparison:
         return not self.measured.keys() & set(QUALITY)
 
 
-# a finding that nothing measured explains, and what is not known of it
-Lacking = tuple[Comparison, frozenset[str]]
-
-
 def other_explanations(
-    audit: Audit,
-    comparisons: Sequence[Comparison],
-    *,
-    has_others: bool = False,
+    audit: Audit, comparisons: Sequence[Comparison]
 ) -> Iterator[Evidence]:
     """Check each finding among samples that are alike in what can be measured.
 
     Methods with findings about samples yield it from `verify`, with a comparison a finding; the
-    engine takes the star of a finding that does not hold (docs/adr/0023). `has_others` says that a
-    method has findings that compare no samples: these are not held alike, nor in doubt.
+    engine takes the star of a finding that does not hold (docs/adr/0023).
     """
     held: set[str] = set()
-    lacking: list[Lacking] = []
+    unknown: set[str] = set()
+    lacking = 0
     for comparison in comparisons:
         conditions = conditions_of(
             audit,
@@ -93,32 +81,16 @@ def other_explanations(
             name: values for name, values in conditions.items() if _tells(values)
         }
         held |= telling.keys()
-        unknown = frozenset(
-            name
-            for name in conditions.keys() - set(QUALITY)
-            if np.isnan(conditions[name]).all()
-        )
+        for name in conditions.keys() - set(QUALITY):
+            if np.isnan(conditions[name]).all():
+                unknown.add(name)
         doubt = _doubt(comparison, telling)
         if doubt is not None:
             yield doubt
         else:
-            lacking.append((comparison, unknown))
-    if not lacking:
-        return
-    in_common = {unknown for _, unknown in lacking}
-    if len(in_common) == 1 and not (has_others and any(in_common)):
-        yield _holding(lacking, held, set(*in_common))
-        return
-    yield _holding(lacking, held, set())
-    for comparison, unknown in lacking:
-        if unknown:
-            yield Evidence(
-                check=CHECK,
-                verdict="inconclusive",
-                detail=_not_known(comparison, unknown, _for_label(comparison)),
-                feature=comparison.feature,
-                label=comparison.label,
-            )
+            lacking += 1
+    if lacking:
+        yield _holding(lacking, held, unknown)
 
 
 def quality_of_files(samples: Sequence[Sample]) -> Conditions:
@@ -149,7 +121,6 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
         return None
     groups = Groups.of(comparison.samples)
     explaining: dict[str, HeldAlike] = {}
-    mattering: Conditions = {}
     for name, values in conditions.items():
         held = gap_held_alike(comparison.values, shows, values[:, None], groups)
         # where these go with what was found without exception, they may be the very cue
@@ -159,17 +130,10 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
         level = held.MATTERS / len(QUALITY) if name in QUALITY else held.MATTERS
         if held.matters > level or not held.goes_along:
             continue
-        mattering[name] = values
         if held.explains:
             explaining[name] = held
-    if not explaining and len(mattering) > 1:
-        # together they may explain what none does alone
-        table = np.stack(list(mattering.values()), axis=1)
-        held = gap_held_alike(comparison.values, shows, table, groups)
-        if held.explains:
-            explaining = dict.fromkeys(mattering, held)
     if not explaining:
-        return _doubt_of_size(comparison, conditions, groups)
+        return None
     names = list(explaining)
     least = min(explaining.values(), key=lambda held: abs(np.nan_to_num(held.left)))
     detail = _detail(comparison, names, least)
@@ -189,53 +153,8 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
     )
 
 
-def _doubt_of_size(
-    comparison: Comparison,
-    conditions: Conditions,
-    groups: "Groups",
-) -> Evidence | None:
-    """Doubt where size would explain it if boxes tell half of what they should; else None.
-
-    Sizes are known to make models err, so it is not asked whether these tell of the values.
-    """
-    from cuescope_sdk.statistics._held_alike import gap_held_alike
-
-    if SIZE not in conditions or not is_size_rough(comparison.samples):
-        return None
-    size = conditions[SIZE][:, None]
-    held = gap_held_alike(
-        comparison.values, comparison.shows, size, groups, reliability=ROUGH
-    )
-    if held.is_clear or np.isnan(held.left) or not held.goes_along:
-        return None
-    sign = np.sign(held.gap)
-    gap = percent(abs(held.gap), unit=" points")
-    left = percent(max(held.left * sign, 0.0), unit=" points")
-    rough = percent(held.rough * sign, unit=" points")
-    return Evidence(
-        check=CHECK,
-        verdict="inconclusive",
-        detail=f"Samples{_of_label(comparison)} with it are {gap} apart from those without, and "
-        f"{left} are left among samples with boxes of about the same size. Boxes are rough. If "
-        f"half of what sets their sizes apart is error, size alone could leave {rough}, and this "
-        f"is not clearly more (p = {held.p_value:.3f}). Masks, or sizes as a number "
-        "(object_size), decide it.",
-        value=held.left,
-        n=len(comparison.samples),
-        feature=comparison.feature,
-        label=comparison.label,
-        doubt=f"But {SIZE} may be the reason instead. If half of what boxes tell is error, size "
-        f"alone could leave {rough} among boxes of one size, and {left} are left: see the check "
-        f"'{CHECK}'.",
-    )
-
-
 def _of_label(comparison: Comparison) -> str:
     return f" of '{comparison.label}'" if comparison.label else ""
-
-
-def _for_label(comparison: Comparison) -> str:
-    return f" for '{comparison.label}'" if comparison.label else ""
 
 
 def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> str:
@@ -264,33 +183,23 @@ def _words_of_doubt(comparison: Comparison, names: Sequence[str]) -> str:
     return f"But {_list_in_words(names)} may be the reason instead: {see}"
 
 
-def _holding(lacking: Sequence[Lacking], held: set[str], unknown: set[str]) -> Evidence:
-    count = len(lacking)
+def _holding(count: int, held: set[str], unknown: set[str]) -> Evidence:
     detail = "Nothing was measured in which samples could be alike."
     if held:
         findings = "1 finding is" if count == 1 else f"{count} findings are"
         listed = _list_in_words(sorted(held))
         detail = f"{findings} not explained by {listed} alone."
     if unknown:
-        detail += f" {_not_known(lacking[0][0], unknown)}"
+        detail += (
+            f" Not known: {_list_in_words(sorted(unknown))}. A detector measures it (--tool "
+            "detector=SPEC), and so do annotated boxes."
+        )
     return Evidence(
         check=CHECK,
         verdict="supported" if held and not unknown else "inconclusive",
         detail=detail,
         value=float(count),
     )
-
-
-def _not_known(
-    comparison: Comparison,
-    unknown: Collection[str],
-    of_what: str = "",
-) -> str:
-    """Words for what is not known, and what would tell it."""
-    tells = "A detector measures it (--tool detector=SPEC), and so do annotated boxes."
-    if not any(sample.frames for sample in comparison.samples):
-        tells = "Pictures would tell it, and these data have none."
-    return f"Not known{of_what}: {_list_in_words(sorted(unknown))}. {tells}"
 
 
 def _list_in_words(names: Sequence[str]) -> str:

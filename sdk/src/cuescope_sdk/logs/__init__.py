@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
-    from cuescope_core.jpeg_scans import has_too_many_scans as has_too_many_scans
     from cuescope_sdk.logs._archives import Archive as Archive
     from cuescope_sdk.logs._choices import Choices as Choices
     from cuescope_sdk.logs._examining import examine as examine
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "cuescope_core.jpeg_scans": ["has_too_many_scans"],
         "._archives": ["Archive"],
         "._choices": ["Choices"],
         "._examining": ["examine"],

@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from cuescope_sdk import UserError
-from cuescope_sdk.logs._files import (
-    ALWAYS_UNPACKED,
-    MOST_UNPACKED,
-    open_file,
-    parse_json,
-)
+from cuescope_sdk.logs._files import open_file, parse_json
 
 ZSTD = 93  # the method of new logs; zipfile knows it from Python 3.14 on
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-MOST_MEMBERS = 1_000_000
 MOST_MEMBER = 2**26  # bytes of a member, unpacked
 HEADER = 30  # bytes of a member's own header before its name (APPNOTE, section 4.3.7)
 
@@ -29,13 +23,11 @@ class Archive:
         self.name = name
         self._file = file
         self._archive = archive
-        size = file.seek(0, 2)
-        self._left = max(ALWAYS_UNPACKED, MOST_UNPACKED * size)
 
     @classmethod
     @contextmanager
     def open(cls, path: Path, title: str) -> Iterator[Self]:
-        """Open a file; raises UserError for what is no archive, or has too many members."""
+        """Open a file; raises UserError for what is no archive."""
         name = f"{title}: {path.name}"
         with open_file(path, title) as file:
             try:
@@ -44,24 +36,12 @@ class Archive:
             except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
                 raise UserError(f"{name} is no ZIP archive") from None
             with archive:
-                count = len(archive.namelist())
-                if count > MOST_MEMBERS:
-                    raise UserError(
-                        name,
-                        expected=f"at most {MOST_MEMBERS:,} members",
-                        got=f"{count:,}",
-                    )
                 yield cls(file, archive, name)
 
     @property
     def members(self) -> list[str]:
         """The names of its members, as they stand in it."""
         return self._archive.namelist()
-
-    @property
-    def unpacked(self) -> int:
-        """The bytes of all members, as the archive says; no reader gets more of one than that."""
-        return sum(info.file_size for info in self._archive.infolist())
 
     def json(self, member: str) -> Any:
         """A member that is JSON."""
@@ -70,7 +50,7 @@ class Archive:
     def read(self, member: str) -> bytes:
         """The bytes of a member; raises UserError for one that is damaged or too large."""
         place = f"{self.name} member '{member[:80]}'"
-        most = min(MOST_MEMBER, self._left)
+        most = MOST_MEMBER
         try:
             info = self._archive.getinfo(member)
             # packed it is no larger than unpacked, but for a few bytes
@@ -103,7 +83,6 @@ class Archive:
             ) from None
         if len(content) > most:
             raise too_large(place, most)
-        self._left -= len(content)
         return content
 
     def _read_zstd(self, info: zipfile.ZipInfo, most: int) -> bytes:

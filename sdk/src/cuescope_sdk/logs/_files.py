@@ -17,12 +17,8 @@ from cuescope_sdk.data._own_files import READ_FLAGS
 
 MOST_LINE = 2**24  # bytes of a line
 MOST_DOCUMENT = 2**28  # bytes of a file that is read whole
-# bytes that a packed file may unfold to, by its size: JSON packs to a hundredth at best
-MOST_UNPACKED = 500
-ALWAYS_UNPACKED = 2**28
 MOST_ROWS = 2_000_000
 BATCH_ROWS = 256  # of Parquet that are unfolded at once
-BATCH_BYTES = 2**29
 
 
 @contextmanager
@@ -51,22 +47,6 @@ def _refuse_twins(place: str, pairs: list[tuple[str, Any]]) -> None:
         if name in names:
             raise UserError(f"{place}: '{name[:SHOWN]}' stands there twice")
         names.add(name)
-
-
-def largest_group(metadata: Any, name: str) -> int:
-    """Bytes of the largest group of rows; raises UserError for more than rows can need."""
-    most = MOST_DOCUMENT * 4
-    largest = 0
-    for number in range(metadata.num_row_groups):
-        size = metadata.row_group(number).total_byte_size
-        if size > most:
-            raise UserError(
-                f"{name} row group {number + 1}",
-                expected=f"at most {most:,} bytes",
-                got=f"{size:,}",
-            )
-        largest = max(largest, size)
-    return largest
 
 
 @dataclass(frozen=True)
@@ -161,7 +141,7 @@ class LogFile:
         """Each row behind its place, of those of the columns that are there; None is all of them.
 
         Columns that are not named are never decoded. Raises UserError for a file that is no
-        Parquet, and for one whose pages would fill the memory.
+        Parquet.
         """
         # late: to list plugins must not cost pyarrow (docs/adr/0002)
         import pyarrow as pa
@@ -175,20 +155,11 @@ class LogFile:
                 if columns is not None:
                     known = parquet.schema_arrow.names
                     there = [column for column in columns if column in known]
-                left = max(ALWAYS_UNPACKED, MOST_UNPACKED * self.path.stat().st_size)
-                longest = largest_group(parquet.metadata, name)
-                # one long text may stand for each row of a group, and is written once
-                size = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, longest)))
                 number = 0
-                for batch in parquet.iter_batches(batch_size=size, columns=there):
-                    left -= batch.nbytes
-                    if left < 0 or number + batch.num_rows > MOST_ROWS:
+                for batch in parquet.iter_batches(BATCH_ROWS, columns=there):
+                    if number + batch.num_rows > MOST_ROWS:
                         raise UserError(
-                            name,
-                            expected=f"at most {MOST_ROWS:,} rows, and {MOST_UNPACKED} times its "
-                            "size, unpacked",
-                            got="more",
-                            remedy="It may be a bomb: nothing of it was kept",
+                            name, expected=f"at most {MOST_ROWS:,} rows", got="more"
                         )
                     for row in batch.to_pylist():
                         number += 1

@@ -14,8 +14,7 @@ def evidence(audit: Audit, scores: Sequence[Score]) -> Iterator[Evidence]:
     """Whether samples look independent, and whether each slice holds among samples alike."""
     yield from independent_samples(audit)
     compared = list(comparisons(audit, scores))
-    # preferences compare no samples
-    yield from other_explanations(audit, compared, has_others=True)
+    yield from other_explanations(audit, compared)
 
 
 def comparisons(audit: Audit, scores: Sequence[Score]) -> Iterator[Comparison]:

@@ -1,11 +1,9 @@
 """inspect_ai's logs: `.eval` archives of both layouts, and the same in one JSON file."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
@@ -17,7 +15,7 @@ from cuescope_logs.values import (
     mapping_at,
     text_at,
 )
-from cuescope_sdk import Options, UserError, Words
+from cuescope_sdk import UserError
 from cuescope_sdk.logs import Archive, Choices, Log, LogFile, LogReader, Record
 
 VERSIONS = (2, 3)  # 3 has samples in chunks
@@ -28,17 +26,6 @@ SAMPLES = "samples/"
 SHELL = "sample.json"
 METADATA = "metadata.json"
 SENT = "the following was sent to the model:"
-# times that a message may name one attachment, or a sample all messages: each is written once, and
-# a stranger's file of a kilobyte would else unfold to any size
-MOST_AGAIN = 8
-
-
-class InspectOptions(Options):
-    """Which judgement counts."""
-
-    scorer: Annotated[str | None, Words()] = Field(
-        None, description="the scorer that says what is right; default: the first"
-    )
 
 
 class InspectLog(LogReader):
@@ -47,8 +34,6 @@ class InspectLog(LogReader):
     The choices stand as the model saw them: shuffled ones are read from its messages.
     """
 
-    Options = InspectOptions
-    options: InspectOptions
     title = TITLE
 
     @classmethod
@@ -124,7 +109,7 @@ class InspectLog(LogReader):
         messages = [message for message in listed if isinstance(message, dict)]
         asked, images = read_parts(_question_content(sample, messages), attached)
         choices = [as_text(choice) for choice in list_at(sample, "choices")]
-        figures = self._figures(sample)
+        figures = mapping_at(sample, "scores")
         score = mapping_at(figures, next(iter(figures), ""))
         prompt, _ = read_parts(_first_user(messages), attached)
         order = shown_order(choices, text_at(score, "explanation"), prompt)
@@ -147,19 +132,6 @@ class InspectLog(LogReader):
             shuffled=list(order) != choices,
             annotations=mapping_at(sample, "metadata"),
         )
-
-    def _figures(self, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """The scores of a sample, or the one that counts."""
-        scores = mapping_at(sample, "scores")
-        name = self.options.scorer
-        if name is None:
-            return scores
-        if name not in scores:
-            raise UserError(
-                f"{TITLE}: no scorer '{name}'",
-                expected=f"one of {', '.join(map(str, scores)) or 'none'}",
-            )
-        return {name: scores[name]}
 
 
 def shown_order(
@@ -249,8 +221,6 @@ def read_chunked(
         ends = as_list(pair)
         if len(ends) == 2 and all(isinstance(end, int) for end in ends):
             messages += pool[ends[0] : ends[1]]
-        if len(messages) > MOST_AGAIN * len(pool):
-            raise _unfolds(f"{archive.name} {folder}", "a message")
     attached = _sequence(archive, f"{folder}/attachments", chunks)
     sample["messages"] = messages
     sample["attachments"] = {str(n): text for n, text in enumerate(attached)}
@@ -284,15 +254,11 @@ def read_parts(content: Any, attached: Mapping[str, Any]) -> tuple[str, list[str
         return _resolve(content, attached), []
     texts: list[str] = []
     images: list[str] = []
-    named: Counter[str] = Counter()
     for part in map(as_mapping, as_list(content)):
         kind = part.get("type")
         if kind not in ("text", "image"):
             continue
         text = text_at(part, kind)
-        named[text] += text.startswith(ATTACHED)
-        if named[text] > MOST_AGAIN:
-            raise _unfolds(f"{TITLE}: a message", f"'{text[:60]}'")
         (texts if kind == "text" else images).append(_resolve(text, attached))
     return "\n".join(texts), images
 
@@ -360,14 +326,6 @@ def _asked(about: Mapping[str, Any]) -> int | None:
     count = as_number(mapping_at(about, "dataset").get("samples"))
     limit = mapping_at(about, "config").get("limit")
     return None if count is None or limit is not None else int(count)
-
-
-def _unfolds(place: str, what: str) -> UserError:
-    return UserError(
-        f"{place} names {what} again and again",
-        expected=f"at most {MOST_AGAIN} times",
-        remedy="It may be a bomb: nothing of it was kept",
-    )
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:

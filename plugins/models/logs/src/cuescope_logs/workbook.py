@@ -5,12 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.logs import Archive
 
-# Excel allows 16,384, and each becomes a part of every row
-MOST_COLUMNS = 1000
 MOST_ROWS = 2**20  # Excel has no more
-MOST_BYTES = 2**29  # of all its sheets and texts, unpacked
 
 
 def workbook_rows(
@@ -20,20 +16,12 @@ def workbook_rows(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each row of the first sheet by column, behind its place.
 
-    Raises UserError for what is no workbook, unpacks to too much, or lacks a column.
+    Raises UserError for what is no workbook, or lacks a column.
     """
     # late: to list plugins must not cost it (docs/adr/0002)
     import openpyxl
 
     name = f"{title}: {path.name}"
-    with Archive.open(path, title) as archive:
-        # the library holds the texts of all cells at once
-        if archive.unpacked > MOST_BYTES:
-            raise UserError(
-                f"{name} is too large",
-                expected=f"at most {MOST_BYTES:,} bytes, unpacked",
-                got=f"{archive.unpacked:,}",
-            )
     try:
         # links to other workbooks are not followed; values, not formulas, as Excel stored them
         book = openpyxl.load_workbook(
@@ -44,7 +32,7 @@ def workbook_rows(
         sheet.reset_dimensions()
         # one more: a row of another number would be behind a gap without an end
         rows = sheet.iter_rows(values_only=True, max_row=MOST_ROWS + 1)
-        header = [str(cell or "") for cell in next(rows, ())][:MOST_COLUMNS]
+        header = [str(cell or "") for cell in next(rows, ())]
         for column in required:
             if column not in header:
                 raise UserError(

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b, file_digest
 from io import BufferedIOBase, BufferedReader, BytesIO, RawIOBase
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._own_files import READ_FLAGS
@@ -54,14 +53,6 @@ def content_digest(file: RawIOBase | BufferedIOBase) -> str:
     """The digest of a file's bytes, by which a `Probe` knows them."""
     # faster than SHA-256 where the CPU has no instruction for it
     return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
-
-
-def content_of(file: BinaryIO) -> Any:
-    """All bytes of a file as a buffer; those on a disk are not read before they are looked at."""
-    try:
-        return mmap(file.fileno(), 0, access=ACCESS_READ)
-    except (OSError, ValueError):  # in memory, or empty
-        return file.getbuffer() if isinstance(file, BytesIO) else b""
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Facts about files: their kind by name, what is wrong with them, what is left out."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from math import ceil
 from pathlib import Path, PurePath
-from typing import BinaryIO, Literal
+from typing import Literal, NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
@@ -62,6 +61,14 @@ def printable_name(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
+class Measured(NamedTuple):
+    """How many frames a file has, what of it is not shown, and if they come at a constant rate."""
+
+    frames: int = 1
+    loss: str | None = None
+    steady: bool = True
+
+
 # ------------------------------------------------------------------------------------------ faults
 
 
@@ -100,41 +107,13 @@ def readable_still(path: Path) -> Iterator[None]:
         ) from error
 
 
-PIXEL_BYTES = 12  # of an image while it is decoded, turned and made RGB, at most
-
-
-def require_pixels(
-    size: Sequence[int],
-    max_pixels: int,
-    pixel_bytes: int = PIXEL_BYTES,
-    kind: str = "an image",
-) -> None:
-    """Raise ValueError for a picture (width, height) that takes more memory than `max_pixels` do.
-
-    `pixel_bytes` is what a pixel of this kind takes while it is decoded.
-    """
+def require_pixels(size: Sequence[int], max_pixels: int) -> None:
+    """Raise ValueError for a picture (width, height) of more pixels than that."""
     width, height = size
-    if width * height * pixel_bytes > max_pixels * PIXEL_BYTES:
-        more = f" allows for {kind}" if width * height <= max_pixels else ""
+    if width * height > max_pixels:
         raise ValueError(
-            f"{width} x {height} pixels, more than max_pixels={max_pixels}{more}"
+            f"{width} x {height} pixels, more than max_pixels={max_pixels}"
         )
-
-
-_WHOLE_CLIP = 20  # times max_pixels: all frames of a clip of few bytes together
-TOO_MANY_IN_ALL = "more than {most:,} pixels in all of its frames, for so few bytes"
-
-
-def most_clip_pixels(file: BinaryIO, max_pixels: int, byte_pixels: int) -> int:
-    """How many pixels all frames of a clip may have together.
-
-    A frame that repeats the one before takes ten bytes, and is decoded over all of its pixels: a
-    clip of kilobytes could take hours. `byte_pixels` allows for what the format makes of a byte.
-    """
-    place = file.tell()
-    size = file.seek(0, os.SEEK_END)
-    file.seek(place)
-    return max(_WHOLE_CLIP * max_pixels, byte_pixels * size)
 
 
 # ---------------------------------------------------------------------------------------- left out

@@ -1,12 +1,10 @@
 """Probed files as frames: which are sampled, and the loaders that they carry."""
 
 import warnings
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -24,7 +22,6 @@ from cuescope_sdk.data._media.images import (
     decode_animation,
     decode_image,
 )
-from cuescope_sdk.data._media.memory import DECODING
 from cuescope_sdk.data._media.video import decode_video, video_times
 
 _CLIPS_KEPT = 4  # frames of one clip are loaded in turn; more would fill memory
@@ -45,7 +42,8 @@ class Probe:
     """A file as it was looked at: the digest of its bytes ("" where they cannot be had), how many
     frames it has, and its problem.
 
-    `loss` says what of a file that can be used is not shown: "cut off: 7 of 12 frames".
+    `loss` says what of a file that can be used is not shown: "cut off: 7 of 12 frames"; `steady`
+    that its frames come at a constant rate.
     """
 
     path: Path
@@ -53,6 +51,7 @@ class Probe:
     frames: int
     problem: str | None = None
     loss: str | None = None
+    steady: bool = True
 
     def image(self, *, turned: bool = True) -> Frame:
         """The image as a person sees it; not `turned`: as its pixels are stored.
@@ -71,6 +70,12 @@ class Probe:
         """
         return tuple((2 * part + 1) * count // (2 * wanted) for part in range(wanted))
 
+    def indices(self, wanted: int) -> tuple[int, ...]:
+        """Indices of `wanted` frames: on screen in the middle of each of as many equal times."""
+        if self.steady:
+            return Probe.sample_indices(self.frames, wanted)
+        return _on_screen(self.times(), wanted, *self.between(0.0))
+
     def clip(
         self,
         wanted: int,
@@ -79,13 +84,17 @@ class Probe:
     ) -> tuple[Frame, ...]:
         """`wanted` frames spread over a video or animation, or over its seconds [start, end).
 
-        Each is the middle one of an equal part; a frame of a range is that of the whole clip.
-        Raises ValueError for a range that ends before it starts.
+        Each is what is on screen in the middle of an equal part; a frame of a range is that of the
+        whole clip. Raises ValueError for a range that ends before it starts.
         """
         if start <= 0 and end is None:
-            return self.frames_at(Probe.sample_indices(self.frames, wanted))
+            return self.frames_at(self.indices(wanted))
         within, segment = self.between(start, end)
-        indices = [within[i] for i in Probe.sample_indices(len(within), wanted)]
+        if self.steady:
+            parts = Probe.sample_indices(len(within), wanted)
+            indices = tuple(within[part] for part in parts)
+        else:
+            indices = _on_screen(self.times(), wanted, within, segment)
         return self.frames_at(indices, segment)
 
     def times(self) -> Float[np.ndarray, " frame"]:
@@ -119,7 +128,7 @@ class Probe:
         frame holds the decoder's version: another may round colours otherwise.
         """
         # unless they are spread over the whole file, what is known of it is not of them
-        part = tuple(indices) != Probe.sample_indices(self.frames, len(indices))
+        part = tuple(indices) != self.indices(len(indices))
         shown = segment or (() if part else None)
         decoder = _video_decoder() if kind_of(self.path) == "video" else "gif"
         # shared: loading one frame decodes all in one pass
@@ -158,6 +167,16 @@ def frames_between(
     return range(shown, shown + 1)
 
 
+def _on_screen(
+    times: Float[np.ndarray, " frame"], wanted: int, within: range, segment: Segment
+) -> tuple[int, ...]:
+    """Indices of the frames in the middle of `wanted` equal times of a segment."""
+    length = (segment.end - segment.start) / wanted
+    middles = segment.start + length * (np.arange(wanted) + 0.5)
+    shown = np.searchsorted(times, middles + _ROUNDING) - 1
+    return tuple(shown.clip(within[0], within[-1]).tolist())
+
+
 @dataclass(frozen=True, slots=True)
 class Clip:
     """Chosen frames of one video or animation; `digest` is that of the file's bytes.
@@ -173,9 +192,14 @@ class Clip:
 
 def load_clip_frame(clip: Clip, position: int) -> Image.Image:
     """Frame `position` of the clip; the other frames of the last few clips stay decoded."""
-    return _CLIPS.get(clip)[position].copy()  # the kept image must not be drawn upon
+    with _LOADING:
+        return _decode(clip)[position].copy()  # the kept image must not be drawn upon
 
 
+_LOADING = Lock()  # threads that load ahead wait for the clip and do not decode it too
+
+
+@lru_cache(maxsize=_CLIPS_KEPT)
 def _decode(clip: Clip) -> tuple[Image.Image, ...]:
     """The clip's frames from one pass over the file, in the order of its indices."""
     decode = decode_video if kind_of(clip.path) == "video" else decode_animation
@@ -191,45 +215,6 @@ def _decode(clip: Clip) -> tuple[Image.Image, ...]:
             stacklevel=2,
         )
     return frames
-
-
-class ClipMemory:
-    """The frames of the last few clips, as far as they fit into so many bytes together."""
-
-    def __init__(self, clips: int, limit: int) -> None:
-        self.clips = clips
-        self.limit = limit
-        self._lock = Lock()
-        self._kept: OrderedDict[Clip, tuple[Image.Image, ...]] = OrderedDict()
-        self._under_way: dict[Clip, Lock] = {}
-
-    def get(self, clip: Clip) -> tuple[Image.Image, ...]:
-        """The frames of a clip, decoded now where they are not here, by one thread at a time."""
-        with self._lock:
-            if clip in self._kept:
-                self._kept.move_to_end(clip)
-                return self._kept[clip]
-            decoding = self._under_way.setdefault(clip, Lock())
-        with decoding:
-            with self._lock:
-                if clip in self._kept:  # by the thread that was waited for
-                    return self._kept[clip]
-            frames = _decode(clip)
-            with self._lock:
-                self._under_way.pop(clip, None)
-                self._kept[clip] = frames
-                while len(self._kept) > self.clips or self._bytes() > self.limit:
-                    self._kept.popitem(last=False)
-        return frames
-
-    def _bytes(self) -> int:
-        # frames that stand in for others are the same image
-        images = chain.from_iterable(self._kept.values())
-        distinct = {id(image): image for image in images}
-        return sum(3 * image.width * image.height for image in distinct.values())
-
-
-_CLIPS = ClipMemory(_CLIPS_KEPT, DECODING.limit)
 
 
 def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:

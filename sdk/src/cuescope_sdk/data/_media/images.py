@@ -12,24 +12,15 @@ from jaxtyping import Float
 from PIL import ExifTags, Image
 
 from cuescope_core.amounts import count_of
-from cuescope_core.jpeg_scans import MOST_SCANS, has_too_many_scans
 from cuescope_core.pixels import darkened, to_rgb
 from cuescope_sdk import BadDataError
-from cuescope_sdk.data._media.content import content_of
 from cuescope_sdk.data._media.files import (
     MOST_PIXELS,
-    PIXEL_BYTES,
-    TOO_MANY_IN_ALL,
-    most_clip_pixels,
+    Measured,
     reads_heif,
     require_pixels,
 )
-from cuescope_sdk.data._media.memory import DECODING
 
-# bytes a pixel: these libraries keep canvases of their own
-_LARGE_BYTES = {"WEBP": 20, "AVIF": 20, "HEIF": 20}
-_BYTE_PIXELS = 10_000  # pixels that are decoded for a byte of an animation
-_MOST_FRAMES = 100_000  # of a GIF: an hour; one of a pixel each takes fifteen bytes
 _ANIMATED = ("PNG", "WEBP", "AVIF", "GIF")
 
 
@@ -129,7 +120,7 @@ def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
 def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     """The wanted frames by index, as far as they can be read."""
     frames: dict[int, Image.Image] = {}
-    with _open(file, ["GIF"], MOST_PIXELS, len(wanted)) as image:
+    with _open(file, ["GIF"], MOST_PIXELS) as image:
         for index in sorted(wanted):
             try:
                 image.seek(index)
@@ -142,21 +133,13 @@ def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]
 
 def animation_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
     """When each frame of a GIF comes on screen, in seconds from the first."""
-    count, _ = measure_animation(file, MOST_PIXELS)
-    file.seek(0)
-    lasts = []
     with _open(file, ["GIF"], MOST_PIXELS) as image:
-        for index in range(count):
-            image.seek(index)
-            lasts.append(image.info.get("duration", 0) / 1000)
+        lasts, _ = _durations(image, MOST_PIXELS)
     return np.cumsum([0.0, *lasts[:-1]])  # the last frame's duration starts nothing
 
 
-def measure_image(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
-    """1, the count of frames, once the image has been decoded; raises where it cannot be.
-
-    Beside it, what of the file is not shown.
-    """
+def measure_image(file: BinaryIO, max_pixels: int) -> Measured:
+    """One frame, once the image has been decoded; raises where it cannot be."""
     with _open(file, image_formats(), max_pixels) as image:
         frames = getattr(image, "n_frames", 1) if image.format in _ANIMATED else 1
         image.load()
@@ -165,64 +148,43 @@ def measure_image(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
             to_rgb(image)  # of numbers all decide
         elif image.mode not in ("L", "RGB", "RGBA"):
             to_rgb(image.crop((0, 0, 1, 1)))  # some modes cannot be converted
-    return 1, f"only the first of its {frames} frames is shown" if frames > 1 else loss
+    if frames > 1:
+        loss = f"only the first of its {frames} frames is shown"
+    return Measured(loss=loss)
 
 
-def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
-    """How many frames of a GIF can be decoded; raises where the first cannot.
-
-    Beside it, what of the file is lost.
-    """
-    most = most_clip_pixels(file, max_pixels, _BYTE_PIXELS)
+def measure_animation(file: BinaryIO, max_pixels: int) -> Measured:
+    """The frames of a GIF that can be decoded; raises where the first cannot."""
     with _open(file, ["GIF"], max_pixels) as image:
-        image.load()
-        count = 1
-        total = image.width * image.height
-        damage = None
-        try:
-            # the header does not say how many: one must go on until it fails
-            while True:
-                image.seek(count)
-                total += image.width * image.height
-                require_pixels(image.size, max_pixels)
-                if total > most:
-                    raise _EndlessError(TOO_MANY_IN_ALL.format(most=most))
-                if count == _MOST_FRAMES:
-                    raise _EndlessError(f"more than {_MOST_FRAMES:,} frames")
-                image.load()
-                count += 1
-        except EOFError:
-            pass
-        except _EndlessError as error:
-            raise ValueError(str(error)) from None
-        except (OSError, SyntaxError, ValueError):
-            damage = f"damaged after {count_of(count, 'frames')}"
+        lasts, is_damaged = _durations(image, max_pixels)
+    count = len(lasts)
     file.seek(-1, 2)
-    cut = None if file.read() == b";" else f"cut off after {count_of(count, 'frames')}"
-    return count, damage or cut
+    loss = None if file.read() == b";" else f"cut off after {count_of(count, 'frames')}"
+    if is_damaged:
+        loss = f"damaged after {count_of(count, 'frames')}"
+    return Measured(count, loss, len(set(lasts[:-1])) < 2)
 
 
-class _EndlessError(Exception):
-    """An animation of small frames, or of small files, without end."""
+def _durations(image: Image.Image, max_pixels: int) -> tuple[list[float], bool]:
+    """The seconds of each frame of a GIF that can be decoded, and if one cannot be."""
+    image.load()
+    lasts = [image.info.get("duration", 0) / 1000]
+    try:
+        # the header does not say how many: one must go on until it fails
+        while True:
+            image.seek(len(lasts))
+            require_pixels(image.size, max_pixels)
+            image.load()
+            lasts.append(image.info.get("duration", 0) / 1000)
+    except EOFError:
+        return lasts, False
+    except (OSError, SyntaxError, ValueError):
+        return lasts, True
 
 
 @contextmanager
-def _open(
-    file: BinaryIO,
-    formats: list[str],
-    max_pixels: int,
-    wanted: int = 0,
-) -> Iterator[Image.Image]:
-    """The image before it is decoded, with the memory reserved that it takes, and its frames."""
-    _require_few_scans(file)
+def _open(file: BinaryIO, formats: list[str], max_pixels: int) -> Iterator[Image.Image]:
+    """The image before it is decoded."""
     with Image.open(file, formats=formats) as image:
-        pixel_bytes = _LARGE_BYTES.get(image.format or "", PIXEL_BYTES)
-        require_pixels(image.size, max_pixels, pixel_bytes, image.format or "it")
-        with DECODING.hold(image.width * image.height * (pixel_bytes + 3 * wanted)):
-            yield image
-
-
-def _require_few_scans(file: BinaryIO) -> None:
-    """Raise ValueError for a JPEG of a few bytes that would be decoded for minutes."""
-    if has_too_many_scans(content_of(file)):
-        raise ValueError(f"more than {MOST_SCANS} scans, each of all its pixels")
+        require_pixels(image.size, max_pixels)
+        yield image

@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import astuple
 from functools import cache
 from importlib.metadata import version
+from itertools import repeat
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -21,6 +22,7 @@ from cuescope_sdk.data._media.content import ChangedError, Stamp, steady_bytes
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
     Kind,
+    Measured,
     describe_problems,
     kind_of,
     printable_name,
@@ -32,11 +34,11 @@ from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.images import measure_animation, measure_image
 from cuescope_sdk.data._media.video import measure_video
 
-# terms, stamp, and the probe: digest, frames, problem, loss
-_Facts = tuple[str, NonNegativeInt, str | None, str | None]
+# terms, stamp, and the probe: digest, frames, problem, loss, steady
+_Facts = tuple[str, NonNegativeInt, str | None, str | None, bool]
 _ROW = TypeAdapter(tuple[str, tuple[int, int, int, int], _Facts])
 _version = cache(version)  # a package's description is read once
-_MEASURES: dict[Kind, Callable[[BinaryIO, int], tuple[int, str | None]]] = {
+_MEASURES: dict[Kind, Callable[[BinaryIO, int], Measured]] = {
     "image": measure_image,
     "animation": measure_animation,
     "video": measure_video,
@@ -51,8 +53,8 @@ def probe(path: Path, max_pixels: int) -> Probe:
     digest = ""
     try:
         with steady_bytes(path) as (file, digest):
-            frames, loss = _MEASURES[kind](file, max_pixels)
-        return Probe(path, digest, frames, None, loss)
+            frames, loss, steady = _MEASURES[kind](file, max_pixels)
+        return Probe(path, digest, frames, None, loss, steady)
     except ChangedError as error:
         return Probe(path, "", 0, reason(error))
     except FileNotFoundError:
@@ -85,7 +87,7 @@ class ProbeCache(CacheFile):
         # another decoder may read another number of frames, or fail elsewhere
         heif = f" heif-{_version('pillow-heif')}" if reads_heif() else ""
         self._terms = (
-            f"3 pillow-{_version('pillow')} av-{_version('av')}{heif} max-{max_pixels}"
+            f"4 pillow-{_version('pillow')} av-{_version('av')}{heif} max-{max_pixels}"
         )
 
     @classmethod
@@ -115,7 +117,7 @@ class ProbeCache(CacheFile):
         rows = {}
         for stamp, probe in probes:
             if probe.digest:
-                content = (probe.digest, probe.frames, probe.problem, probe.loss)
+                _, *content = astuple(probe)
                 row = json.dumps([self._terms, astuple(stamp), content])
                 rows[printable_name(str(probe.path))] = row.encode()
         self.write(rows)
@@ -126,7 +128,6 @@ class ProbeCache(CacheFile):
 
 # nanoseconds: file systems stamp files with a clock as coarse as this
 _TICK = 20_000_000
-_SMALL = 2**14  # bytes: threads would only wait for each other
 _SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 
 
@@ -159,16 +160,7 @@ def probe_all(
                 # before the look: a change during it is seen next time
                 stamps = list(map(Stamp.of, chunk))
                 _let_clock_tick(stamps)
-                futures = {}
-                for path, stamp in zip(chunk, stamps, strict=True):
-                    if stamp.size > _SMALL:
-                        futures[path] = pool.submit(probe, path, max_pixels)
-                small = {
-                    path: probe(path, max_pixels)
-                    for path in chunk
-                    if path not in futures
-                }
-                fresh = [small.get(path) or futures[path].result() for path in chunk]
+                fresh = list(pool.map(probe, chunk, repeat(max_pixels)))
                 cache.put(zip(stamps, fresh, strict=True))
                 probes.update(zip(chunk, fresh, strict=True))
                 advance(len(chunk))

@@ -1,7 +1,7 @@
 """Videos with PyAV: every decodable frame counts, a damaged part does not end the clip."""
 
-from collections.abc import Iterator, Set
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -10,15 +10,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_core.amounts import count_of
-from cuescope_sdk.data._media.files import (
-    MAX_PIXELS,
-    MOST_PIXELS,
-    PIXEL_BYTES,
-    TOO_MANY_IN_ALL,
-    most_clip_pixels,
-    require_pixels,
-)
-from cuescope_sdk.data._media.memory import DECODING
+from cuescope_sdk.data._media.files import MOST_PIXELS, Measured, require_pixels
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -31,12 +23,6 @@ _CONTAINERS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,asf,flv,ogg"
 # frames a second, default of `framerate` in ffmpeg's demuxers of raw video (libavformat/rawdec.c)
 DEFAULT_RATE = 25
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
-_PIXEL_BYTES = 30  # some twenty frames are decoded at a time, or kept to predict others
-_LARGEST = MAX_PIXELS * PIXEL_BYTES // _PIXEL_BYTES  # pixels: 8K passes
-_BYTE_PIXELS = (
-    100_000  # pixels that are decoded for a byte: slides of a lecture have a tenth
-)
-_LATE = 0.25  # seconds that a clip may end before its header says so
 
 
 def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
@@ -48,13 +34,8 @@ def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     images: dict[int, Image.Image] = {}
     index = -1
     frame = None  # outlives the loop: the last decodable frame stands in
-    left = most_clip_pixels(file, MOST_PIXELS, _BYTE_PIXELS)
-    with _open(file, wanted=len(wanted)) as (container, stream):
+    with _open(file) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
-            # as it goes: frames may grow, which the header does not say
-            left -= frame.width * frame.height
-            if left < 0:
-                raise ValueError("too many pixels in all of its frames")
             if index in wanted:
                 images[index] = _upright(frame)
             if index == last_wanted:  # the rest of a long video is not decoded
@@ -69,7 +50,7 @@ def key_picture(file: BinaryIO) -> Image.Image:
 
     Raises ValueError where no frame can be decoded.
     """
-    with _open(file, wanted=1) as (container, stream):
+    with _open(file) as (container, stream):
         if container.duration:
             container.seek(container.duration // 2)
         for frame in _frames(container, stream):
@@ -85,81 +66,52 @@ def video_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
     with _open(file) as (container, stream):
         # the empty packet at the end only flushes
         stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
-        if None in stamps or stream.time_base is None:
-            return np.arange(len(stamps)) / _rate(stream)
-        # packets come in decoding order, B-frames late
-        times = np.sort(np.array(stamps))
-        return np.asarray((times - times[:1]) * float(stream.time_base))
+        return _seconds(stamps, stream)
 
 
-def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
-    """How many frames the file holds, once its first has been decoded; raises where it cannot be.
+def measure_video(file: BinaryIO, max_pixels: int) -> Measured:
+    """The frames of a file, once its first has been decoded; raises where it cannot be.
 
-    Counts packets rather than trusting the header, which a cut-off file has outlived. Beside it,
-    what is lost by what the header says.
+    Counts packets rather than trusting the header, which a cut-off file has outlived.
     """
-    count = 0
+    stamps = []
     first = None
-    corrupt = False
-    times = list[float]()
-    most = most_clip_pixels(file, max_pixels, _BYTE_PIXELS)
+    loss = None
     with _open(file, max_pixels) as (container, stream):
         for packet in _packets(container, stream):
-            count += packet.size > 0
-            corrupt |= packet.is_corrupt
-            if packet.pts is not None and packet.time_base is not None:
-                times += [float(packet.pts * packet.time_base)]
+            if packet.size:
+                stamps.append(packet.pts)
+            if packet.is_corrupt:
+                loss = "damaged"
             if first is None:
                 first = next(iter(_decode(stream, packet)), None)
         if first is None:
             first = next(iter(_decode(stream, None)), None)
         if first is None:
             raise ValueError("no frame can be decoded")
-        require_pixels((first.width, first.height), max_pixels, _PIXEL_BYTES, "a video")
-        if count * first.width * first.height > most:
-            raise ValueError(TOO_MANY_IN_ALL.format(most=most))
-        seconds = max(times) - min(times) + 1 / _rate(stream) if times else None
-        loss = _loss(container, stream, count, seconds)
-        if loss is None and corrupt:
-            loss = f"damaged near its end, after {count_of(count, 'frames')}"
-        return count, loss
+        require_pixels((first.width, first.height), max_pixels)
+        count = len(stamps)
+        if stream.frames > count:
+            loss = f"cut off: {count:,} of {stream.frames:,} frames"
+        elif loss:
+            loss += f" near its end, after {count_of(count, 'frames')}"
+        return Measured(count, loss, _is_steady(_seconds(stamps, stream)))
 
 
-def _loss(
-    container: "InputContainer",
-    stream: "VideoStream",
-    count: int,
-    seconds: float | None,
-) -> str | None:
-    """Loss of what the header promises and the file has no longer."""
-    if stream.frames > count:
-        return f"cut off: {count:,} of {stream.frames:,} frames"
-    promised = _promised_seconds(container, stream)
-    late = max(_LATE, 3 / _rate(stream))
-    if (
-        seconds is None
-        or promised is None
-        or stream.frames
-        or seconds > promised - late
-    ):
-        return None
-    return (
-        f"cut off: {count_of(count, 'frames')}, {seconds:.1f} of {promised:.1f} seconds"
-    )
+def _seconds(
+    stamps: Sequence[int | None], stream: "VideoStream"
+) -> Float[np.ndarray, " frame"]:
+    if None in stamps or stream.time_base is None:
+        return np.arange(len(stamps)) / _rate(stream)
+    # packets come in decoding order, B-frames late
+    times = np.sort(np.array(stamps))
+    return np.asarray((times - times[:1]) * float(stream.time_base))
 
 
-def _promised_seconds(
-    container: "InputContainer", stream: "VideoStream"
-) -> float | None:
-    """How long the video is by its header, None where that says it of sound and video together."""
-    if stream.duration is not None and stream.time_base is not None:
-        return float(stream.duration * stream.time_base)
-    if written := stream.metadata.get("DURATION"):  # Matroska: 00:00:06.000000000
-        with suppress(ValueError):
-            hours, minutes, seconds = map(float, written.split(":"))
-            return hours * 3600 + minutes * 60 + seconds
-    alone = len(container.streams) == 1
-    return container.duration / 1e6 if alone and container.duration else None
+def _is_steady(times: Float[np.ndarray, " frame"]) -> bool:
+    """True if no frame comes half a frame earlier or later than at a constant rate."""
+    even = np.linspace(0, times[-1], len(times))
+    return bool(np.abs(times - even).max() <= even[1:2].sum() / 2)
 
 
 def _rate(stream: "VideoStream") -> float:
@@ -178,11 +130,9 @@ def open_video(path: Path) -> "Iterator[tuple[InputContainer, VideoStream]]":
 
 @contextmanager
 def _open(
-    file: BinaryIO,
-    max_pixels: int = MOST_PIXELS,
-    wanted: int = 0,
+    file: BinaryIO, max_pixels: int = MOST_PIXELS
 ) -> "Iterator[tuple[InputContainer, VideoStream]]":
-    """The video stream with the memory reserved that it takes, with so many wanted frames of it."""
+    """The video stream of a file that is open."""
     # here: it comes with an extra (cuescope-sdk[media])
     import av
 
@@ -191,14 +141,12 @@ def _open(
         if not container.streams.video:
             raise ValueError("no video stream")
         stream = container.streams.video[0]
-        size = (stream.codec_context.width, stream.codec_context.height)
-        require_pixels(size, max_pixels, _PIXEL_BYTES, "a video")
+        codec = stream.codec_context
+        require_pixels((codec.width, codec.height), max_pixels)
         stream.thread_type = "AUTO"  # frame threads too: PyAV's default is slices alone
         # pictures may grow within a video: a bomb is refused before it is allocated
-        largest = max(_LARGEST, size[0] * size[1])
-        stream.codec_context.options = {"max_pixels": str(largest)}
-        with DECODING.hold(size[0] * size[1] * (_PIXEL_BYTES + 3 * wanted)):
-            yield container, stream
+        codec.options = {"max_pixels": str(max_pixels)}
+        yield container, stream
 
 
 def _frames(

@@ -1,4 +1,4 @@
-"""Each rule against a run: by intervals, so that what cannot be told is called undecided."""
+"""Each rule against answers: by ends of intervals, so that what they leave open is undecided."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,6 @@ import numpy as np
 from cuescope_commands.comparing._pairs import Pairs
 from cuescope_commands.comparing._runs import BASELINE, Row, Run, load_runs
 from cuescope_commands.comparing._tables import unlike
-from cuescope_commands.gating._bounds import SHOWN, Bound, groups_of, one_sided
-from cuescope_commands.gating._growth import Changes, Watched
 from cuescope_commands.gating._policy import (
     AccuracyAtLeast,
     BlindGainAtMost,
@@ -30,12 +28,25 @@ from cuescope_sdk.statistics import (
     DetectionLimit,
     Estimate,
     Groups,
+    gap_intervals,
     mean_interval,
     multiplicity,
 )
 
+SHOWN = 5  # samples that a verdict names
 Outcome = Literal["pass", "fail", "undecided"]
 LEARNER = "blind-learner"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A figure with its interval, in percent, and what it is of."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    samples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,30 +99,58 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judged:
-    """A run, what it is compared with, and how sure a verdict must be."""
+    """Answers, what they are compared with, and how sure a verdict must be.
+
+    `asked` are the answers of a model to samples of the data of the run; None judges the run's own.
+    """
 
     run: Run
     baseline: Run | None
     error: float
+    asked: Sequence[Row] | None = None
 
     @cached_property
-    def plain(self) -> list[Row]:
+    def plain(self) -> Sequence[Row]:
         """The answers to samples as they are whose right answer is known."""
-        rows = self.run.answers
-        # what was asked of changed pictures tells of cues, and not of accuracy
-        return [
-            r for r in rows if r["condition"] == BASELINE and r["correct"] is not None
-        ]
+        return plain_answers(self.run) if self.asked is None else self.asked
 
     @cached_property
     def right(self) -> np.ndarray:
         """1 for each plain answer that is right."""
         return np.array([float(row["correct"]) for row in self.plain])
 
+    def showing(self, shown: frozenset[str]) -> np.ndarray:
+        """The plain answers to samples that show a cue."""
+        return np.array([row["sample"] in shown for row in self.plain], dtype=bool)
+
     @cached_property
-    def groups(self) -> Groups:
-        """What was drawn together, of the plain answers."""
-        return groups_of(self.plain)
+    def found(self) -> dict[str, frozenset[str]]:
+        """The samples that show each cue that was found, by its name."""
+        keys = dict.fromkeys(score.feature for score in self.run.report.findings)
+        return {self.run.cue_names[key]: self.run.shows[key] for key in keys}
+
+
+def plain_answers(run: Run) -> list[Row]:
+    """The answers of a run to samples as they are whose right answer is known."""
+    # what was asked of changed pictures tells of cues, and not of accuracy
+    return [
+        row
+        for row in run.answers
+        if row["condition"] == BASELINE and row["correct"] is not None
+    ]
+
+
+def groups_of(rows: Sequence[Row]) -> Groups:
+    """The groups that rows declare; a row without one is a group by itself."""
+    numbers: dict[tuple[str, str], int] = {}
+    codes = []
+    for row in rows:
+        own = ("sample", row["sample"])
+        if row["group"] is not None:
+            own = ("group", row["group"])
+        codes.append(numbers.setdefault(own, len(numbers)))
+    declared = any(row["group"] is not None for row in rows)
+    return Groups(np.array(codes, int), len(numbers), declared)
 
 
 def judge(text: PolicyText, run: Path, baseline: Path | None) -> list[Verdict]:
@@ -142,20 +181,32 @@ Ruling = tuple[Outcome, str, Bound | None]
 
 def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
     """By the intervals that the run holds, widened for all cues that it tested."""
+    if judged.asked is not None:
+        errors = (judged.error / max(len(judged.found), 1), judged.error)
+        bounds = [
+            gap_bound(f"cost of {name}", judged.plain, judged.right, shown, errors)
+            for name, shown in judged.found.items()
+        ]
+        return _of_cues(bounds, rule.points, judged)
     tested = require_costs(rule, judged.run)
     found = {(score.feature, score.label) for score in judged.run.report.findings}
     # only tests that could change the verdict cost error: those whose own value is beyond the
     # limit
     beyond = sum(100 * (score.value or 0.0) > rule.points for score in tested)
     paid = multiplicity(beyond, len(tested))
-    bounds = [
+    stored = [
         _stored_bound(score, judged, paid)
         for score in tested
         if (score.feature, score.label) in found
     ]
-    if bounds:
-        return at_most(bounds, rule.points, "points")
-    return without_cue(judged.run, rule.points, judged.error)
+    return _of_cues(stored, rule.points, judged)
+
+
+def _of_cues(bounds: Sequence[Bound | None], points: float, judged: Judged) -> Ruling:
+    known = [bound for bound in bounds if bound is not None]
+    if known:
+        return at_most(known, points, "points")
+    return without_cue(judged.run, points, judged.error)
 
 
 def without_cue(run: Run, points: float, error: float) -> Ruling:
@@ -176,43 +227,57 @@ def judge_growth(rule: CuesGrewAtMost, judged: Judged) -> Ruling:
         raise UserError(
             "gate: cues-grew-at-most", expected="a run before: --baseline RUN"
         )
-    pairs = Pairs(judged.baseline.answers, judged.run.answers)
-    if (refusal := unlike(judged.baseline, judged.run, pairs)) is not None:
-        # no pass: two runs that cannot be compared have shown nothing
-        return "undecided", f"the two runs cannot be paired: {refusal}", None
-    changes = Changes.of_pairs(pairs)
+    if judged.asked is not None:
+        before = {
+            row["sample"]: float(row["correct"])
+            for row in plain_answers(judged.baseline)
+        }
+        rows: Sequence[Row] = judged.asked
+        change = judged.right - [before[row["sample"]] for row in rows]
+        each = judged.error / max(len(judged.found), 1)
+        watched = [(name, shown, each) for name, shown in judged.found.items()]
+    else:
+        pairs = Pairs(judged.baseline.answers, judged.run.answers)
+        if (refusal := unlike(judged.baseline, judged.run, pairs)) is not None:
+            # no pass: two runs that cannot be compared have shown nothing
+            return "undecided", f"the two runs cannot be paired: {refusal}", None
+        plain = [pair for pair in pairs.rows if pair[0]["condition"] == BASELINE]
+        rows = [first for first, _ in plain]
+        # a question that is right in both or wrong in both is no change
+        change = np.array([float(b["correct"]) - float(a["correct"]) for a, b in plain])
+        watched = cues_to_watch(judged, judged.baseline, rows, change, rule.points)
     bounds = []
-    for cue in cues_to_watch(judged, judged.baseline, changes, rule.points):
-        bound = changes.bound(cue, judged.error)
-        if bound is not None:
-            bounds.append(bound)
-    if bounds:
-        return at_most(bounds, rule.points, "points")
-    return without_cue(judged.run, rule.points, judged.error)
+    for name, shown, error in watched:
+        ends = (error, judged.error)
+        bounds.append(gap_bound(f"growth of {name}", rows, change, shown, ends, span=2))
+    return _of_cues(bounds, rule.points, judged)
 
 
 def cues_to_watch(
-    judged: Judged, baseline: Run, changes: Changes, limit: float
-) -> list[Watched]:
-    """The findings of either run; each half of the error is for one of them.
+    judged: Judged,
+    baseline: Run,
+    rows: Sequence[Row],
+    change: np.ndarray,
+    limit: float,
+) -> list[tuple[str, frozenset[str], float]]:
+    """The findings of either run with their samples; each half of the error is for one of them.
 
     Those of the baseline were chosen before the new answers were there. Those of the new run were
     chosen by these very answers, so they pay for all that were tried.
     """
-    watched: dict[frozenset[str], Watched] = {}
+    watched: dict[frozenset[str], tuple[str, frozenset[str], float]] = {}
     for run in (baseline, judged.run):
         found = dict.fromkeys(score.feature for score in run.report.findings)
         every = dict.fromkeys(score.feature for score in run.report.headlines)
         tried = found if run is baseline else every
-        growths = [changes.growth(run.shows[feature]) for feature in tried]
+        growths = [gap_of(rows, change, run.shows[feature]) for feature in tried]
         beyond = sum(growth is not None and growth > limit for growth in growths)
         # half of the error for each run's own choice of cues
         error = judged.error / 2 / multiplicity(beyond, len(tried))
         for feature in found:
-            name = run.cue_names[feature]
-            cue = Watched(name, run.shows[feature], error)
+            shown = run.shows[feature]
             # the same samples under two names are one test, and it is paid for once
-            watched.setdefault(cue.shown, cue)
+            watched.setdefault(shown, (run.cue_names[feature], shown, error))
     return list(watched.values())
 
 
@@ -220,15 +285,11 @@ def judge_worst(rule: WorstGroupAtLeast, judged: Judged) -> Ruling:
     """The accuracy of each group; all must hold, and one that fails is enough."""
     parts: dict[str, np.ndarray] = {}
     if rule.by == "label":
-        for label in dict.fromkeys(row["label"] for row in judged.plain):
-            parts[f"'{label}'"] = np.array(
-                [row["label"] == label for row in judged.plain]
-            )
+        labels = np.array([row["label"] for row in judged.plain], dtype=object)
+        for label in dict.fromkeys(labels.tolist()):
+            parts[f"'{label}'"] = labels == label
     else:
-        for score in judged.run.report.findings:
-            shown = judged.run.shows[score.feature]
-            name = judged.run.cue_names[score.feature]
-            parts[name] = np.array([row["sample"] in shown for row in judged.plain])
+        parts = {name: judged.showing(shown) for name, shown in judged.found.items()}
     right = judged.right
     # a label of which this part of the data has no sample is no group
     parts = {name: part for name, part in parts.items() if part.any()}
@@ -361,17 +422,47 @@ def _stored_bound(score: Score, judged: Judged, paid: float) -> Bound:
 def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound:
     """The accuracy of a part of the samples; the upper end pays for the other parts."""
     right = judged.right[part]
-    groups = judged.groups.take(part)
-    low, high = one_sided(
-        lambda miss: mean_interval(right, groups, confidence=1 - 2 * miss),
-        judged.error,
-        judged.error / paid,
-    )
+    rows = list(compress(judged.plain, part))
+    groups = groups_of(rows)
+    low, _ = mean_interval(right, groups, confidence=1 - 2 * judged.error)
+    _, high = mean_interval(right, groups, confidence=1 - 2 * judged.error / paid)
     # the wrong ones: they are what a person wants to see of a group that fails
-    rows = compress(judged.plain, part)
     wrong = [row["sample"] for row in rows if not row["correct"]]
     ends = (100 * (low or 0.0), 100 * (1.0 if high is None else high))
     return Bound(what, 100 * float(right.mean()), *ends, tuple(wrong[:SHOWN]))
+
+
+def gap_of(
+    rows: Sequence[Row], values: np.ndarray, shown: frozenset[str]
+) -> float | None:
+    """The mean without a cue minus that with it, in points; None where one side has no sample."""
+    present = np.array([row["sample"] in shown for row in rows], dtype=bool)
+    if not 0 < present.sum() < len(present):
+        return None
+    return 100 * float(values[~present].mean() - values[present].mean())
+
+
+def gap_bound(
+    what: str,
+    rows: Sequence[Row],
+    values: np.ndarray,
+    shown: frozenset[str],
+    errors: tuple[float, float],
+    span: int = 1,
+) -> Bound | None:
+    """The same with its ends, each missed with its own chance; a change has a `span` of 2."""
+    gap = gap_of(rows, values, shown)
+    if gap is None:
+        return None
+    # numbers from 0 to 1: a change is from -1 to 1
+    shares = (values + span - 1) / span
+    present = np.array([[row["sample"] in shown] for row in rows])
+    groups = groups_of(rows)
+    low, _ = gap_intervals(shares, present, groups, confidence=1 - 2 * errors[0])
+    _, high = gap_intervals(shares, present, groups, confidence=1 - 2 * errors[1])
+    samples = [row["sample"] for row in rows if row["sample"] in shown]
+    ends = (100 * span * float(low[0]), 100 * span * float(high[0]))
+    return Bound(what, gap, *ends, tuple(samples[:SHOWN]))
 
 
 def detectable(scores: Sequence[Score], error: float) -> float | None:
