@@ -447,17 +447,9 @@ def read_shard(folder: Path) -> object:
     return open_folder(f"{SERVED}/train.tar", folder)
 
 
-def read_fetched(folder: Path) -> object:
-    pictures = {f"{LABELS[n % 2]}/{n}.jpg": jpeg(60 * n) for n in range(4)}
-    serve({f"photos/{name}": content for name, content in pictures.items()})
-    return open_folder(f"{SERVED}/photos", folder)
-
-
 STORES = {
     "rows of a shard": Store(read_shard, read_shard, "tables/*"),
     "images of a shard": Store(read_shard, read_shard, "images/*/*"),
-    "files of an address": Store(read_fetched, read_fetched, "remote/**/*"),
-    "digests of these files": Store(read_fetched, read_fetched, "media/*"),
     "report of a run": Store(write_run, read_report, "report.json"),
     "answers of a run": Store(write_run, read_rows, "answers.parquet"),
     "findings of a run": Store(write_run, read_findings, "findings.parquet"),

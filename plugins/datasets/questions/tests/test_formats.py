@@ -35,8 +35,8 @@ from cuescope_questions import (
     VideoMME,
     VSIBench,
 )
-from cuescope_questions.reading import split_question
 from cuescope_sdk import Context, Sample, UserError
+from cuescope_sdk.logs import split_options
 
 
 def samples_of(plugin: Any, path: Path, **options: Any) -> list[Sample]:
@@ -461,7 +461,7 @@ def test_slips_of_authors_are_left_out_and_wrong_columns_are_not(
     ],
 )
 def test_options_in_a_question_are_found(text: str, options: list[str]) -> None:
-    assert split_question(text)[1] == options
+    assert split_options(text)[1] == options
 
 
 def picture(shade: int) -> bytes:

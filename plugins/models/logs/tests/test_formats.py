@@ -12,9 +12,8 @@ from PIL import Image
 from cuescope_logs.dataset import LogData
 from cuescope_logs.model import LogModel
 from cuescope_logs.opening import find_format
-from cuescope_logs.prompts import listed_choices, split_options
 from cuescope_sdk import Context, Sample, Trial, UserError
-from cuescope_sdk.logs import Choices
+from cuescope_sdk.logs import Choices, listed_choices, split_options
 from cuescope_testing import LogContract
 
 from .written_logs import LETTERS, WRITERS, Item, accuracy_of, items, write_table

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
         is_blank as is_blank,
         letters_before as letters_before,
         list_of_texts as list_of_texts,
+        listed_choices as listed_choices,
         option_letter as option_letter,
         options_in_columns as options_in_columns,
         plain_text as plain_text,
+        split_options as split_options,
         without_letters as without_letters,
     )
     from cuescope_sdk.logs._records import (
@@ -45,9 +47,11 @@ __getattr__, __dir__, __all__ = attach(
             "is_blank",
             "letters_before",
             "list_of_texts",
+            "listed_choices",
             "option_letter",
             "options_in_columns",
             "plain_text",
+            "split_options",
             "without_letters",
         ],
         "._records": ["Judgement", "Log", "LogReader", "Record"],

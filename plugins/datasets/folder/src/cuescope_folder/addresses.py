@@ -10,15 +10,14 @@ host of an address of the web is checked again where it is connected to.
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from cuescope_folder.copies import FetchedFiles
 from cuescope_folder.roots import WEB, Roots, is_plain_name, looks_like_address
 from cuescope_sdk import Context, UserError, digest, how_to_install
-from cuescope_sdk.data import Draft, content_digest, printable_name
+from cuescope_sdk.data import Draft, printable_name
 
 OWNER = "folder"  # that errors name, where it is no other
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
@@ -122,47 +121,34 @@ def fetch_all(
 ) -> None:
     """Fetch each address to its path; with `again` also those that are here.
 
-    The digest of each is kept before the file is in its place; a file without one is fetched again.
     Of the web only hosts of `roots` are asked. What a server does not have is left out. Raises
     UserError for one that cannot be asked.
     """
-    if not files:
+    missing = {a: path for a, path in files.items() if again or not path.exists()}
+    if not missing:
         return
-    with closing(FetchedFiles.open(context)) as digests:
-        present = [] if again else [path for path in files.values() if path.exists()]
-        kept = digests.get(present)
-        missing = {address: path for address, path in files.items() if path not in kept}
-        if not missing:
-            return
-        with (
-            context.progress("Fetching files", len(missing)) as advance,
-            ThreadPoolExecutor(CONNECTIONS) as pool,
-        ):
-            jobs = [
-                pool.submit(_fetch, address, path, roots, digests)
-                for address, path in missing.items()
-            ]
-            try:
-                for job in jobs:
-                    job.result()
-                    advance(1)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+    with (
+        context.progress("Fetching files", len(missing)) as advance,
+        ThreadPoolExecutor(CONNECTIONS) as pool,
+    ):
+        jobs = [
+            pool.submit(_fetch, address, path, roots)
+            for address, path in missing.items()
+        ]
+        try:
+            for job in jobs:
+                job.result()
+                advance(1)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
-def _fetch(
-    address: str,
-    path: Path,
-    roots: Roots,
-    digests: FetchedFiles,
-) -> None:
+def _fetch(address: str, path: Path, roots: Roots) -> None:
     with _one_line(address):
         system, name = _system(address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
             system.get_file(name, str(draft.path))
-            with draft.path.open("rb") as file:
-                digests.put(path, content_digest(file))
 
 
 def _system(address: str, roots: Roots, owner: str = OWNER) -> tuple[Any, str]:

@@ -2,35 +2,19 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
-from functools import partial
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 from PIL import Image
 from pydantic import BaseModel, TypeAdapter
 
-from cuescope_sdk import (
-    CacheFile,
-    Context,
-    DamagedFileError,
-    UserError,
-    read_sealed,
-    write_sealed,
-)
-from cuescope_sdk.data import (
-    Draft,
-    Probe,
-    content_digest,
-    kind_of,
-    printable_name,
-    require_inside,
-)
+from cuescope_sdk import Context, DamagedFileError, UserError, read_sealed, write_sealed
+from cuescope_sdk.data import Draft, Probe, content_digest, kind_of, require_inside
 
-# folders of the cache: files that came as bytes, each named by its digest
+# folder of the cache: files that came as bytes, each named by its digest
 IMAGES = "images"
-REMOTE = "remote"  # files that were fetched, each named by its address
 SUFFIXES = {
     "JPEG": ".jpg",
     "PNG": ".png",
@@ -148,53 +132,17 @@ def _suffix(content: bytes, name: str) -> str:
         return ""
 
 
-class FetchedFiles(CacheFile):
-    """The digests of files that were fetched into `folder`, by their paths in it."""
-
-    def __init__(self, path: Path | None, folder: Path) -> None:
-        super().__init__(path)
-        self.folder = folder
-
-    @classmethod
-    def open(cls, context: Context) -> Self:
-        """Those of a cache folder; where it cannot be written, of this time only."""
-        open_in = partial(cls, folder=(context.cache / REMOTE).resolve())
-        try:
-            return open_in(context.cache / "media" / "fetched.sqlite")
-        except UserError:
-            return open_in(None)
-
-    def get(self, paths: Iterable[Path]) -> dict[Path, str]:
-        """The digests of those files that were fetched."""
-        by_name = {self._name(path): path for path in paths}
-        rows = self.read(by_name)
-        return {by_name[name]: value.decode() for name, value in rows.items()}
-
-    def put(self, path: Path, digest: str) -> None:
-        """Keep the digest of a file."""
-        self.write({self._name(path): digest.encode()})
-
-    def _name(self, path: Path) -> str:
-        # a cache folder may be moved
-        if path.is_relative_to(self.folder):
-            path = path.relative_to(self.folder)
-        return printable_name(str(path))
-
-
 def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> None:
     """Raise DamagedFileError where copies are not what was kept; they are deleted, to be made anew.
 
     `probes` are of any files: they have digests of all bytes, so that nothing is read again.
     """
     images = context.cache / IMAGES
-    remote = (context.cache / REMOTE).resolve()
-    kept = {path: path.stem for path in probes if path.is_relative_to(images)}
-    fetched = [path for path in probes if path.is_relative_to(remote)]
-    if fetched:
-        with closing(FetchedFiles.open(context)) as digests:
-            kept |= digests.get(fetched)
-    # of a file that cannot be read at all there is no digest
-    changed = [path for path in kept if probes[path].digest not in ("", kept[path])]
+    changed = []
+    for path, probe in probes.items():
+        # of a file that cannot be read at all there is no digest
+        if path.is_relative_to(images) and probe.digest not in ("", path.stem):
+            changed.append(path)
     for path in changed:
         # a cache folder that cannot be written: the error is the same
         with suppress(OSError):

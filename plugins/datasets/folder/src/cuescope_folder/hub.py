@@ -93,7 +93,6 @@ class HuggingFace(FileSamples):
         with _one_line(repository):
             # before the library looks for them
             own.require_own_links()
-            own.require_own_files()
             config = _config(source, repository, options.config, pinned)
             own.require_known_kind(
                 source.load_dataset_builder(repository, config, **pinned)

@@ -3,7 +3,7 @@
 Its README names data files, and its rows name images; the library opens whatever they say.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ KINDS = (
     "webdataset",
 )
 WEB_AND_BUCKETS = ("https", "http", "s3", "gs")  # what `roots` may let rows name
-CARDS = ("README.md", ".huggingface.yaml")
 
 
 class Repository:
@@ -56,28 +55,15 @@ class Repository:
         links = (path for path in self.root.rglob("*") if path.is_symlink())
         require_inside(folders, links, "hf")
 
-    def require_own_files(self) -> None:
-        """Raise UserError where the repository's card names data files that are not its own."""
-        for card in CARDS:
-            for pattern in _patterns(card, self._card(card)):
-                # "file:/etc" is an address as well, to the library
-                if ":" in pattern or not is_plain_name(pattern):
-                    raise UserError(
-                        f"hf: {card} of {self.name} names data files",
-                        expected="files of the repository",
-                        got=f"'{pattern:.80}'",
-                        remedy="Download them, and give the folder that holds them",
-                    )
-
     def require_known_kind(self, builder: Any) -> None:
-        """Raise UserError for files that another reader than those of plain rows would open."""
+        """Raise UserError for files of another place, or that no reader of plain rows opens."""
         kind = type(builder).__module__.rpartition(".")[2]
         if kind not in KINDS:
             raise UserError(
                 f"hf: {self.name} has files of the kind '{kind}'",
                 expected=", ".join(KINDS),
             )
-        # what the library has found itself, whatever the card says
+        # its card may name any
         for files in (builder.config.data_files or {}).values():
             for file in files:
                 self._own(str(file), f"hf: {self.name}")
@@ -129,52 +115,3 @@ class Repository:
             got=f"'{path:.80}'",
             remedy="-O data.roots=https://HOST lets rows name files of a host",
         )
-
-    def _card(self, name: str) -> str:
-        if self.root is not None:
-            file = self.root / name
-            return file.read_text("utf-8", "replace") if file.is_file() else ""
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import EntryNotFoundError
-
-        try:
-            card = hf_hub_download(
-                self.name,
-                name,
-                repo_type="dataset",
-                revision=self._revision,
-            )
-        except EntryNotFoundError:
-            return ""
-        return Path(card).read_text("utf-8", "replace")
-
-
-def _patterns(name: str, card: str) -> Iterator[str]:
-    """The data files and folders that a card names: what its YAML has below `configs`."""
-    import yaml
-    from huggingface_hub import DatasetCard
-
-    if not card.strip():
-        return
-    # as the library itself takes the YAML out of a README, which may have none
-    is_readme = name == "README.md"
-    data: Any = vars(DatasetCard(card).data) if is_readme else yaml.safe_load(card)
-    for config in _listed(data.get("configs") if isinstance(data, dict) else None):
-        if isinstance(config, dict):
-            for key in ("data_files", "data_dir"):
-                yield from _texts(config.get(key))
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value, but the names of splits beside their paths."""
-    if isinstance(value, dict):
-        value = [part for key, part in value.items() if key != "split"]
-    for part in _listed(value):
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, list | dict):
-            yield from _texts(part)

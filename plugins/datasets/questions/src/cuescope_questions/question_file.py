@@ -12,7 +12,7 @@ from pydantic import Field
 from cuescope_questions.answers import find_form, find_index, single_answer
 from cuescope_questions.layouts import FORMS, AnswerForm, Layout
 from cuescope_questions.pictures import content_of, find_in, keep, name_of
-from cuescope_questions.reading import Row, find_files, read_rows, split_question
+from cuescope_questions.reading import Row, find_files, read_rows
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -25,7 +25,7 @@ from cuescope_sdk import (
     nearest,
 )
 from cuescope_sdk.data import Probe, Question, Videos, probe_all, source_column
-from cuescope_sdk.logs import list_of_texts, plain_text, without_letters
+from cuescope_sdk.logs import list_of_texts, plain_text, split_options, without_letters
 from cuescope_sdk.report import count_of
 
 # share of the answers of a file that may name no option
@@ -412,7 +412,7 @@ def _question(
         annotations["question_type"] = kind
     text = plain_text(row.get(layout.question))
     if not layout.options and not layout.fixed:
-        text, _ = split_question(text)
+        text, _ = split_options(text)
     source = _cell_of(row, layout.source)
     return Question(key, video, text, options, label, annotations, source)
 
@@ -439,7 +439,7 @@ def _options_of(layout: Layout, row: Row, place: str) -> list[str]:
     if layout.fixed:
         return list(layout.fixed)
     if not columns:
-        return split_question(str(row.get(layout.question) or ""))[1]
+        return split_options(str(row.get(layout.question) or ""))[1]
     if len(columns) == 1:
         texts = list_of_texts(row.get(columns[0]), f"{place} '{columns[0]}'")
     else:

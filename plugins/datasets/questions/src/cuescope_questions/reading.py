@@ -1,8 +1,6 @@
 """The rows of a question file, whatever its format: CSV, TSV, JSON, JSONL or Parquet."""
 
 import csv
-import re
-import string
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,15 +11,6 @@ from cuescope_sdk.logs import LogFile
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-# "\\n(A) red\\n(B) blue"; "Options: A: red, B: blue"
-# From each place a run of blanks is read once: a stranger's question may be a megabyte of them.
-_MARKS = (
-    re.compile(r"^[^\S\n]*+\(([A-Z])\)\s*", re.MULTILINE),
-    re.compile(
-        r"(?:^[^\S\n]*+|(?:,|Options:)\s*+)([A-Z])[:.)]\s+",
-        re.MULTILINE,
-    ),
-)
 
 
 def find_files(path: Path, patterns: Sequence[str], title: str) -> list[Path]:
@@ -139,27 +128,3 @@ def _require_object(row: Any, place: str) -> Row:
     if not isinstance(row, dict):
         raise UserError(place, expected="a JSON object", got=f"{row!r:.60}")
     return row
-
-
-def split_question(text: str) -> tuple[str, list[str]]:
-    """A text that has its options in it, as question and options; () where it has none.
-
-    Options begin with A, B, C and so on, in this order, and the last of them ends the text.
-    """
-    for mark in _MARKS:
-        found = list(mark.finditer(text))
-        letters = "".join(match[1] for match in found)
-        # the last A: what is asked may have letters too
-        start = letters.rfind("A")
-        if (
-            start < 0
-            or letters[start:] != string.ascii_uppercase[: len(letters) - start]
-        ):
-            continue
-        options = found[start:]
-        ends = [match.start() for match in options[1:]] + [len(text)]
-        texts = []
-        for match, end in zip(options, ends, strict=True):
-            texts.append(text[match.end() : end].strip().rstrip(",").strip())
-        return text[: options[0].start()].strip(), texts
-    return text, []

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_list,
     as_mapping,
@@ -14,7 +13,7 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import UserError
-from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
+from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record, listed_choices
 
 MARKS = (b'"sample_score"', b'"target"', b'"messages"')
 

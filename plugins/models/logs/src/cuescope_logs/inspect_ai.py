@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_list,
     as_mapping,
@@ -16,7 +15,15 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import UserError
-from cuescope_sdk.logs import Archive, Choices, Log, LogFile, LogReader, Record
+from cuescope_sdk.logs import (
+    Archive,
+    Choices,
+    Log,
+    LogFile,
+    LogReader,
+    Record,
+    listed_choices,
+)
 
 VERSIONS = (2, 3)  # 3 has samples in chunks
 # inspect stores a long text once, and puts such an address in its place

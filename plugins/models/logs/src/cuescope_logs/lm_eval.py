@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_index,
     as_list,
@@ -23,7 +22,14 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import Options, UserError, Words
-from cuescope_sdk.logs import Log, LogFile, LogReader, Record, figures_of
+from cuescope_sdk.logs import (
+    Log,
+    LogFile,
+    LogReader,
+    Record,
+    figures_of,
+    listed_choices,
+)
 
 # as MMLU and ARC, MMLU-Pro, HellaSwag and TruthfulQA name them
 OPTIONS = ("choices", "options", "endings", "mc1_targets")

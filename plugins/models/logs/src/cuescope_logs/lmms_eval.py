@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_list,
     as_mapping,
@@ -20,7 +19,7 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk.data import source_of
-from cuescope_sdk.logs import Log, LogFile, LogReader, Record
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record, listed_choices
 
 # columns of every task; the others are its metrics
 COLUMNS = {

@@ -6,7 +6,6 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from cuescope_logs.prompts import split_options
 from cuescope_logs.values import text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import UserError
@@ -21,6 +20,7 @@ from cuescope_sdk.logs import (
     figures_of,
     list_of_texts,
     options_in_columns,
+    split_options,
     without_letters,
 )
 
