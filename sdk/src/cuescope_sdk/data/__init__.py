@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._media.frames import Probe as Probe
     from cuescope_sdk.data._media.images import (
         PictureShape as PictureShape,
+        keep_content as keep_content,
         picture_shape as picture_shape,
     )
     from cuescope_sdk.data._media.survey import probe_all as probe_all
@@ -96,7 +97,7 @@ __getattr__, __dir__, __all__ = attach(
         "._media.content": ["content_digest"],
         "._media.files": ["kind_of", "printable_name"],
         "._media.frames": ["Probe"],
-        "._media.images": ["PictureShape", "picture_shape"],
+        "._media.images": ["PictureShape", "keep_content", "picture_shape"],
         "._media.survey": ["probe_all"],
         "._media.unread": ["Unread"],
         "._media.video": ["open_video"],

@@ -3,28 +3,16 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from PIL import Image
 from pydantic import BaseModel, TypeAdapter
 
 from cuescope_sdk import Context, DamagedFileError, UserError, read_sealed, write_sealed
-from cuescope_sdk.data import Draft, Probe, content_digest, kind_of, require_inside
+from cuescope_sdk.data import Probe, keep_content, require_inside
 
 # folder of the cache: files that came as bytes, each named by its digest
 IMAGES = "images"
-SUFFIXES = {
-    "JPEG": ".jpg",
-    "PNG": ".png",
-    "WEBP": ".webp",
-    "BMP": ".bmp",
-    "TIFF": ".tif",
-    "GIF": ".gif",
-    "AVIF": ".avif",
-    "PPM": ".ppm",
-}
 
 
 class Record(BaseModel):
@@ -56,12 +44,7 @@ class Copies:
 
     def add(self, name: str, content: bytes) -> None:
         """Keep the bytes; `name` stands for them. Raises UserError for a name of other bytes."""
-        key = content_digest(BytesIO(content))
-        path = self._images / key[:2] / f"{key}{_suffix(content, name)}"
-        if not _holds(path, content):
-            # several processes may write the same one
-            with Draft(path) as draft:
-                draft.file.write(content)
+        path = keep_content(content, self._images, name)
         if self.files.setdefault(name, path) != path:
             # rows would show each other's image
             raise UserError(
@@ -104,32 +87,6 @@ class Copies:
             return None
         self.files |= files
         return records
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    """True if a file has this content: one that was kept may be damaged by now."""
-    try:
-        return path.stat().st_size == len(content) and path.read_bytes() == content
-    except OSError:
-        return False
-
-
-def _suffix(content: bytes, name: str) -> str:
-    """ ".jpg": that of the name where it is one of a known kind, else that of the bytes.
-
-    It is "" for bytes of no known kind: whoever opens the file says what is wrong with it.
-    """
-    suffix = PurePosixPath(name).suffix.lower()
-    if suffix and kind_of(PurePosixPath(f"a{suffix}")):
-        return suffix
-    Image.init()
-    # named, because Pillow goes by content alone otherwise, and reads formats that run programs
-    formats = [image_format for image_format in SUFFIXES if image_format in Image.OPEN]
-    try:
-        with Image.open(BytesIO(content), formats=formats) as image:
-            return SUFFIXES[str(image.format)]
-    except Exception:  # decoders meet strangers' bytes, and raise anything at all
-        return ""
 
 
 def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> None:

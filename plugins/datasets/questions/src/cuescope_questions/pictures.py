@@ -2,18 +2,14 @@
 
 import base64
 from collections.abc import Iterable, Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
-from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.data import Draft, content_digest, kind_of, require_inside
+from cuescope_sdk import UserError, digest
+from cuescope_sdk.data import kind_of, require_inside
 
 # characters of a cell that is a name; base64 of a picture has thousands
 LONGEST_NAME = 500
-FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 
 
 def name_of(cell: Any) -> str | None:
@@ -38,26 +34,6 @@ def content_of(cell: Any) -> bytes | None:
         except ValueError:
             return None
     return cell if isinstance(cell, bytes) else None
-
-
-def keep(content: bytes, context: Context) -> Path:
-    """The file in the cache that has these bytes, written where it is not there."""
-    key = content_digest(BytesIO(content))
-    path = context.cache / "questions" / key[:2] / f"{key}{_suffix(content)}"
-    if not path.exists():
-        # several processes may write the same one
-        with Draft(path) as draft:
-            draft.file.write(content)
-    return path
-
-
-def _suffix(content: bytes) -> str:
-    try:
-        # named: by content alone Pillow reads formats that run programs
-        with Image.open(BytesIO(content), formats=FORMATS) as image:
-            return f".{str(image.format).lower()}"
-    except Exception:  # decoders meet strangers' bytes, and raise anything at all
-        return ""
 
 
 def find_in(folder: Path, names: Iterable[str], title: str) -> dict[str, Path]:

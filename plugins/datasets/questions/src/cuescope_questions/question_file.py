@@ -11,7 +11,7 @@ from pydantic import Field
 
 from cuescope_questions.answers import find_form, find_index, single_answer
 from cuescope_questions.layouts import FORMS, AnswerForm, Layout
-from cuescope_questions.pictures import content_of, find_in, keep, name_of
+from cuescope_questions.pictures import content_of, find_in, name_of
 from cuescope_questions.reading import Row, find_files, read_rows
 from cuescope_sdk import (
     BadDataError,
@@ -24,7 +24,14 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import Probe, Question, Videos, probe_all, source_column
+from cuescope_sdk.data import (
+    Probe,
+    Question,
+    Videos,
+    keep_content,
+    probe_all,
+    source_column,
+)
 from cuescope_sdk.logs import list_of_texts, plain_text, split_options, without_letters
 from cuescope_sdk.report import count_of
 
@@ -238,7 +245,8 @@ class QuestionFile(Plugin):
                 row[column] = name = name_of(cell)
                 content = content_of(cell) if self.options.embedded else None
                 if name is not None and content is not None:
-                    self._kept[name] = keep(content, self.context)
+                    folder = self.context.cache / "questions"
+                    self._kept[name] = keep_content(content, folder)
             yield place, row
 
     def _choose_layout(self, file: Path, layouts: Sequence[Layout], row: Row) -> Layout:

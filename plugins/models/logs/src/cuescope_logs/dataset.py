@@ -25,7 +25,7 @@ from cuescope_sdk import (
     nearest,
 )
 from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
-from cuescope_sdk.logs import Choices, Log, Record, is_blank, option_letter
+from cuescope_sdk.logs import Choices, Log, Record, option_letter
 from cuescope_sdk.report import count_of
 
 NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
@@ -180,21 +180,6 @@ class LogSamples:
                 f"{count_of(several, 'questions')}: judged as a whole by the figure of the log; "
                 "places and lengths of options are not tested, since an answer names several"
             )
-        blank = [
-            record for record in self.records if any(map(is_blank, record.choices))
-        ]
-        if blank:
-            unanswerable = [r.key for r in blank if is_blank(r.text_of(r.label) or "")]
-            self.facts["blank options"] = (
-                f"{count_of(len(blank), 'questions')} with an option that was shown without text"
-            )
-            if unanswerable:
-                keys = ", ".join(unanswerable[:MOST_NAMED])
-                more = ", ..." if len(unanswerable) > MOST_NAMED else ""
-                self.facts["blank options"] += (
-                    f"; of {len(unanswerable):,} it is the right one, so they cannot be answered "
-                    f"({keys}{more})"
-                )
         if twins:
             self.facts["alike"] = (
                 f"{count_of(twins, 'questions')} without a picture, and with no text or that of "

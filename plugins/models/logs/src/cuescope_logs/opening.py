@@ -12,8 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from cuescope_sdk import Context, Names, Options, UserError, Words, nearest
-from cuescope_sdk.logs import Judgement, Log, LogFile, LogReader, Record, examine, judge
-from cuescope_sdk.report import count_of
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record, examine, judge
 
 KIND = "log"
 FALLBACK = "table"  # fits any table, so the others are asked before
@@ -204,37 +203,10 @@ def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
     if reasons:
         left_out = [f"{count:,} {reason}" for reason, count in reasons]
         facts["left out of the log"] = ", ".join(left_out)
-    return {**facts, **_judgement_facts(log.judgement), **log.notes}
-
-
-def _judgement_facts(judgement: Judgement | None) -> dict[str, str]:
-    """Which figure says what is correct, and what does not go with it."""
-    if judgement is None or judgement.figure is None:
-        return {}
-    name = judgement.figure
-    facts = {"judged by": f"the figure '{name}' ({judgement.source})"}
-    if judgement.partial:
-        facts["judged by"] += (
-            f"; {count_of(judgement.partial, 'answers')} with a part of the points, correct from "
-            "more than half of them on"
-        )
-    if judgement.unknown:
-        values = ", ".join(f"'{value}'" for value in list(judgement.unknown)[:3])
-        unknown = sum(judgement.unknown.values())
-        facts["not understood"] = (
-            f"{count_of(unknown, 'values')} of '{name}' ({values}): judged by the words"
-        )
-    if judgement.against:
-        reasons = [f"of {count:,} {why}" for why, count in judgement.against.items()]
-        facts["judged against the words"] = (
-            f"{' and '.join(reasons)} (such as {', '.join(judgement.examples)})"
-        )
-    if judgement.others:
-        shares = [f"'{other}' {share:.1%}" for other, share in judgement.others.items()]
-        facts["other figures"] = (
-            f"judge otherwise: {', '.join(shares[:4])} of the answers (metric=NAME takes another)"
-        )
-    return facts
+    judgement = log.judgement
+    if judgement is not None and judgement.figure is not None:
+        facts["judged by"] = f"the figure '{judgement.figure}' ({judgement.source})"
+    return {**facts, **log.notes}
 
 
 def _stamp(path: Path) -> Iterable[int]:

@@ -1,10 +1,11 @@
 """Images and animations with Pillow: upright, opaque, RGB."""
 
 from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from io import BytesIO
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 import numpy as np
@@ -12,11 +13,14 @@ from jaxtyping import Float
 from PIL import ExifTags, Image
 
 from cuescope_core.amounts import count_of
+from cuescope_core.atomic_files import Draft
 from cuescope_core.pixels import darkened, to_rgb
 from cuescope_sdk import BadDataError
+from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import (
     MOST_PIXELS,
     Measured,
+    kind_of,
     reads_heif,
     require_pixels,
 )
@@ -109,6 +113,30 @@ def picture_shape(path: Path) -> PictureShape:
     except Exception as error:
         raise BadDataError(f"{path.name} is no picture") from error
     return PictureShape(stored, orientation if orientation in _TURNS else 1)
+
+
+def keep_content(content: bytes, folder: Path, name: str = "") -> Path:
+    """Return the file of a folder that has these bytes, named by their digest; write it if needed.
+
+    Its suffix is that of `name` where it is known, else that of the bytes; "" for unknown ones,
+    which whoever opens the file tells.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    if not suffix or kind_of(PurePosixPath(f"a{suffix}")) is None:
+        suffix = ""
+        # decoders meet strangers' bytes, and raise anything at all
+        with (
+            suppress(Exception),
+            Image.open(BytesIO(content), formats=image_formats()) as image,
+        ):
+            suffix = f".{str(image.format).lower()}"
+    key = content_digest(BytesIO(content))
+    path = folder / key[:2] / f"{key}{suffix}"
+    if not path.exists() or path.stat().st_size != len(content):
+        # several processes may write the same one
+        with Draft(path) as draft:
+            draft.file.write(content)
+    return path
 
 
 def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
