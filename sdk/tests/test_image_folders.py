@@ -130,9 +130,9 @@ class TestPets(LayoutContract):
             assert [sample.key for sample in data][:2] == ["val/1.png", "val/2.png"]
             assert data.facts == {
                 "images": "7 of 2 classes, split val",
-                "left out": "3 of 10 images (at most 30% may be): 1 image without a readable mask: "
-                "no image of a known format (val/0.png); 1 image missing (val/3.png); "
-                "1 image unreadable: no image of a known format (val/4.png)",
+                "left out": "3 of 10 images (at most 30% may be): 2 images with an unreadable "
+                "file: no image of a known format (val/0.png, val/4.png); 1 image with a missing "
+                "file (val/3.png)",
             }
             with pytest.raises(
                 BadDataError, match=r"3 of 10 images cannot.*at most 20%"

@@ -128,7 +128,7 @@ class TestHardImageNet(LayoutContract):
         with self.copy() as root:
             next((root / "val").iterdir()).write_bytes(b"broken")
             assert (
-                "without a readable mask"
+                "with an unreadable file"
                 in self.open(root, max_missing=0.5).facts["left out"]
             )
 

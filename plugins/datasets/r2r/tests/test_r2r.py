@@ -179,7 +179,7 @@ class TestR2R(LayoutContract):
         with self.copy() as root:
             (root / "images/houseA/e.jpg").unlink()
             assert self.open(root).facts["left out"] == (
-                "2 samples of 4 (at most 50% may be): 2 samples without all pictures (2_0, 2_1)"
+                "2 of 4 samples (at most 50% may be): 2 samples with a missing file (2_0, 2_1)"
             )
 
     def test_a_view_is_shown_before_a_whole_viewpoint(self):

@@ -283,7 +283,7 @@ class TestTEACh(LayoutContract):
         with self.copy() as root:
             (root / "images/valid_seen/ccc_3/driver.frame.11.0.jpeg").unlink()
             assert self.open(root).facts["left out"] == (
-                "1 sample of 5 (at most 50% may be): 1 sample without all pictures (ccc_3.edh0)"
+                "1 of 5 samples (at most 50% may be): 1 sample with a missing file (ccc_3.edh0)"
             )
 
 

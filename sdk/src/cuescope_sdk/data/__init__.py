@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._media.files import (
         kind_of as kind_of,
         printable_name as printable_name,
+        shorten_names as shorten_names,
     )
     from cuescope_sdk.data._media.frames import Probe as Probe
     from cuescope_sdk.data._media.images import (
@@ -95,7 +96,7 @@ __getattr__, __dir__, __all__ = attach(
         ],
         "._independence": ["independent_samples"],
         "._media.content": ["content_digest"],
-        "._media.files": ["kind_of", "printable_name"],
+        "._media.files": ["kind_of", "printable_name", "shorten_names"],
         "._media.frames": ["Probe"],
         "._media.images": ["PictureShape", "keep_content", "picture_shape"],
         "._media.survey": ["probe_all"],

@@ -7,7 +7,6 @@ those of them that cannot be shown leave their episodes out.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,14 +14,6 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Options, Sample, UserError, digest, generator
 from cuescope_sdk.data._layouts import Layout
-from cuescope_sdk.data._media.files import (
-    count_in_words,
-    describe_problems,
-    require_distinct,
-    require_enough,
-)
-from cuescope_sdk.data._media.survey import loss_facts, probe_all
-from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -74,6 +65,11 @@ class Episode:
     annotations: Mapping[str, Any] = field(default_factory=dict)
     group: str | None = None
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its pictures."""
+        return self.pictures
+
 
 class EpisodeOptions(Options):
     """Where the annotation and the pictures are."""
@@ -112,35 +108,14 @@ class Episodes(Layout):
             options.images.expanduser() if options.images else self.root / "images"
         )
         episodes = list(self.read(options.split))
-        require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
-        pictures = list(chain.from_iterable(episode.pictures for episode in episodes))
-        # an annotation may name any path of this machine (docs/adr/0021)
-        require_inside([self.root, self.images], pictures, self.title)
-        self.probes = probe_all(pictures, context)
-        problems = {}
-        for episode in episodes:
-            problem = self._problem(episode)
-            if problem is not None:
-                problems[episode.key] = problem
-        self.episodes = [episode for episode in episodes if episode.key not in problems]
-        out = len(problems)
-        total = len(episodes)
-        why = describe_problems(problems, "sample")
-        require_enough(
-            self.title,
+        self.episodes, left_out = self.keep_shown(
+            episodes,
             "sample",
-            out,
-            total,
-            options.max_missing,
-            got=why,
-            remedy=f"Pictures are looked for in {self.images} (-O data.images=FOLDER)",
+            [self.root, self.images],
+            f"Pictures are looked for in {self.images} (-O data.images=FOLDER)",
         )
         self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
-        self.facts |= loss_facts(self.probes.values())
-        if out:
-            share = f"at most {options.max_missing:.0%} may be"
-            samples = count_in_words(out, "sample")
-            self.facts["left out"] = f"{samples} of {total:,} ({share}): {why}"
+        self.facts |= left_out
 
     def read(self, split: str) -> Iterable[Episode]:
         """The episodes of a split; may add to `facts`."""
@@ -173,13 +148,3 @@ class Episodes(Layout):
             group=episode.group,
             annotations={**base, **episode.annotations},
         )
-
-    def _problem(self, episode: Episode) -> str | None:
-        for picture in episode.pictures:
-            problem = self.probes[picture].problem
-            # pictures often come by another way than the annotation
-            if problem == "no such file":
-                return "without all pictures"
-            if problem:
-                return f"with an unreadable picture: {problem}"
-        return None

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from cuescope_core.plain_json import SHOWN
 from cuescope_sdk import UserError
 from cuescope_sdk.data._media.files import count_in_words, shorten_names
 
-_SHOWN = 60  # characters of a rule in an error
 # declares that each sample was drawn by itself
 BY_ITSELF = "none"
 # columns that name what a row was taken from, as data sets and harnesses spell them (`videoID`,
@@ -156,7 +156,7 @@ def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | No
         raise UserError(
             f"{title}: group",
             expected="an expression that matches the files' paths in the data",
-            got=f"'{rule[:_SHOWN]}', which matches none of {len(names):,}, such as '{names[0]}'",
+            got=f"'{rule[:SHOWN]}', which matches none of {len(names):,}, such as '{names[0]}'",
             remedy=r"Write -O data.group='(.*)_clip\d+' for files such as kitchen_clip3.mp4",
         )
     return groups
@@ -171,13 +171,13 @@ def _compile(rule: str, title: str) -> re.Pattern[str]:
         raise UserError(
             f"{title}: group",
             expected=expected,
-            got=f"'{rule[:_SHOWN]}': {error}",
+            got=f"'{rule[:SHOWN]}': {error}",
         ) from None
     if pattern.groups != 1:
         raise UserError(
             f"{title}: group",
             expected=expected,
-            got=f"'{rule[:_SHOWN]}', which has {pattern.groups or 'none'}",
+            got=f"'{rule[:SHOWN]}', which has {pattern.groups or 'none'}",
             remedy="Put ( ) around what names the source"
             if not pattern.groups
             else "Write (?: ) for the brackets that do not name the source",

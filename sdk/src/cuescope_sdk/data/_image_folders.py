@@ -14,16 +14,10 @@ from cuescope_core.trust.risks import Names, NamesPart, Words
 from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._layouts import Layout, first_place
-from cuescope_sdk.data._media.files import (
-    describe_problems,
-    kind_of,
-    require_distinct,
-    require_enough,
-)
+from cuescope_sdk.data._media.files import kind_of
 from cuescope_sdk.data._media.frames import Probe, load_image
-from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
-from cuescope_sdk.data._own_files import require_inside, typed_folders
+from cuescope_sdk.data._own_files import typed_folders
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -52,6 +46,11 @@ class ImageItem:
     def images(self) -> tuple[Path, ...]:
         """Images of a sample, in the order of time."""
         return (*self.earlier, self.path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its images and masks."""
+        return (*self.images, *self.masks.values())
 
 
 def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]:
@@ -212,33 +211,13 @@ class ImageFolder(Layout):
             ]
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
-        require_distinct(
-            self.title, "image", [item.key for item in items], options.split
-        )
-        files: list[Path] = []
-        for item in items:
-            files += [*item.images, *item.masks.values()]
-        # a link in the data may lead out of it (docs/adr/0021)
-        require_inside(typed_folders(options), files, self.title)
-        self.probes = probe_all(files, context)
-        problems = {}
-        good = []
-        for item in items:
-            problem = self._problem(item)
-            if problem is None:
-                good.append(item)
-            else:
-                problems[item.key] = problem
-        self.items = self._group(good)
-        left_out = require_enough(
-            self.title,
+        good, left_out = self.keep_shown(
+            items,
             "image",
-            len(problems),
-            len(items),
-            options.max_missing,
-            got=describe_problems(problems, "image"),
-            remedy=f"They are looked for in {self.root}",
+            typed_folders(options),
+            f"They are looked for in {self.root}",
         )
+        self.items = self._group(good)
         classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"
         self.facts["images"] = (
             f"{len(self.items):,} of {classes}, split {options.split}"
@@ -246,7 +225,6 @@ class ImageFolder(Layout):
         self.facts |= left_out
         if unread := unread_beside(item.path for item in self.items).in_words():
             self.facts["not read"] = unread
-        self.facts |= loss_facts(self.probes.values())
 
     # ------------------------------------------------------------------- what a subclass gives
 
@@ -344,18 +322,6 @@ class ImageFolder(Layout):
         if grouping.groups:
             self.facts["groups"] = grouping.describe([item.label for item in items])
         return items
-
-    def _problem(self, item: ImageItem) -> str | None:
-        """The first fault of the image's files."""
-        for file in (*item.images, *item.masks.values()):
-            problem = self.probes[file].problem
-            is_mask = file not in item.images
-            if problem == "no such file" and not is_mask:
-                return "missing"
-            if problem is not None:
-                what = "without a readable mask" if is_mask else "unreadable"
-                return f"{what}: {problem}"
-        return None
 
     def _choose_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """The labels, or those that `classes` names, in their own order."""

@@ -1,12 +1,32 @@
 """Shared parts of data sets in an official layout: their splits, and files of annotations."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.data._own_files import require_inside_one
+from cuescope_sdk.data._media.files import (
+    describe_problems,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import Probe
+from cuescope_sdk.data._media.survey import loss_facts, probe_all
+from cuescope_sdk.data._own_files import require_inside, require_inside_one
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.models._refusals import refuse_unknown
+
+
+class Item(Protocol):
+    """A sample to be: its key, and the files that it needs."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def files(self) -> tuple[Path, ...]: ...
+
+
+AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 def first_place(root: Path, *paths: str) -> Path | None:
@@ -47,3 +67,51 @@ class Layout(Plugin):
     def split(self, name: str) -> Self:
         """The same data set's other split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+    def keep_shown(
+        self,
+        items: Sequence[AnyItem],
+        thing: str,
+        folders: Sequence[Path],
+        remedy: str,
+    ) -> tuple[list[AnyItem], dict[str, str]]:
+        """The items whose files can all be decoded, and facts of the others; sets `probes`.
+
+        Raises UserError for a key that comes twice and for a file outside of the folders, and
+        BadDataError where more than the option `max_missing` are left out.
+        """
+        require_distinct(
+            self.title, thing, [item.key for item in items], self.options.split
+        )
+        files = [file for item in items for file in item.files]
+        # an annotation may name any path of this machine, and a link lead there (docs/adr/0021)
+        require_inside(folders, files, self.title)
+        self.probes: Mapping[Path, Probe] = probe_all(files, self.context)
+        problems = {}
+        good = []
+        for item in items:
+            problem = self._problem(item)
+            if problem is None:
+                good.append(item)
+            else:
+                problems[item.key] = problem
+        left_out = require_enough(
+            self.title,
+            thing,
+            len(problems),
+            len(items),
+            self.options.max_missing,
+            got=describe_problems(problems, thing),
+            remedy=remedy,
+        )
+        return good, left_out | loss_facts(self.probes.values())
+
+    def _problem(self, item: Item) -> str | None:
+        for file in item.files:
+            problem = self.probes[file].problem
+            # pictures often come by another way than the annotation
+            if problem == "no such file":
+                return "with a missing file"
+            if problem is not None:
+                return f"with an unreadable file: {problem}"
+        return None

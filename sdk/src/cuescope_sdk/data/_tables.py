@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
+from cuescope_core.plain_json import SHOWN
 from cuescope_sdk import UserError
 
-_SHOWN = 60  # characters of a line in an error
 MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
 # csv's own line ends: str.splitlines also breaks at form feeds and U+2028
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -50,7 +50,7 @@ def table_rows(
             raise UserError(
                 f"{name} line {line}",
                 expected=f"{len(header)} cells",
-                got=f"{count}: {raw[:_SHOWN]!r}",
+                got=f"{count}: {raw[:SHOWN]!r}",
                 remedy=remedy,
             )
         yield line, dict(zip(header, cells, strict=True))
@@ -109,6 +109,6 @@ def _stray_quote(name: str, line: int, text: str, fault: str) -> UserError:
     return UserError(
         f"{name} line {line}",
         expected="quotes around whole cells",
-        got=f"{fault} in {text[:_SHOWN]!r}",
+        got=f"{fault} in {text[:SHOWN]!r}",
         remedy='Write a quote within a cell twice, and quotes around the cell: "5"" nail"',
     )

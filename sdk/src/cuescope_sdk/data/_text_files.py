@@ -13,13 +13,14 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from cuescope_core.plain_json import SHOWN
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes, require_inside_one
 from cuescope_sdk.data._tables import delimiter_of, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
 _DEPTH = 2  # authors' archives unpack into a folder, and some into one more
-_SHOWN = 60  # characters of a bad value: a JSON entry may be a page long
+
 _JSON_KINDS = {dict: "object", str: "text", type(None): "null"}
 _WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -126,7 +127,7 @@ class TextFile:
                 raise UserError(
                     location,
                     expected="a code and a name",
-                    got=f"'{line[:_SHOWN]}'",
+                    got=f"'{line[:SHOWN]}'",
                 )
             names[code] = name.strip()
         return names
@@ -170,9 +171,7 @@ class TextFile:
         except RecursionError:  # brackets nested by the thousand
             raise UserError(f"{self.name} is no JSON list of objects") from None
         except ValueError as error:  # a number of thousands of digits
-            raise UserError(
-                f"{self.name} is no JSON", got=str(error)[:_SHOWN]
-            ) from None
+            raise UserError(f"{self.name} is no JSON", got=str(error)[:SHOWN]) from None
         if not isinstance(entries, list):
             kind = _JSON_KINDS.get(type(entries), "value")
             raise UserError(
@@ -242,7 +241,7 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
 
 def _shorten(value: Any) -> str:
     try:
-        return repr(value)[:_SHOWN]
+        return repr(value)[:SHOWN]
     except RecursionError:
         # brackets in brackets, just fewer than the parser gives up at
         return "values that are nested too deeply"

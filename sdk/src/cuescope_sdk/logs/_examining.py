@@ -5,10 +5,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from cuescope_core.amounts import count_of
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.data._input_checks import InputCheck, Status
 from cuescope_sdk.language import normalise_answer, strip_thinking
 from cuescope_sdk.logs._choices import Choices
-from cuescope_sdk.logs._judging import NAMED, literal_matches
+from cuescope_sdk.logs._judging import literal_matches
 from cuescope_sdk.logs._option_lists import is_blank, option_letter
 from cuescope_sdk.logs._records import Judgement, Log, Record
 
@@ -83,7 +84,7 @@ def figure_checks(log: Log) -> Iterator[InputCheck]:
         )
     if judgement.unknown:
         unknown = sum(judgement.unknown.values())
-        named = ", ".join(f"'{value}'" for value in list(judgement.unknown)[:NAMED])
+        named = shorten_names([f"'{value}'" for value in judgement.unknown])
         yield InputCheck(
             "values", "note", f"{count_of(unknown, 'values')} not understood: {named}"
         )
@@ -158,7 +159,7 @@ def word_checks(log: Log) -> Iterator[InputCheck]:
         yield InputCheck(
             "extraction",
             share_of(count, total),
-            f"{reasons} (such as {', '.join(judgement.examples)})",
+            f"{reasons} (such as {shorten_names(judgement.examples)})",
         )
     misread = list(filter(_is_misread, records))
     if not against and not misread:
@@ -203,8 +204,7 @@ def _is_misread(record: Record) -> bool:
 
 
 def _names(records: Sequence[Record]) -> str:
-    more = ", ..." if len(records) > NAMED else ""
-    return "such as " + ", ".join(record.key[:40] for record in records[:NAMED]) + more
+    return f"such as {shorten_names([f'{record.key:.40}' for record in records])}"
 
 
 # --------------------------------------------------------------------------------------- the rows

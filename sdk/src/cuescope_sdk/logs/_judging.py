@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.language import normalise_answer, strip_thinking
 from cuescope_sdk.logs._choices import Choices
 from cuescope_sdk.logs._records import Judgement, Log, Record
@@ -20,7 +21,6 @@ WORDS = (
 MOST_UNKNOWN = 0.01
 # of Fisher's exact test, one-sided: with 5% one log in 40 without a direction would be turned
 LEVEL = 0.01
-NAMED = 3
 PASS = (
     0.5  # more than half of the points is correct, as half right is not (inspect's "P")
 )
@@ -175,8 +175,8 @@ def _is_number(text: str) -> bool:
 
 
 def _not_understood(figure: Figure, where: str) -> UserError:
-    common = Counter(figure.unknown).most_common(NAMED)
-    values = ", ".join(f"'{value}' ({count:,})" for value, count in common)
+    common = Counter(figure.unknown).most_common()
+    values = shorten_names([f"'{value}' ({count:,})" for value, count in common])
     return UserError(
         f"{where}: the figure '{figure.name}' has values that are no judgement",
         expected="0 to 1, correct or incorrect, true or false, pass or fail, yes or no",
@@ -285,7 +285,7 @@ def _against(
             reason = "the right answer counts as incorrect"
         counts[reason] += 1
         examples.append(record.key)
-    return dict(counts), tuple(examples[:NAMED])
+    return dict(counts), tuple(examples)
 
 
 def figures_of(line: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

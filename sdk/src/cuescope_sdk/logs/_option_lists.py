@@ -7,6 +7,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cuescope_core.plain_json import SHOWN
 from cuescope_sdk import UserError
 
 LETTERS = string.ascii_uppercase
@@ -22,7 +23,7 @@ OPTION_COLUMNS = (
     "multiple_choices",
 )
 EMPTY = "nan"  # an empty cell, as pandas writes it
-SHOWN = 60  # characters of a bad value
+
 # of the letters from A to the last: with fewer they are initials
 FILLED = 0.8
 # "A. red", "(A) red", "A) red", "A: red"

@@ -58,19 +58,11 @@ NOT_HERE = "pictures that are not here"
 
 
 @dataclass(frozen=True)
-class Region:
-    """A box in pixels: left, top, right and bottom."""
-
-    name: str
-    box: tuple[float, float, float, float]
-
-
-@dataclass(frozen=True)
 class Picture:
     """What an export tells of a picture, and its size as the export states it."""
 
     labels: Sequence[str] = ()
-    regions: Sequence[Region] = ()
+    regions: Sequence[Detection] = ()
     mask: Path | None = None
     split: str | None = None
     size: tuple[int, int] | None = None
@@ -112,13 +104,8 @@ class Export:
             classes = picture.classes
             key = printable_name(str(PurePosixPath(file.relative_to(self.root))))
             annotations: dict[str, Any] = {}
-            # annotated, so certain
-            boxes = [
-                Detection(name=region.name, score=1.0, box=region.box)
-                for region in picture.regions
-            ]
-            if boxes:
-                annotations["boxes"] = tuple(boxes)
+            if picture.regions:
+                annotations["boxes"] = tuple(picture.regions)
             if len(classes) > 1:
                 annotations["objects"] = tuple(classes)
             if picture.size:
@@ -257,7 +244,7 @@ def _image_sets(root: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
     return splits, classes
 
 
-def _voc_box(thing: ElementTree.Element, file: Path) -> Region:
+def _voc_box(thing: ElementTree.Element, file: Path) -> Detection:
     box = thing.find("bndbox")
     corners: Sequence[Any] = [
         _text(box, name) for name in ("xmin", "ymin", "xmax", "ymax")
@@ -285,7 +272,7 @@ def _coco(document: Any, file: Path, export: Export) -> bool:
     export.layout = "COCO"
     categories = _objects(document.get("categories"))
     kinds = {entry.get("id"): str(entry.get("name")) for entry in categories}
-    regions: dict[Any, list[Region]] = {}
+    regions: dict[Any, list[Detection]] = {}
     labels: dict[Any, list[str]] = {}
     for entry in _objects(document["annotations"]):
         export.left_out["outlines, of which the boxes are shown"] += bool(
@@ -325,7 +312,7 @@ def _yolo(export: Export) -> bool:
         # in labels/ where the picture is in images/, or beside it, as darknet has them
         parts = ["labels" if part == "images" else part for part in image.parts]
         notes = root.joinpath(*parts).with_suffix(".txt")
-        regions: list[Region] = []
+        regions: list[Detection] = []
         if notes.is_file():
             inside(root, notes, f"folder: {notes.name}")
             regions = _yolo_boxes(notes, root / image, classes)
@@ -351,7 +338,7 @@ def _yolo_classes(root: Path) -> Sequence[str] | None:
     return None
 
 
-def _yolo_boxes(notes: Path, image: Path, classes: Sequence[str]) -> list[Region]:
+def _yolo_boxes(notes: Path, image: Path, classes: Sequence[str]) -> list[Detection]:
     # of the picture as it is shown: its trainers turn it by its EXIF
     width, height = picture_shape(image).shown
     regions = []
@@ -512,7 +499,7 @@ def _label_studio(document: Any, file: Path, export: Export) -> bool:
         cells = [value for value in data.values() if names_file(value)]
         cell = cells[0] if cells else ""
         labels: list[str] = []
-        regions: list[Region] = []
+        regions: list[Detection] = []
         size = None
         # one annotator's word, the last: several may disagree
         for annotation in _objects(task.get("annotations"))[-1:]:
@@ -725,7 +712,7 @@ def _beyond(x: Any, y: Any, width: Any, height: Any) -> tuple[float, ...]:
     return left, top, left + _number(width), top + _number(height)
 
 
-def _region(name: str, corners: Sequence[Any], file: Path) -> Region:
+def _region(name: str, corners: Sequence[Any], file: Path) -> Detection:
     left, top, right, bottom = map(_number, corners)
     is_box = left < right and top < bottom  # NaN fails every comparison
     if (
@@ -738,7 +725,9 @@ def _region(name: str, corners: Sequence[Any], file: Path) -> Region:
             expected="a name and a box whose right is beyond its left",
             got=f"'{name:.30}' {shorten_list([str(corner)[:12] for corner in corners])}",
         )
-    return Region(printable_name(name.strip()), (left, top, right, bottom))
+    # annotated, so certain
+    box = (left, top, right, bottom)
+    return Detection(name=printable_name(name.strip()), score=1.0, box=box)
 
 
 def _split_of(folders: Sequence[str]) -> str | None:

@@ -12,11 +12,16 @@ from pydantic import Field
 
 from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, table_names
 from cuescope_sdk import Context, Names, Sample, Words, generator
-from cuescope_sdk.data import Probe, Question, VideoQuestionOptions, VideoQuestions
+from cuescope_sdk.data import (
+    Probe,
+    Question,
+    VideoQuestionOptions,
+    VideoQuestions,
+    shorten_names,
+)
 from cuescope_sdk.models import refuse_unknown
 
 PARTS = ("val-dev", "val-test")
-NAMED = 3  # classes that a fact lists
 UNCUT = 1.0  # seconds that a file must be longer than its clip to be the whole upload
 
 
@@ -67,10 +72,9 @@ class Kinetics(VideoQuestions):
         shown = {question.label for question in self.questions}
         empty = sorted(set(self.labels) - shown)
         if empty:
-            more = ", ..." if len(empty) > NAMED else ""
             self.facts["classes without a clip"] = (
-                f"{len(empty)} of {len(self.labels)} ({', '.join(empty[:NAMED])}{more}); they stay "
-                "among the choices"
+                f"{len(empty)} of {len(self.labels)} ({shorten_names(empty)}); they stay among the "
+                "choices"
             )
 
     def read(self, split: str) -> Iterator[Question]:

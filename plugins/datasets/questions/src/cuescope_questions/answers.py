@@ -77,55 +77,38 @@ def find_form(
     Raises UserError where none fits all, with the first that differs, and where two fit and would
     give different answers.
     """
-    fitting: list[AnswerForm] = []
-    fitted: list[list[int | None]] = []
-    most = 0
-    best: tuple[AnswerForm, list[int | None]] = ("text", [])
-    for form in FORMS:
-        indices = []
-        for answer, choices in zip(answers, options, strict=True):
-            indices.append(find_index(answer, choices, form))
-        fits = len(indices) - indices.count(None)
-        if fits == len(indices):
-            fitting.append(form)
-            fitted.append(indices)
-        if fits > most:
-            most = fits
-            best = (form, indices)
+    indices = {
+        form: [
+            find_index(answer, choices, form)
+            for answer, choices in zip(answers, options, strict=True)
+        ]
+        for form in FORMS
+    }
+    fitting = [form for form in FORMS if None not in indices[form]]
     if not fitting:
-        raise _misfit(answers, places, best)
-    for form, indices in zip(fitting[1:], fitted[1:], strict=True):
+        best = min(FORMS, key=lambda form: indices[form].count(None))
+        first = indices[best].index(None)
+        count = len(answers) - indices[best].count(None)
+        expected = "an option's text, letter, or number from 0"
+        if count:
+            expected = f"the {best} of an option, as in {count_of(count, 'other rows')}"
+        remedy = None
+        if best == "index":
+            remedy = (
+                "An index counts from 0; -O data.answer_is=number is for numbers from 1"
+            )
+        raise UserError(
+            f"{places[first]} 'answer'",
+            expected=expected,
+            got=f"'{answers[first][:60]}'",
+            remedy=remedy,
+        )
+    for form in fitting[1:]:
         # options "1", "0" and the answer "0": by text the second, by number the first
-        if indices != fitted[0]:
+        if indices[form] != indices[fitting[0]]:
             raise UserError(
                 f"{places[0]}: 'answer' can be read as {fitting[0]} and as {form}",
                 expected="one way to read it",
                 remedy="Say which: -O data.answer_is=text, letter or index",
             )
     return fitting[0]
-
-
-def _misfit(
-    answers: Sequence[str],
-    places: Sequence[str],
-    best: tuple[AnswerForm, list[int | None]],
-) -> UserError:
-    form, indices = best
-    if not indices:
-        first = 0
-        expected = "an option's text, letter, or number from 0"
-    else:
-        first = indices.index(None)
-        count = len(indices) - indices.count(None)
-        expected = f"the {form} of an option, as in {count_of(count, 'other rows')}"
-    remedy = None
-    if form == "index":
-        remedy = (
-            "An index counts from 0; -O data.answer_is=number is for numbers from 1"
-        )
-    return UserError(
-        f"{places[first]} 'answer'",
-        expected=expected,
-        got=f"'{answers[first][:60]}'",
-        remedy=remedy,
-    )

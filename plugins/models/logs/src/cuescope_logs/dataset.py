@@ -24,7 +24,13 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
+from cuescope_sdk.data import (
+    BY_ITSELF,
+    Grouping,
+    shorten_names,
+    source_column,
+    source_of,
+)
 from cuescope_sdk.logs import Choices, Log, Record, option_letter
 from cuescope_sdk.report import count_of
 
@@ -32,7 +38,6 @@ NUMBER = re.compile(r"[-+]?[.,]?\d[\d.,/ ]*%?")  # 3, 1.5, 1,000, 3/4, 10%
 MOST_LABELS = 10  # right answers that are no list of choices, and few enough to be one
 EACH_LABEL = 5  # answers that each of them needs
 LONGEST_LABEL = 40  # characters
-MOST_NAMED = 3  # right answers that are none of the choices
 SEVERAL = " + "  # between right options that count together
 LONGEST_VALUE = 200  # characters of an annotation
 
@@ -168,11 +173,9 @@ class LogSamples:
                 "model the stored pixels"
             )
         if strange:
-            which = ", ".join(strange[:MOST_NAMED])
-            more = ", ..." if len(strange) > MOST_NAMED else ""
             self.facts["right answers"] = (
                 f"{count_of(len(strange), 'questions')} without a label, since what the log calls "
-                f"right is none of the choices: {which}{more}"
+                f"right is none of the choices: {shorten_names(strange)}"
             )
         several = sum(bool(record.labels and record.choices) for record in self.records)
         if several:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuescope_sdk import Dataset, Sample, UserError, nearest
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.logs import Choices, Log, Record
 
 # another revision of the data misses nearly all (docs/adr/0032)
 MOST_UNMATCHED = 0.01  # of the answers, and of the samples
-NAMED = 3  # keys in an error
 SHORTEST = 8  # letters of a question that tell it from others
 
 
@@ -76,7 +76,7 @@ def join(log: Log, data: Dataset, key: str | None = None) -> Joined:
     strangers = by_key.keys() - used
     if strangers:
         unmatched["answers of no sample"] += len(strangers)
-        examples += sorted(strangers)[:NAMED]
+        examples += sorted(strangers)
     return Joined(answers, len(samples), unmatched, examples)
 
 
@@ -95,7 +95,7 @@ def require_joined(
     missed = total - len(joined.answers)
     if joined.answers and (allowed or missed <= MOST_UNMATCHED * total):
         return
-    shown = ", ".join(f"'{name}'" for name in joined.examples[:NAMED])
+    shown = shorten_names([f"'{name}'" for name in joined.examples])
     first = log.records[0].key
     remedy = "Give the data that were asked, at the same revision, or add allow_unmatched=true"
     if not joined.answers:

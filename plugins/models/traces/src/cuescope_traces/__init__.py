@@ -18,9 +18,8 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.models import refuse_unanswerable
-
-LISTED = 3  # keys that an error or a fact lists
 
 
 class TracesOptions(Options):
@@ -109,7 +108,7 @@ def traces_by_content(
 
 def quote(keys: Sequence[str]) -> str:
     """The first of the keys, as an error or a fact lists them."""
-    return ", ".join(f"'{key}'" for key in keys[:LISTED])
+    return shorten_names([f"'{key}'" for key in keys])
 
 
 def sample_content(sample: Sample) -> str:

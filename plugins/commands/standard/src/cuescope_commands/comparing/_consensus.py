@@ -8,10 +8,9 @@ import numpy as np
 
 from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Table, UserError
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Overlap
-
-MOST_LABELS = 20  # without a finding, by name
 
 
 def consensus_tables(runs: Runs) -> Iterator[Table]:
@@ -107,12 +106,10 @@ def labels_table(runs: Runs) -> Table:
         else:
             missed.append(label)
     rows.sort(key=itemgetter(0), reverse=True)
-    named = ", ".join(missed[:MOST_LABELS])
-    more = " ..." if len(missed) > MOST_LABELS else ""
-    ending = f": {named}{more}." if missed else "."
+    ending = f": {shorten_names(missed)}" if missed else ""
     return Table(
         title="Labels, and the cue of the strongest finding in each run",
         columns=("label", "runs", *names_of(runs)),
         rows=tuple(row for _, row in rows),
-        notes=(f"No run has a finding about {len(missed)} labels{ending}",),
+        notes=(f"No run has a finding about {len(missed)} labels{ending}.",),
     )

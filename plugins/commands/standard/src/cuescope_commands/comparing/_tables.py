@@ -8,13 +8,13 @@ from cuescope.application import figure, with_ends
 from cuescope_commands.comparing._pairs import Change, Pairs
 from cuescope_commands.comparing._runs import UNKNOWN, Run, Runs, names_of
 from cuescope_sdk import Score, Table
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.report import count_of, signed
 
 MOST_ROWS = 30
 # share of the answers whose pictures may have changed between two runs
 MOST_UNLIKE = 0.01
 ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"}
-SHOWN_KEYS = 8
 MARKS = {
     "*": "a finding",
     "?": "one that is in doubt: `cuescope show RUN` says why",
@@ -271,14 +271,12 @@ def _notes(
     for name, flips in (("lost", lost), ("won", won)):
         if flips:
             keys = []
-            for _, row in flips[:SHOWN_KEYS]:
+            for _, row in flips:
                 # an answer in free words has no prediction
                 answer = row["prediction"] or row["text"]
                 said = f", answered {answer}" if name == "lost" else ""
                 keys.append(f"{row['sample']} (right is {row['label']}{said})")
             # whoever doubts a change begins with a few of its samples
-            rest = len(flips) - SHOWN_KEYS
-            more = f" and {rest} more" if rest > 0 else ""
-            yield f"{name}: {', '.join(keys)}{more}"
+            yield f"{name}: {shorten_names(keys)}"
     if len(changes) > MOST_ROWS:
         yield f"{len(changes) - MOST_ROWS} more rows are left out here."

@@ -1,9 +1,6 @@
 """`cuescope example`: a CLIP and photos to try an audit on, and the commands that do it."""
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -71,40 +68,15 @@ def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
     for source in homes.values():
         echo(f"{source.name}, from {source.home}. License: {source.license}")
     # photos before weights: they are the smaller part, and what is wrong shows early
-    archive = fetch(homes["photos"], folder, byte_bars)
+    archive = fetch(homes["photos"], folder)
     photos = folder / "photos"
     if not (photos / MANIFEST).exists():
         count = unpack_caltech(archive, homes["photos"], photos)
         echo(f"{count} photos with masks are in {photos}")
-    weights = fetch(homes["model"], folder, byte_bars)
+    weights = fetch(homes["model"], folder)
     return [
         "--model",
         str(homes["model"].spec),
         "-O",
         f"model.checkpoint={weights}",
     ], photos
-
-
-@contextmanager
-def byte_bars(description: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar of bytes on standard error, in a terminal only."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TransferSpeedColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (
-        # a file's name is shown as it is, brackets too
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        # a server may not say how long a file is
-        yield partial(bars.advance, bars.add_task(description, total=total or None))

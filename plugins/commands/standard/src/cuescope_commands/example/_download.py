@@ -1,14 +1,12 @@
 """Files from their homes: resumed where they were left, kept only with the right checksum."""
 
-import errno
 import hashlib
 import shutil
 import tomllib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from http.client import HTTPException, HTTPResponse
+from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -21,16 +19,11 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope.application import fault, read_whole
+from cuescope.application import fault
 from cuescope_sdk import UserError
 
-CHUNK = 1 << 20
-MOST_BYTES = 1 << 20  # of a list of sources
-TRIES = 4  # of one file; each goes on where the last one ended
 SECONDS = 30.0  # without a byte
 HERE = ("127.0.0.1", "localhost")
-AGAIN = "Run the same command again: it goes on from there"
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 class Source(BaseModel):
@@ -73,7 +66,7 @@ class Source(BaseModel):
 def read_sources(path: Path) -> Mapping[str, Source]:
     """The sources of a TOML file by name; raises UserError for one that is not pinned."""
     try:
-        tables = tomllib.loads(read_whole(path, most=MOST_BYTES).decode())
+        tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read", got=str(error)) from error
     sources = {}
@@ -90,7 +83,7 @@ def size_of(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def fetch(source: Source, folder: Path, progress: Progress) -> Path:
+def fetch(source: Source, folder: Path) -> Path:
     """The file, fetched where it is not there yet; raises UserError where it cannot be."""
     path = folder / source.file
     if path.exists():
@@ -100,35 +93,36 @@ def fetch(source: Source, folder: Path, progress: Progress) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     # under another name until it is checked
     part = path.with_name(f"{path.name}.part")
-    fault: Exception | None = None
-    for _ in range(TRIES):
-        try:
-            _fetch_rest(source, part, progress)
-            break
-        # before URLError, which it is as well: a refusal is not tried again
-        except HTTPError as error:
-            raise UserError(
-                f"{source.home} refuses {source.file}",
-                got=f"HTTP {error.code} {error.reason}",
-                remedy=f"Look at {source.home}; the address may have moved",
-            ) from error
-        except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
-            fault = error
-    else:
+    try:
+        _fetch_rest(source, part)
+    # before OSError, which it is as well: here no later try helps
+    except HTTPError as error:
+        raise UserError(
+            f"{source.home} refuses {source.file}",
+            got=f"HTTP {error.code} {error.reason}",
+            remedy=f"Look at {source.home}; the address may have moved",
+        ) from error
+    except (OSError, HTTPException) as error:
         raise UserError(
             f"{urlsplit(source.url).hostname} cannot be reached, or breaks off",
-            got=f"{getattr(fault, 'reason', fault)}",
-            remedy=f"Check the network (HTTPS_PROXY is honoured); {size_of(part):,} bytes of "
-            f"{source.file} are here. {AGAIN}",
-        ) from fault
+            got=f"{getattr(error, 'reason', error)}",
+            remedy=f"Check network (HTTPS_PROXY is honoured) and disk; {size_of(part):,} bytes of "
+            f"{source.file} are here. Run the same command again: it goes on from there",
+        ) from error
     check(source, part)
     part.replace(path)
     return path
 
 
-def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
+def _fetch_rest(source: Source, part: Path) -> None:
+    """Append what is missing of a file, with a bar of bytes in a terminal."""
+    # late: with a file that is here already, rich is not needed
+    from rich.console import Console
+    from rich.progress import wrap_file
+
     request = Request(source.url, headers={"User-Agent": "cuescope"})
-    if begun := size_of(part):
+    begun = size_of(part)
+    if begun:
         request.add_header("Range", f"bytes={begun}-")
     try:
         # of each read, not of the whole file: a slow line is no fault
@@ -141,45 +135,22 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
     with response:
         if response.status != 206:  # a server that cannot resume sends all of it
             part.unlink(missing_ok=True)
+            begun = 0
         # 0: the server does not say
         left = int(response.headers.get("Content-Length") or 0)
-        free = shutil.disk_usage(part.parent).free
-        # now, not when the disk is full
-        if left > free:
-            raise _no_space(source, part, f"{free:,} bytes free, {left:,} needed")
-        _append(response, source, part, left, progress)
-
-
-def _append(
-    response: HTTPResponse,
-    source: Source,
-    part: Path,
-    left: int,
-    progress: Progress,
-) -> None:
-    begun = size_of(part)
-    try:
-        with part.open("ab") as file, progress(source.file, begun + left) as advance:
-            advance(begun)
-            while chunk := response.read(CHUNK):
-                file.write(chunk)
-                advance(len(chunk))
-    except OSError as error:
-        # the caller tries again after a broken connection
-        if error.errno != errno.ENOSPC:
-            raise
-        raise _no_space(source, part, "0 bytes free") from error
+        console = Console(stderr=True)
+        shown = wrap_file(
+            response,
+            left,
+            description=source.file,
+            console=console,
+            disable=not console.is_terminal,
+        )
+        with part.open("ab") as file, shown as body:
+            shutil.copyfileobj(body, file)
     # a connection that ends too early is no error to the library
     if left and size_of(part) < begun + left:
         raise ConnectionError(f"the connection ended after {size_of(part):,} bytes")
-
-
-def _no_space(source: Source, part: Path, got: str) -> UserError:
-    return UserError(
-        f"no space for {source.file} in {part.parent}",
-        got=got,
-        remedy=f"Make room, or name another folder. {AGAIN}",
-    )
 
 
 def check(source: Source, path: Path) -> None:
