@@ -110,7 +110,7 @@ def test_choices_enter_the_fingerprint(asked):
             "yes,yes||no",
             "line 2: expected a text for each of the choices",
         ),
-        ("answer,answers", "yes,[]", "line 2: column 'answers': .* got an empty list"),
+        ("answer,answers", "yes,[]", "line 2: column 'answers': .* got '\\[\\]'"),
     ],
 )
 def test_choices_that_are_none(asked, header, row, message):

@@ -1,19 +1,22 @@
-"""What a cell of a manifest says: texts, lists of answers, answer sheets, timed actions."""
+"""What the columns of a manifest hold: a model of a row, and what is said of other cells."""
 
 from collections.abc import Mapping
 from contextlib import suppress
-from math import inf, isfinite
-from typing import Any, TypeVar
+from math import isfinite
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
-from cuescope_sdk import Detection, UserError
+from cuescope_sdk import UserError
 from cuescope_sdk.data import printable_name
 from cuescope_sdk.logs import parse_json
-
-T = TypeVar("T")
-# a number is a name too
-LAX = ConfigDict(coerce_numbers_to_str=True)
 
 
 def plain(value: object) -> Any:
@@ -33,111 +36,129 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def text_of(value: object, what: str, location: str) -> str:
-    """A text or number as text; raises UserError for anything else, where `what` was expected."""
+def _text(cell: object) -> object:
     # a number is a name too: classes are often numbered
-    if isinstance(value, str | int | float) and str(value).strip():
-        return printable_name(str(value).strip())
-    got = "an empty cell" if value is None else repr(value)[:60]
-    raise UserError(f"folder: {location}", expected=f"a {what}", got=got)
+    if isinstance(cell, str | int | float):
+        return printable_name(str(cell).strip())
+    return cell
 
 
-def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
-    """The texts of a list, of its JSON, or of `a|b`; raises UserError for one that is empty."""
-    # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name.
-    names = value
-    if isinstance(value, str) and value.lstrip().startswith("["):
+def _listed(cell: object) -> object:
+    # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
         with suppress(UserError):
-            names = parse_json(value, location)
-    if not isinstance(names, list):
-        names = str(value).split("|")
-    if not names:
-        raise UserError(
-            f"folder: {location}: column '{column}'",
-            expected="a|b, or a list",
-            got="an empty list",
-        )
-    return tuple(
-        text_of(name, f"text for each of the {column}", location) for name in names
-    )
+            cell = parse_json(cell, "a list")
+    return cell if isinstance(cell, list) else str(cell).split("|")
 
 
-def choices_of(value: object, label: str | None, location: str) -> tuple[str, ...]:
-    """Two choices or more, the label among them; raises UserError where they are not."""
-    choices = names_of(value, "choices", location)
+def _parsed(cell: object) -> object:
+    try:
+        return parse_json(cell, "a cell") if isinstance(cell, str) else cell
+    except UserError as error:
+        raise ValueError(str(error)) from None
+
+
+def _several(choices: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(choices)) < max(2, len(choices)):
-        raise UserError(
-            f"folder: {location}: column 'choices'",
-            expected="two different choices or more, such as yes|no",
-            got=repr(value)[:60],
-        )
-    # an answer that cannot be given is always wrong
-    if label is not None and label not in choices:
-        raise UserError(
-            f"folder: {location}: answer '{label[:60]}' is none of the row's choices",
-            expected=f"one of {', '.join(choices)[:200]}",
-            remedy="Write it as it stands in 'choices'",
-        )
+        raise ValueError("two choices are one")
     return choices
 
 
-_CUES = TypeAdapter(dict[str, list[bool] | None])
-_BOXES = TypeAdapter(list[tuple[str, float, float, float, float]], config=LAX)
-_ACTIONS = TypeAdapter(list[tuple[str, float, float]], config=LAX)
+def _ordered(box: "Box") -> "Box":
+    _, x0, y0, x1, y1 = box
+    if not (x0 < x1 and y0 < y1):
+        raise ValueError("a box of no size")
+    return box
 
 
-def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
-    """`{cue: (present in frame 0, ...)}` from a mapping or its JSON text."""
-    expected = 'JSON such as {"red background": [true, false]}'
-    sheet = _parsed(_CUES, value, f"{location}: column 'cues'", expected)
-    # Parquet fills a cue of other rows with a null
-    return {cue: tuple(flags) for cue, flags in sheet.items() if flags is not None}
+def _later(action: "Action") -> "Action":
+    if action[1] >= action[2]:
+        raise ValueError("an action that ends before it begins")
+    return action
 
 
-def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
-    """What an image shows and where, from a list of [name, x0, y0, x1, y1] or its JSON."""
-    place = f"{location}: column 'boxes'"
-    expected = (
-        'name, left, top, right and bottom in pixels, such as [["tree", 0, 5, 40, 90]]'
+Text = Annotated[str, BeforeValidator(_text), Field(min_length=1)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed), Field(min_length=1)]
+Pixels = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0)]
+Box = tuple[Text, Pixels, Pixels, Pixels, Pixels]
+Action = tuple[Text, Seconds, Seconds]
+
+
+class ManifestRow(BaseModel):
+    """A row by the columns that are known; the description of each says what was expected."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: Text = Field(description="a path")
+    label: Text | None = Field(None, description="a label")
+    answer: Text | None = Field(None, description="a label")
+    answers: Texts | None = Field(None, description="a|b, or a list")
+    split: Text | None = Field(None, description="a split")
+    group: Text | None = Field(None, description="a group")
+    question: Text | None = Field(None, description="a question")
+    choices: Annotated[Texts, AfterValidator(_several)] | None = Field(
+        None, description="two different choices or more, such as yes|no"
     )
-    boxes = []
-    for name, *corners in _parsed(_BOXES, value, place, expected):
-        x0, y0, x1, y1 = corners
-        # NaN fails every comparison
-        if not (name.strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf):
-            raise _wrong(place, expected, value)
-        # annotated, so certain
-        box = (x0, y0, x1, y1)
-        boxes.append(Detection(name=printable_name(name), score=1.0, box=box))
-    return tuple(boxes)
+    mask: Text | None = Field(None, description="a mask")
+    cues: Annotated[dict[str, list[bool] | None] | None, BeforeValidator(_parsed)] = (
+        Field(None, description='JSON such as {"red background": [true, false]}')
+    )
+    boxes: Annotated[
+        list[Annotated[Box, AfterValidator(_ordered)]] | None, BeforeValidator(_parsed)
+    ] = Field(
+        None,
+        description="name, left, top, right and bottom in pixels, such as "
+        '[["tree", 0, 5, 40, 90]]',
+    )
+    actions: Annotated[
+        list[Annotated[Action, AfterValidator(_later)]] | None, BeforeValidator(_parsed)
+    ] = Field(
+        None,
+        description='actions of a video by seconds, such as [["waving", 1.5, 4]]',
+    )
+
+    @classmethod
+    def read(cls, cells: Mapping[str, Any], location: str) -> Self:
+        """A row of cells; raises UserError for one that is not what its column holds."""
+        known = {name: cells[name] for name in cls.model_fields if name in cells}
+        try:
+            row = cls.model_validate(known)
+        except ValidationError as error:
+            column, *rest = error.errors(include_url=False)[0]["loc"]
+            in_list = rest and column in ("choices", "answers")
+            of_each = f"a text for each of the {column}" if in_list else None
+            raise wrong_cell(str(column), known, location, of_each) from None
+        # a number that no float holds
+        except OverflowError:
+            column = next(name for name in ("boxes", "actions") if name in known)
+            raise wrong_cell(column, known, location) from None
+        if row.right is None and row.actions is None:
+            raise UserError(
+                f"folder: {location}", expected="a label", got="an empty cell"
+            )
+        # an answer that cannot be given is always wrong
+        if row.choices and row.right is not None and row.right not in row.choices:
+            raise UserError(
+                f"folder: {location}: answer '{row.right[:60]}' is none of the row's choices",
+                expected=f"one of {', '.join(row.choices)[:200]}",
+                remedy="Write it as it stands in 'choices'",
+            )
+        return row
+
+    @property
+    def right(self) -> str | None:
+        """The label, else the answer, else the first of several."""
+        return self.label or self.answer or (self.answers[0] if self.answers else None)
 
 
-def actions_of(
-    value: object,
-    timed: bool,
-    location: str,
-) -> tuple[tuple[str, float, float], ...]:
-    """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
-    place = f"{location}: column 'actions'"
-    expected = 'actions of a video by seconds, such as [["waving", 1.5, 4]]'
-    actions = _parsed(_ACTIONS, value, place, expected)
-    for name, start, end in actions:
-        # NaN fails every comparison
-        if not (timed and name.strip() and 0 <= start < end < inf):
-            raise _wrong(place, expected, value)
-    return tuple(actions)
-
-
-def _parsed(adapter: TypeAdapter[T], cell: object, place: str, expected: str) -> T:
-    """What a cell holds, or its JSON text says; raises UserError for anything else."""
-    try:
-        if isinstance(cell, str):
-            cell = parse_json(cell, place)
-        return adapter.validate_python(cell)
-    # a number that no float holds is an OverflowError
-    except (ValidationError, UserError, OverflowError):
-        raise _wrong(place, expected, cell) from None
-
-
-def _wrong(place: str, expected: str, cell: object) -> UserError:
-    return UserError(f"folder: {place}", expected=expected, got=repr(cell)[:60])
+def wrong_cell(
+    column: str, cells: Mapping[str, Any], location: str, expected: str | None = None
+) -> UserError:
+    """The error of a cell that is not what its column holds."""
+    field = ManifestRow.model_fields[column]
+    place = f"folder: {location}"
+    if column in ("answers", "choices", "cues", "boxes", "actions") and not expected:
+        place += f": column '{column}'"
+    got = repr(cells[column])[:60] if column in cells else "an empty cell"
+    return UserError(place, expected=expected or field.description, got=got)

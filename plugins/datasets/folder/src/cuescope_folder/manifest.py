@@ -8,20 +8,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cuescope_folder.addresses import is_address, name_at
-from cuescope_folder.cells import (
-    actions_of,
-    boxes_of,
-    choices_of,
-    cues_of,
-    names_of,
-    plain,
-    text_of,
-)
+from cuescope_folder.cells import ManifestRow, plain, wrong_cell
 from cuescope_folder.layout import Item, canonical_split, natural, scan
 from cuescope_folder.spelling import Names, as_written
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
-from cuescope_sdk import UserError, inside
-from cuescope_sdk.data import Unread, kind_of, printable_name
+from cuescope_sdk import Detection, UserError, inside
+from cuescope_sdk.data import Unread, kind_of
 
 
 class Paths:
@@ -158,47 +150,52 @@ def manifest_items(
 
 
 def _item(row: Row, paths: Paths, group: str | None, uses: Counter[str]) -> Item:
-    cells = row.cells
+    cells = dict(row.cells)
     location = row.location
-    path = text_of(cells.get("path"), "path", location)
-    key, file, is_folder = paths.find(path, location)
+    # the column that a person named goes before one that is called so
+    cells["group"] = cells.get(group) if group else None
+    if cells["group"] is None or not str(cells["group"]).strip():
+        del cells["group"]
+    known = ManifestRow.read(cells, location)
+    key, file, is_folder = paths.find(known.path, location)
+    # a folder of frames has no clock
+    if known.actions and (is_folder or kind_of(file) == "image"):
+        raise wrong_cell("actions", cells, location)
     annotations = {
-        name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
+        name: plain(cell) for name, cell in row.cells.items() if name not in COLUMNS
     }
     annotations["path"] = key
     # Several rows may ask about one file; the first keeps its path as the key.
     uses[key] += 1
     use = uses[key]
-    if "cues" in cells:
-        annotations["cues"] = cues_of(cells["cues"], location)
-    if "boxes" in cells:
-        annotations["boxes"] = boxes_of(cells["boxes"], location)
-    if "label" in cells and "answer" in cells:
+    if known.cues is not None:
+        # Parquet fills a cue of other rows with a null
+        annotations["cues"] = {
+            cue: tuple(shown) for cue, shown in known.cues.items() if shown is not None
+        }
+    if known.boxes is not None:
+        annotations["boxes"] = tuple(
+            # annotated, so certain
+            Detection(name=name, score=1.0, box=(x0, y0, x1, y1))
+            for name, x0, y0, x1, y1 in known.boxes
+        )
+    if known.label and known.answer:
         # the label wins, the answer is kept
         annotations["answer"] = plain(cells["answer"])
-    if "answers" in cells:
-        annotations["answers"] = names_of(cells["answers"], "answers", location)
-    # a folder of frames has no clock
-    timed = kind_of(file) != "image" and not is_folder
-    label = _label(row, location)
-    split = cells.get("split")
-    question = cells.get("question")
+    if known.answers is not None:
+        annotations["answers"] = known.answers
     return Item(
         key=key if use == 1 else f"{key}#{use}",
         files=paths.images_in(file, location) if is_folder else (file,),
         folder=is_folder,
-        label=label,
-        choices=choices_of(cells["choices"], label, location)
-        if "choices" in cells
-        else (),
-        mask=_mask(row, paths, location),
+        label=known.right,
+        choices=known.choices or (),
+        mask=paths.find(known.mask, location)[1] if known.mask else None,
         # one name for a split, as it is in folders
-        split=None if split is None else canonical_split(printable_name(str(split))),
-        group=None if group is None else _group(cells.get(group), location),
-        question=None if question is None else printable_name(str(question)),
-        actions=actions_of(cells["actions"], timed, location)
-        if "actions" in cells
-        else (),
+        split=canonical_split(known.split) if known.split else None,
+        group=known.group,
+        question=known.question,
+        actions=tuple(known.actions or ()),
         annotations=annotations,
         location=location,
     )
@@ -213,30 +210,3 @@ def _inside(root: Path, path: str, location: str) -> PurePosixPath:
     absolute = Path(path).is_absolute()
     # a relative path stays as it is written: a key follows no links
     return PurePosixPath(end.relative_to(root) if absolute else path)
-
-
-def _label(row: Row, location: str) -> str | None:
-    cells = row.cells
-    label = cells.get("label", cells.get("answer"))
-    if label is None and "answers" in cells:
-        return names_of(cells["answers"], "answers", location)[0]
-    return (
-        None
-        if label is None and "actions" in cells
-        else text_of(label, "label", location)
-    )
-
-
-def _group(value: object, location: str) -> str | None:
-    """The group that a cell names; None where the cell is empty."""
-    return (
-        None
-        if value is None or not str(value).strip()
-        else text_of(value, "group", location)
-    )
-
-
-def _mask(row: Row, paths: Paths, location: str) -> Path | None:
-    if "mask" not in row.cells:
-        return None
-    return paths.find(text_of(row.cells["mask"], "mask", location), location)[1]
