@@ -77,7 +77,7 @@ class Pairs:
         self.rows: list[Pair] = list(zip(answers, others, strict=True))
         self.counts = (len(first), len(second), both)
         self.unlike = tuple(unlike)
-        self._groups = _group(answers)
+        self._groups = group_rows(answers)
         self._conditions = _column(answers, "condition")
         self._labels = _column(answers, "label")
         self.alike = bool((self._labels == _column(others, "label")).all())
@@ -163,7 +163,7 @@ def _show_others(first: Row, second: Row) -> bool:
     return None not in contents and contents[0] != contents[1]
 
 
-def _group(rows: list[Row]) -> Groups:
+def group_rows(rows: list[Row]) -> Groups:
     """Those that rows declare; else samples made from one, whose keys continue its after a /."""
     keys = {row["sample"] for row in rows}
     numbers: dict[str, int] = {}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cuescope_commands.comparing._pairs import Pairs
+from cuescope_commands.comparing._pairs import Pairs, group_rows
 from cuescope_commands.comparing._runs import BASELINE, Row, Run, load_runs
 from cuescope_commands.comparing._tables import unlike
 from cuescope_commands.gating._policy import (
@@ -27,7 +27,6 @@ from cuescope_sdk.report import with_sign
 from cuescope_sdk.statistics import (
     DetectionLimit,
     Estimate,
-    Groups,
     gap_intervals,
     mean_interval,
     multiplicity,
@@ -138,19 +137,6 @@ def plain_answers(run: Run) -> list[Row]:
         for row in run.answers
         if row["condition"] == BASELINE and row["correct"] is not None
     ]
-
-
-def groups_of(rows: Sequence[Row]) -> Groups:
-    """The groups that rows declare; a row without one is a group by itself."""
-    numbers: dict[tuple[str, str], int] = {}
-    codes = []
-    for row in rows:
-        own = ("sample", row["sample"])
-        if row["group"] is not None:
-            own = ("group", row["group"])
-        codes.append(numbers.setdefault(own, len(numbers)))
-    declared = any(row["group"] is not None for row in rows)
-    return Groups(np.array(codes, int), len(numbers), declared)
 
 
 def judge(text: PolicyText, run: Path, baseline: Path | None) -> list[Verdict]:
@@ -423,7 +409,7 @@ def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound
     """The accuracy of a part of the samples; the upper end pays for the other parts."""
     right = judged.right[part]
     rows = list(compress(judged.plain, part))
-    groups = groups_of(rows)
+    groups = group_rows(rows)
     low, _ = mean_interval(right, groups, confidence=1 - 2 * judged.error)
     _, high = mean_interval(right, groups, confidence=1 - 2 * judged.error / paid)
     # the wrong ones: they are what a person wants to see of a group that fails
@@ -457,7 +443,7 @@ def gap_bound(
     # numbers from 0 to 1: a change is from -1 to 1
     shares = (values + span - 1) / span
     present = np.array([[row["sample"] in shown] for row in rows])
-    groups = groups_of(rows)
+    groups = group_rows(rows)
     low, _ = gap_intervals(shares, present, groups, confidence=1 - 2 * errors[0])
     _, high = gap_intervals(shares, present, groups, confidence=1 - 2 * errors[1])
     samples = [row["sample"] for row in rows if row["sample"] in shown]
