@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from cuescope_sdk.logs._archives import Archive as Archive
     from cuescope_sdk.logs._choices import Choices as Choices
     from cuescope_sdk.logs._examining import examine as examine
-    from cuescope_sdk.logs._files import LogFile as LogFile, parse_json as parse_json
+    from cuescope_sdk.logs._files import (
+        LogFile as LogFile,
+        named_rows as named_rows,
+        parse_json as parse_json,
+    )
     from cuescope_sdk.logs._judging import figures_of as figures_of, judge as judge
     from cuescope_sdk.logs._option_lists import (
         OPTION_COLUMNS as OPTION_COLUMNS,
@@ -40,7 +44,7 @@ __getattr__, __dir__, __all__ = attach(
         "._archives": ["Archive"],
         "._choices": ["Choices"],
         "._examining": ["examine"],
-        "._files": ["LogFile", "parse_json"],
+        "._files": ["LogFile", "named_rows", "parse_json"],
         "._judging": ["figures_of", "judge"],
         "._option_lists": [
             "OPTION_COLUMNS",

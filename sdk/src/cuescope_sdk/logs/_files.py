@@ -49,6 +49,22 @@ def _refuse_twins(place: str, pairs: list[tuple[str, Any]]) -> None:
         names.add(name)
 
 
+def named_rows(rows: Any, place: str, name: str) -> Iterator[dict[str, Any]]:
+    """The objects of a list; or of an object, each of which gets its own key as column `name`."""
+    if isinstance(rows, dict):
+        for key, row in rows.items():
+            yield {name: key} | require_object(row, place)
+        return
+    if not isinstance(rows, list):
+        raise UserError(place, expected="a JSON list of objects", got=f"{rows!r:.60}")
+    for number, row in enumerate(rows, start=1):
+        yield require_object(row, f"{place} entry {number}")
+
+
+def _is_table(cell: Any) -> bool:
+    return isinstance(cell, list) and bool(cell) and isinstance(cell[0], dict)
+
+
 @dataclass(frozen=True)
 class LogFile:
     """A file of a stranger; `title` names its format, and begins each line of a fault."""
@@ -118,21 +134,45 @@ class LogFile:
     def rows(
         self,
         columns: tuple[str, ...] | None = None,
+        inside: str | None = None,
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each row of a table behind its place, by the file's suffix: CSV, TSV, JSONL or Parquet.
+        """Each row of a table behind its place, by the file's suffix: CSV, TSV, JSON(L) or Parquet.
 
-        Of Parquet these `columns` alone are read, where any are named. Raises UserError as the
+        JSON holds a list of rows, alone or as the one list of an object, or an object of rows: the
+        name of each is its column `key` then. An object with the column `inside` is a row. Of
+        Parquet these `columns` alone are read, where any are named. Raises UserError as the
         readers of these formats do.
         """
         match self.path.suffix.lower():
             case ".jsonl":
                 yield from self.json_lines()
+            case ".json":
+                yield from self._json_rows(inside)
             case ".parquet":
                 yield from self.parquet_rows(columns)
             case suffix:
                 file = TextFile(self.path, self.title)
                 for line, row in file.table("\t" if suffix == ".tsv" else ","):
                     yield f"{file.name} line {line}", dict(row)
+
+    def _json_rows(self, inside: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        file = TextFile(self.path, self.title)
+        # some files are called .json and have an object a line
+        first, _, second = file.text(MOST_DOCUMENT).lstrip().partition("\n")
+        if first.startswith("{") and second.lstrip().startswith("{"):
+            yield from self.json_lines()
+            return
+        rows = self.json_document()
+        if isinstance(rows, dict):
+            is_named = all(isinstance(row, dict) for row in rows.values())
+            tables = [cell for cell in rows.values() if _is_table(cell)]
+            if inside in rows or not (is_named or len(tables) == 1):
+                yield file.name, rows
+                return
+            # {"version": 1, "data": [{"question": ...}]}
+            rows = rows if is_named else tables[0]
+        for number, row in enumerate(named_rows(rows, file.name, "key"), start=1):
+            yield f"{file.name} entry {number}", row
 
     def parquet_rows(
         self,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import TextFile, require_inside
-from cuescope_sdk.logs import LogFile
+from cuescope_sdk.data import require_inside
+from cuescope_sdk.logs import LogFile, named_rows
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -59,72 +59,16 @@ def read_rows(
     A row that has a list `inside` it is as many rows. Of a Parquet file these `columns` alone are
     read, all where there are none.
     """
-    for place, row in _read_file(path, title, inside, columns):
-        parts = row.get(inside or "")
-        if inside is None or parts is None:
-            yield place, row
-            continue
-        outer = {column: cell for column, cell in row.items() if column != inside}
-        for number, part in enumerate(_named_rows(parts, place, "question"), start=1):
-            yield f"{place} question {number}", outer | part
-
-
-def _read_file(
-    path: Path,
-    title: str,
-    inside: str | None,
-    columns: Collection[str],
-) -> Iterator[tuple[str, Row]]:
-    if path.suffix.lower() == ".json":
-        yield from _read_json(path, title, inside)
-        return
     # MMBench has pictures in cells, longer than Python's csv takes by itself: the most it can
     limit = csv.field_size_limit(2**31 - 1)
     try:
-        yield from LogFile(path, title).rows(tuple(columns))
+        for place, row in LogFile(path, title).rows(tuple(columns), inside):
+            parts = row.get(inside or "")
+            if inside is None or parts is None:
+                yield place, row
+                continue
+            outer = {column: cell for column, cell in row.items() if column != inside}
+            for number, part in enumerate(named_rows(parts, place, "question"), 1):
+                yield f"{place} question {number}", outer | part
     finally:
         csv.field_size_limit(limit)
-
-
-def _named_rows(rows: Any, place: str, name: str) -> Iterator[Row]:
-    """The objects of a list; or of an object, each of which gets its own key as column `name`."""
-    if isinstance(rows, dict):
-        for key, row in rows.items():
-            yield {name: key} | _require_object(row, place)
-        return
-    if not isinstance(rows, list):
-        raise UserError(place, expected="a JSON list of objects", got=f"{rows!r:.60}")
-    for number, row in enumerate(rows, start=1):
-        yield _require_object(row, f"{place} entry {number}")
-
-
-def _read_json(path: Path, title: str, inside: str | None) -> Iterator[tuple[str, Row]]:
-    file = LogFile(path, title)
-    place = f"{title}: {path.name}"
-    # POPE's files are called .json and have an object a line
-    first, _, second = TextFile(path, title).text().lstrip().partition("\n")
-    if first.startswith("{") and second.lstrip().startswith("{"):
-        yield from file.json_lines()
-        return
-    rows = file.json_document()
-    if isinstance(rows, dict):
-        # ScienceQA's rows are named by their numbers; any other object is a row
-        named = all(isinstance(row, dict) for row in rows.values())
-        tables = [cell for cell in rows.values() if _is_table(cell)]
-        if inside in rows or not (named or len(tables) == 1):
-            yield place, rows
-            return
-        # {"version": 1, "data": [{"question": ...}]}
-        rows = rows if named else tables[0]
-    for number, row in enumerate(_named_rows(rows, place, "key"), start=1):
-        yield f"{place} entry {number}", row
-
-
-def _is_table(cell: Any) -> bool:
-    return isinstance(cell, list) and bool(cell) and isinstance(cell[0], dict)
-
-
-def _require_object(row: Any, place: str) -> Row:
-    if not isinstance(row, dict):
-        raise UserError(place, expected="a JSON object", got=f"{row!r:.60}")
-    return row

@@ -9,7 +9,6 @@ from typing import Any
 from cuescope_logs.values import text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import UserError
-from cuescope_sdk.data import TextFile
 from cuescope_sdk.logs import (
     OPTION_COLUMNS,
     Choices,
@@ -66,7 +65,10 @@ class VLMEvalKitLog(LogReader):
         records = []
         failed = 0
         cut = 0
-        for place, row in read_rows(path, self.title):
+        rows: Iterator[tuple[str, Mapping[str, Any]]] = LogFile(path, self.title).rows()
+        if path.suffix == ".xlsx":
+            rows = workbook_rows(path, self.title, ("index", "prediction"))
+        for place, row in rows:
             said = text_at(row, "prediction")
             if FAILED in said:
                 failed += 1
@@ -90,26 +92,6 @@ class VLMEvalKitLog(LogReader):
             errors=failed,
             higher_is_better={"hit": True},
         )
-
-
-def read_rows(path: Path, title: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each row behind its place."""
-    if path.suffix == ".xlsx":
-        yield from workbook_rows(path, title, ("index", "prediction"))
-        return
-    file = TextFile(path, title)
-    if path.suffix == ".tsv":
-        for line, row in file.table("\t"):
-            yield f"{file.name} line {line}", row
-        return
-    rows = LogFile(path, title).json_document()
-    if not isinstance(rows, list):
-        raise UserError(file.name, expected="a JSON list of rows", got=f"{rows!r:.60}")
-    for number, entry in enumerate(rows, start=1):
-        place = f"{file.name} row {number}"
-        if not isinstance(entry, dict):
-            raise UserError(place, expected="a JSON object", got=f"{entry!r:.60}")
-        yield place, entry
 
 
 def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
