@@ -24,8 +24,8 @@ from cuescope_sdk import (
     Trial,
 )
 from cuescope_sdk.data import independent_samples
-from cuescope_sdk.data._independence import _quick_look
 from cuescope_sdk.data._look_alikes import (
+    _quick_look,
     alike_pairs,
     difference_hash,
     distances,

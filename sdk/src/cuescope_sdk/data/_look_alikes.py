@@ -6,11 +6,19 @@ whatever style all images share. Are any two as good as the same? That is asked 
 differ richly: of plain ones, two that were drawn independently may well be alike.
 """
 
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
+
+from cuescope_sdk import BadDataError, Sample
+from cuescope_sdk.data._media.files import kind_of
+from cuescope_sdk.data._media.video import key_picture
 
 # of the hash ("Kind of Like That" of the Hacker Factor blog), here with two bits a cell
 SIDE = 8
@@ -103,3 +111,68 @@ def near_neighbours(
     reached = int((shuffled >= observed).sum())
     p_value = monte_carlo_p_value(reached, SHUFFLES)
     return np.asarray(neighbours & near & (p_value <= LEVEL))
+
+
+class AlikeSamples(NamedTuple):
+    """How many samples were compared, pairs that look alike, and the median distance of two."""
+
+    compared: int
+    pairs: list[tuple[int, int]] = []
+    median: float = 0.0
+
+
+def alike_samples(
+    samples: Sequence[Sample],
+    places: Sequence[int],
+    labels: Sequence[str],
+    rng: np.random.Generator,
+) -> AlikeSamples:
+    """The pairs that look nearly alike, the nearest first, of samples at such places in the data.
+
+    Those without a picture are not compared, and a few alone are not either.
+    """
+    rows = []
+    hashes = []
+    for row, sample in enumerate(samples):
+        bits = picture_hash(sample)
+        if bits is not None:
+            rows.append(row)
+            hashes.append(bits)
+    if len(rows) <= RUN:
+        return AlikeSamples(0)
+    _, stratum = np.unique([labels[row] for row in rows], return_inverse=True)
+    distance = distances(hashes)
+    pairs = alike_pairs(distance, np.array(places)[rows], stratum, rng)
+    of_rows = [(rows[first], rows[second]) for first, second in pairs]
+    return AlikeSamples(len(rows), of_rows, typical(distance))
+
+
+def picture_hash(sample: Sample) -> np.ndarray | None:
+    """The hash of a picture of it; None where there is none, or it cannot be read any more."""
+    if not sample.frames:
+        return None
+    frame = sample.frames[len(sample.frames) // 2]
+    if frame.source is not None:
+        # decoders raise anything, and there is still the frame
+        with suppress(Exception):
+            picture = _quick_look(frame.source.path)
+            return difference_hash(picture or frame.load())
+    with suppress(BadDataError):  # the audit itself is done
+        return difference_hash(frame.load())
+    return None
+
+
+def _quick_look(path: Path) -> Image.Image | None:
+    """A large photo in small, or a key frame of a film: what a hash needs, and no more."""
+    if kind_of(path) == "video":
+        with path.open("rb") as file:
+            return key_picture(file)
+    with warnings.catch_warnings():
+        # Pillow only warns of a bomb, up to twice its limit
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(path) as image:
+            if image.format != "JPEG":
+                return None
+            # JPEG alone can be decoded small, and much quicker
+            image.draft("L", (SIDE * SIDE, SIDE * SIDE))
+            return image.convert("L")

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool
 
 from cuescope_sdk import BadDataError, Frame, Sample
-from cuescope_sdk.data._independence import picture_hash
-from cuescope_sdk.data._look_alikes import RUN, alike_pairs, distances
+from cuescope_sdk.data._look_alikes import alike_samples, picture_hash
 
 # of folders and of pictures in each: some dozen small pictures are read in a tenth of a second
 FOLDERS = 8
@@ -83,25 +82,14 @@ def _groups_in(
     labels: Sequence[str],
     rng: np.random.Generator,
 ) -> dict[str, str]:
-    from scipy import sparse  # here, since it takes a second
-    from scipy.sparse.csgraph import connected_components
+    from scipy.cluster.hierarchy import DisjointSet  # here, since it takes a second
 
-    keys = []
-    hashes = []
-    rows = []
-    for row, sample in enumerate(samples):
-        bits = picture_hash(sample)
-        if bits is not None:
-            keys.append(sample.key)
-            hashes.append(bits)
-            rows.append(row)
-    if len(keys) <= RUN:
-        return {}
-    _, stratum = np.unique([labels[row] for row in rows], return_inverse=True)
-    pairs = alike_pairs(distances(hashes), np.array(rows), stratum, rng)
-    count = len(keys)
-    links = np.array(pairs, dtype=int).reshape(-1, 2).T
-    graph = sparse.coo_array((np.ones(len(pairs)), tuple(links)), shape=(count, count))
-    _, group = connected_components(graph, directed=False)
-    _, first = np.unique(group, return_index=True)
-    return {keys[row]: f"like {keys[first[group[row]]]}" for row in np.unique(links)}
+    pairs = alike_samples(samples, range(len(samples)), labels, rng).pairs
+    joined = DisjointSet(chain.from_iterable(pairs))
+    for pair in pairs:
+        joined.merge(*pair)
+    return {
+        samples[row].key: f"like {samples[min(rows)].key}"
+        for rows in joined.subsets()
+        for row in sorted(rows)
+    }
