@@ -1,7 +1,7 @@
 """The same questions, answered in two runs."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -163,7 +163,7 @@ def _show_others(first: Row, second: Row) -> bool:
     return None not in contents and contents[0] != contents[1]
 
 
-def group_rows(rows: list[Row]) -> Groups:
+def group_rows(rows: Sequence[Row]) -> Groups:
     """Those that rows declare; else samples made from one, whose keys continue its after a /."""
     keys = {row["sample"] for row in rows}
     numbers: dict[str, int] = {}

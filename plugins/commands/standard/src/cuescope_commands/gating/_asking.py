@@ -162,9 +162,12 @@ def judge_by_asking(
                 remedy="Name it, or judge a stored run: `cuescope gate POLICY RUN`",
             )
         queue = draws.queue(rule)
-        is_of_cues = isinstance(rule, CuesCostAtMost | CuesGrewAtMost)
-        if is_of_cues and not queue and draws.baseline is not None:
-            # no cue was found before: the same words as for a stored run
+        # no cue was found before: the same words as for a stored run
+        if (
+            isinstance(rule, CuesCostAtMost | CuesGrewAtMost)
+            and not queue
+            and draws.baseline is not None
+        ):
             rulings[number] = without_cue(draws.baseline, rule.points, draws.error)
         else:
             is_open[number] = Case(rule, queue)
