@@ -39,7 +39,7 @@ class TestActivityNetQA(LayoutContract):
         Mistake(
             "dataset/test_a.json",
             '[{"answer": "yes",\n"type": 3 "question_id": "x"}]',
-            "test_a.json line 2 column 11 is no JSON",
+            "test_a.json is no JSON: got expected `,` or `}` at line 2 column 11",
         ),
         Mistake(
             "dataset/test_a.json",

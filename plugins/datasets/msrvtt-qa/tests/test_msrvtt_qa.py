@@ -22,7 +22,7 @@ class TestMSRVTTQA(LayoutContract):
         Mistake(
             "test_qa.json",
             '[\n{"answer": }]',
-            "test_qa.json line 2 column 12 is no JSON",
+            "test_qa.json is no JSON: got expected value at line 2 column 12",
         ),
         Mistake(
             "test_qa.json",

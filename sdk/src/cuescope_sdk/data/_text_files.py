@@ -4,14 +4,13 @@ A layout is a pydantic model: its fields are the columns that must be there, oth
 """
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cuescope_core.plain_json import SHOWN
 from cuescope_sdk import UserError, nearest
@@ -19,9 +18,9 @@ from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes, require_ins
 from cuescope_sdk.data._tables import delimiter_of, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
+Value = TypeVar("Value")
 _DEPTH = 2  # authors' archives unpack into a folder, and some into one more
 
-_JSON_KINDS = {dict: "object", str: "text", type(None): "null"}
 _WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -161,38 +160,18 @@ class TextFile:
 
     def json_rows(self, row: type[Row]) -> list[Row]:
         """The rows of a JSON list of objects."""
-        try:
-            entries = json.loads(self.text())
-        except json.JSONDecodeError as error:
-            position = f"line {error.lineno} column {error.colno}"
-            raise UserError(
-                f"{self.name} {position} is no JSON", got=error.msg
-            ) from None
-        except RecursionError:  # brackets nested by the thousand
-            raise UserError(f"{self.name} is no JSON list of objects") from None
-        except ValueError as error:  # a number of thousands of digits
-            raise UserError(f"{self.name} is no JSON", got=str(error)[:SHOWN]) from None
-        if not isinstance(entries, list):
-            kind = _JSON_KINDS.get(type(entries), "value")
-            raise UserError(
-                self.name,
-                expected="a JSON list of objects",
-                got=f"a JSON {kind}",
-            )
-        self._require_rows(entries)
-        rows = []
-        for number, entry in enumerate(entries, start=1):
-            rows.append(_validate(row, entry, f"{self.name} entry {number}"))
+        rows = self._json(TypeAdapter(list[row]))  # type: ignore[valid-type]
+        self._require_rows(rows)
         return rows
 
     def json_object(self, layout: type[Row]) -> Row:
-        """One JSON object, such as COCO's.
+        """One JSON object, such as COCO's."""
+        return self._json(TypeAdapter(layout))
 
-        It is checked while it is parsed, which is quick for files of hundreds of megabytes.
-        """
+    def _json(self, layout: TypeAdapter[Value]) -> Value:
         try:
-            # in Rust, without Python dicts between
-            return layout.model_validate_json(self.text())
+            # in Rust, without Python dicts between: files have hundreds of megabytes
+            return layout.validate_json(self.text())
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             if first["type"] == "json_invalid":
@@ -236,12 +215,4 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
         return UserError(location, got=str(own))
     # pydantic's sentence as ours
     expected = first["msg"].removeprefix("Input should be ")
-    return UserError(location, expected=expected, got=_shorten(first["input"]))
-
-
-def _shorten(value: Any) -> str:
-    try:
-        return repr(value)[:SHOWN]
-    except RecursionError:
-        # brackets in brackets, just fewer than the parser gives up at
-        return "values that are nested too deeply"
+    return UserError(location, expected=expected, got=repr(first["input"])[:SHOWN])
