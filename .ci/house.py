@@ -80,7 +80,6 @@ NO_PARTICIPLES = {
 # Rooms and functions that only read a name or digest what they are handed.
 LEAVES = {
     "cuescope_core.digest",
-    "cuescope_core.package_metadata",
     "blaming",
     "__init__",
 }

@@ -25,7 +25,6 @@ from rich.table import Table
 
 from cuescope_core.capabilities import Model
 from cuescope_core.digest import digest
-from cuescope_core.disk_list import Shared
 from cuescope_core.respond import WINDOW, ModelRunner, trial_key
 from cuescope_core.store import (
     _INSERT,
@@ -139,7 +138,6 @@ def through_respond(asked: Sequence[Sample], path: Path, batch: int) -> Marks:
         cache,
         batch_size=batch,
         on_answers=count,
-        shared=Shared(asked, path.parent),
     )
     outcomes = runner(trials(asked))
     chosen = {outcome.response.prediction for outcome in outcomes}

@@ -139,10 +139,9 @@ def _values(risk: Risk, option: Any, bait: Bait) -> tuple[Any, ...]:
     match risk:
         case risks.NeedsAllow():
             return _not_harmless(risk, str(option.annotation))
-        case risks.NamesFile() | risks.NamesRepository():
-            return (*outside, f"{SERVER}/x", f"reference://x.png::{SERVER}/refs.json")
-        case risks.NamesPart():
-            return ("../../secret", "/etc")
+        case risks.NamesFile():
+            addresses = (f"{SERVER}/x", f"reference://x.png::{SERVER}/refs.json")
+            return (*outside, "../../secret", "/etc", *addresses)
         case _:
             return ()
 

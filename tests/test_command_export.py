@@ -107,8 +107,8 @@ def test_the_affected_samples_are_a_folder_that_is_audited(line: Line) -> None:
         said = line("export", "run", "--affected", "1", "--to", form)
         assert f"{len(wrong)} samples of finding 1" in said
         assert f"{len(wrong)} have no image file of their own" in said
-        command = said.partition("next: cuescope ")[2]
-        assert command.split()[:4] == ["audit", "fake", "--model", "fake"]
+        command = said.partition("next, with a model for OTHER: cuescope ")[2]
+        assert command.split()[:4] == ["audit", "fake", "--model", "OTHER"]
         folder = command.strip().partition("--data ")[2].split()
         again = Report.model_validate_json(
             line(*AUDIT[:-2], f"again-{form}", "--json", "--data", *folder)

@@ -24,10 +24,6 @@ from cuescope.cli import main
 from cuescope.installing import (
     Source,
     how_to_install,
-    how_to_install_what_it_needs,
-    how_to_reinstall,
-    how_to_remove,
-    how_to_update,
     is_own,
     local_arguments,
     own_dists,
@@ -37,6 +33,7 @@ from cuescope.installing import (
 )
 from cuescope.plugin_index import shipped_index
 from cuescope_core.errors import UserError
+from cuescope_core.remedies import how_to_get_anew
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [
@@ -561,15 +558,6 @@ def test_a_remedy_of_wheels_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("dist", OURS)
 def test_a_remedy_names_no_package_of_ours_for_an_index(dist: str) -> None:
     assert not list(faults(how_to_install(dist)))
-    assert not list(faults(how_to_reinstall(dist)))
-    assert not list(faults(how_to_update(dist)))
-
-
-def test_an_extra_names_the_packages_of_others() -> None:
-    packages = "`pip install 'matplotlib>=3.10.8' 'pandas>=2.2'` brings it"
-    assert how_to_install("cuescope[notebook]") == packages
-    # s3 takes the extra remote of the same dist
-    assert "fsspec" in how_to_install("cuescope-folder[s3]")
 
 
 def test_once_the_names_are_registered_pip_has_them(
@@ -582,21 +570,7 @@ def test_once_the_names_are_registered_pip_has_them(
     assert planned.constraints == []
 
 
-def test_a_strangers_name_is_no_command() -> None:
-    assert how_to_remove("Their_Plugin") == "`pip uninstall their-plugin`"
-    assert how_to_remove("x; rm -rf ~") == "remove its package from this environment"
-    told = (
-        how_to_reinstall("their-plugin"),
-        how_to_update("their-plugin"),
-        how_to_install_what_it_needs("their-plugin", "numpyy"),
-    )
-    assert not [words for words in told if "pip" in words]
-    with pytest.raises(ValueError, match="expected a dist of this project"):
-        how_to_install("their-plugin")
-
-
-def test_what_ours_needs_of_others_is_named() -> None:
-    remedy = how_to_install_what_it_needs("cuescope-trove", "scikit-learn")
-    assert remedy == "`pip install scikit-learn` brings it"
-    remedy = how_to_install_what_it_needs("their-plugin", "Cuescope_SDK")
-    assert remedy == how_to_install("cuescope-sdk")
+def test_a_strangers_package_is_told_as_such() -> None:
+    told = how_to_install("their-plugin")
+    assert told == "`pip install their-plugin` brings it, which is not of this project"
+    assert "pip" not in how_to_get_anew("their-plugin")

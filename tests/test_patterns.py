@@ -25,8 +25,6 @@ WAYS = ("finditer", "findall", "search", "split", "sub", "match", "fullmatch")
 # why a text that is given to it is short
 SHORT = {
     "cuescope_sdk.language._proposing": "a reply is cut, and its runs of blanks are one blank each",
-    "cuescope.cli.source": "our own source",
-    "cuescope.cli.usage": "what a person typed",
     "cuescope_transformers.generative.stock_attention": "source of an installed package",
     "cuescope_spurious_imagenet": "the name of a folder",
     "cuescope_covar_build.composite.photos": "the name of a file",

@@ -506,4 +506,4 @@ def _unsealed(run: Path) -> Report:
 
 def test_the_traps_take_every_risk(traps: list[Trap]) -> None:
     kinds = {trap.kind for trap in traps}
-    assert kinds == {"NeedsAllow", "NamesFile", "NamesRepository", "NamesPart"}
+    assert kinds == {"NeedsAllow", "NamesFile"}

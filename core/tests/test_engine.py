@@ -243,7 +243,8 @@ def test_a_limit_draws_whole_groups(
 def test_a_plan_counts_and_asks_nothing(
     runner: Runner, request_for: Requests, tmp_path: Path
 ) -> None:
-    request = request_for(model_options={"log": str(tmp_path / "log")})
+    options = {"log": str(tmp_path / "log")}
+    request = request_for(model_options=options, batch_size=10)
     cold = runner.plan(request)
     assert (cold.trials, cold.model_calls, cold.cached) == (40, 40, 0)
     assert (cold.seconds, cold.until) == (None, "the answers of the model")

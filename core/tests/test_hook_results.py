@@ -81,20 +81,6 @@ def test_a_forgotten_return_is_missed(
     assert "returned or yielded ([] where there are none), got None" in line
 
 
-@pytest.mark.parametrize("statement", ["Where {featur} is", "Where {features} is"])
-def test_a_misspelled_place_in_a_statement_is_refused(
-    statement: str,
-    runner: Runner,
-    request_for: Callable[..., Request],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told = hookimpl(lambda self, audit: [score(statement=statement)])
-    monkeypatch.setattr(f"{RED_METHOD}.compute_scores", told)
-    assert "expected {feature} where the name of the cue stands" in refused(
-        runner, request_for()
-    )
-
-
 def test_braces_of_labels_are_words(
     runner: Runner, request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch
 ) -> None:

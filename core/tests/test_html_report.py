@@ -149,7 +149,7 @@ def test_without_findings_it_says_what_the_terminal_says_in_its_order() -> None:
     assert places == sorted(places)
     # below them what the model did about the first
     shown = text.index(report.contrasts[0].sides[0].title)
-    assert places[-1] < shown < text.index("See that another seed")
+    assert places[-1] < shown < text.index("Repeat with another seed")
 
 
 def test_an_empty_report_is_a_page() -> None:
@@ -436,9 +436,6 @@ def test_a_browser_shows_another_cluster_on_a_click(
         ratio: medoid.width / other.width, ahead: medoid.left < other.left,
         copy: !document.getElementById("copy").hidden,
         button: document.getElementById("toggle").textContent,
-        value: Number(card.querySelector(".number b").textContent),
-        bar: card.querySelector(".chart .value").getBoundingClientRect().width /
-             card.querySelector(".chart").getBoundingClientRect().width,
       };
     """
     page = render(report, make_pictures(report))
@@ -452,7 +449,6 @@ def test_a_browser_shows_another_cluster_on_a_click(
     assert seen["ratio"] > 2
     assert seen["ahead"]
     assert seen["copy"]
-    assert seen["bar"] == pytest.approx(seen["value"] / 2.5, abs=0.01)
 
 
 def test_a_finding_shows_samples_with_the_cue_beside_others() -> None:
@@ -586,27 +582,6 @@ def test_pictures_enlarge_and_arrow_keys_walk(browser: str, tmp_path: Path) -> N
     assert "test/00000" in seen["first"]
     assert "test/00001" in seen["second"]
     assert seen["again"] == seen["first"]
-
-
-@pytest.mark.browser
-def test_many_rows_are_searched_and_sorted(browser: str, tmp_path: Path) -> None:
-    script = """
-      const rows = () => [...document.querySelectorAll(".cards > li")].filter((row) => !row.hidden);
-      const search = document.getElementById("search");
-      const all = rows().length;
-      search.value = "DISC NEAR";
-      search.dispatchEvent(new Event("input"));
-      const found = rows().length;
-      search.value = "";
-      search.dispatchEvent(new Event("input"));
-      const sort = document.getElementById("sort");
-      sort.value = "name";
-      sort.dispatchEvent(new Event("change"));
-      return {all, found, first: rows()[0].querySelector(".name").textContent};
-    """
-    seen = probe(browser, render(make_report(60), {}), script, tmp_path)
-    assert (seen["errors"], seen["all"], seen["found"]) == ([], 60, 1)
-    assert seen["first"] == "cluster-02"
 
 
 @pytest.mark.browser

@@ -156,19 +156,3 @@ def test_quiet_and_verbose_are_one_or_the_other(line: Line) -> None:
     audit = ("audit", "red", "--model", "colour", "--data", "clips")
     assert "expected one of them" in line(*audit, "-q", "-v", code=2)
     assert line(*audit, "--quiet").startswith("Red: colour on clips")
-
-
-def test_a_refusal_stands_alone_and_a_report_follows_its_warnings() -> None:
-    said: list[str] = []
-    warnings = progress.HeldWarnings(said.append)
-    warnings.audit_started(audit=AUDIT)
-    warnings.announce("warning: few samples")
-    warnings.announce("a key goes to a server")
-    warnings.drop()  # the audit was refused
-    warnings.audit_started(audit=AUDIT)
-    warnings.announce("warning: nothing moves")
-    warnings.responses_progressed(audit=AUDIT)
-    assert said == ["a key goes to a server"]
-    warnings.audit_finished(report=SimpleNamespace())
-    warnings.drop()
-    assert said == ["a key goes to a server", "warning: nothing moves"]

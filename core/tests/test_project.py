@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.cli import main
 from cuescope.project import with_project
 
 from .conftest import Line
@@ -92,24 +91,6 @@ def test_audit_without_a_method_is_investigate() -> None:
     assert with_project(["audit", "--model", "m"]) == ["investigate", "--model", "m"]
     assert with_project(["audit", "-h"]) == ["audit", "-h"]
     assert with_project(["audit", "--cue", "a.cue"]) == ["audit", "--cue", "a.cue"]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("audit", "red", "--model", "colour", "-M", "weights=fine", "--data", "clips"),
-        ("runs",),
-        ("schema",),
-    ],
-)
-@pytest.mark.filterwarnings("default::FutureWarning")
-def test_names_until_0_3_work_and_say_the_new_one(
-    line: Line, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(list(words))
-    assert ended.value.code == 0
-    assert "ends in 0.3" in capsys.readouterr().err
 
 
 def test_owners_of_options_stand_before_their_keys(line: Line) -> None:

@@ -588,5 +588,5 @@ def test_pandas_and_matplotlib_are_named_where_they_are_missing(
     for module in ("pandas", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, module, None)
     for call in (report.to_pandas, report.answers, report.plot):
-        with pytest.raises(UserError, match=r"`pip install .*'pandas>=.*` brings it"):
+        with pytest.raises(UserError, match=r"'cuescope\[notebook\]'` brings it"):
             call()

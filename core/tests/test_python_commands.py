@@ -1,7 +1,7 @@
 """Commands from Python: the caller's objects and words, the command's own work and report."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from cuescope import Plan, StoredReport, UserError
 from cuescope.application import Draft, OutputFolder, Rerun, Runner, ask_again
 from cuescope.python.request import PythonRequest
 from cuescope.python.words import values_of
-from cuescope_core.next_commands import typed
+from cuescope_core.next_commands import Typed
 
 pytestmark = pytest.mark.usefixtures("stubs")
 
@@ -108,15 +108,6 @@ def test_words_are_those_of_the_options(tmp_path: Path) -> None:
         values_of("look", look, {"pairs": ""})
 
 
-def test_the_former_word_for_options_warns() -> None:
-    def look(runner: object, options: Mapping[str, Any] | None = None) -> None:
-        """As functions of other packages are made."""
-
-    with pytest.warns(DeprecationWarning, match="use options="):
-        values = values_of("look", look, {"method_options": {"k": 8}})
-    assert values == {"options": {"k": 8}}
-
-
 def test_the_home_folder_is_no_folder_of_this_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +160,6 @@ def test_an_option_that_has_the_name_of_a_word_is_in_a_mapping() -> None:
         method_options={"model": {"spec": "net"}, "top": 3, "out": "x"},
         objects={"net": "digest"},
     )
-    call = typed(asked.command).again()
+    call = Typed(asked.command).again()
     options = {"model": {"spec": "net"}, "top": 3, "out": "x"}
     assert call == f"cuescope.audit('mended', model=model, data='d', options={options})"

@@ -353,41 +353,6 @@ def test_kept_numbers_that_no_readout_gives_are_asked_again(
         assert runner.model_calls == model_calls
 
 
-@pytest.mark.filterwarnings("ignore:answers in the cache are damaged")
-def test_kept_vectors_have_one_length(
-    ask: Callable[..., ModelRunner], cache: ResponseCache
-) -> None:
-    """That of most of them; where the model gives another one, the cache is named."""
-    trials = [Vector().of(sample(value)) for value in range(1, 5)]
-    ask(Model())(trials[:3])
-    longer = Response(readout=np.zeros(3, np.float32))
-    cache.put({trial_key("m", trials[1]): longer})
-    runner = ask(Model())
-    for outcome in runner(trials[:3]):
-        assert np.asarray(outcome.response.readout).shape == (2,)
-    assert runner.model_calls == 1
-    cache.put({trial_key("m", trial): longer for trial in trials[:3]})
-    with pytest.raises(UserError, match="expected a vector of vector of 2 numbers, as"):
-        ask(Model())(trials)
-
-
-def test_what_fails_on_kept_numbers_names_the_cache(
-    runner: Runner, request_for: Callable[..., Request]
-) -> None:
-    """Whether they belong together nobody can tell: the plugin may have no fault."""
-    for begin in ("", "1 readout of model 'colour' came from the cache"):
-        session = runner.session(request_for())
-        session.audit.respond([One().of(session.audit.samples[0])])
-        with (
-            pytest.raises(PluginError) as caught,
-            session._blaming(session.parts.method),
-        ):
-            raise ValueError("shapes")
-        assert ("cache prune" in str(caught.value)) is bool(begin)
-        assert begin in str(caught.value)
-        assert bool(session.audit.spare("part").doubt()) is bool(begin)
-
-
 def test_a_reading_that_it_does_not_accept_is_told(
     ask: Callable[..., ModelRunner],
 ) -> None:

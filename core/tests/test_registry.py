@@ -180,10 +180,8 @@ def test_a_missing_sdk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_name_given_twice_by_one_dist_is_told(tmp_path: Path) -> None:
     write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X\nx = x:X"}})
-    problems = {entry.problem for entry in registry_of(tmp_path).entries}
-    assert [p.reason for p in problems if p] == [
-        "duplicate name: method 'x' also comes from cuescope-x"
-    ]
+    [problem] = registry_of(tmp_path).damaged.values()
+    assert "option 'x' in section 'cuescope.methods' already exists" in problem.reason
 
 
 def test_a_package_that_takes_a_name_of_ours_switches_nothing_off(

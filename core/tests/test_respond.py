@@ -310,26 +310,6 @@ def test_a_kept_answer_of_another_shape_is_asked_again(
     assert means(ask(Recorder()), [trial(1)]) == [1]
 
 
-def test_kept_embeddings_have_the_size_of_the_model(
-    ask: Callable[..., ModelRunner], cache: ResponseCache
-) -> None:
-    wanted: frozenset[Output] = frozenset({"embedding"})
-    asked = [trial(number, outputs=wanted) for number in range(4)]
-    keys = [trial_key("m", one) for one in asked]
-    sound = Response(embedding=np.ones(3, np.float32))
-    model = Recorder()
-    model.respond = lambda trials: [sound for _ in trials]  # type: ignore[assignment, method-assign]
-    cache.put({keys[0]: Response(embedding=np.ones(9)), keys[1]: sound, keys[2]: sound})
-    with pytest.warns(UserWarning, match=r"an embedding of 3 numbers, got 9"):
-        outcomes = ask(model)(asked)
-    assert {len(outcome.embedding) for outcome in outcomes} == {3}
-    # nothing tells which of them is sound before the model has answered
-    cache.put({key: Response(embedding=np.ones(9)) for key in keys[:3]})
-    more = trial(5, outputs=wanted)
-    with pytest.raises(UserError, match=r"in the cache are damaged.*cache prune"):
-        ask(model)([*asked[:3], more])
-
-
 def test_all_wanted_outputs_are_needed(ask: Callable[..., ModelRunner]) -> None:
     wanted: frozenset[Output] = frozenset({"logits", "embedding"})
     model = Recorder()
@@ -520,11 +500,11 @@ def test_the_pace_is_of_the_calls_that_were_made(
     assert cache.pace("m") is None
     runner = ask(Recorder())
     means(runner, [trial(1)])
+    means(runner, [trial(2)])
     pace = cache.pace("m")
     assert pace is not None
     assert pace > 0
-    # other weights of its name are likely as fast
-    assert cache.pace("other weights", runner.name) == pace
+    assert cache.pace("other weights") is None
 
 
 def test_batches_do_not_go_by_the_clock(
@@ -550,9 +530,7 @@ def test_opening_a_model_is_no_part_of_its_pace(
             return super().respond(trials)
 
     ask(Opening())([trial(0)])
-    first = cache.pace("m")
-    assert first is not None
-    assert first > 0.3
+    assert cache.pace("m") is None
     ask(Opening())([trial(value) for value in range(1, 40)])
     pace = cache.pace("m")
     assert pace is not None
@@ -576,16 +554,5 @@ def test_pictures_are_counted_as_the_model_is_shown_them(
     )
     runner = ModelRunner("m", lambda: model, cache, batch_size=2, recorded=recorded)
     runner([Trial(sample=sample) for sample in samples])
-    assert (runner.shown.inputs, len(runner.shown.pictures)) == shown
+    assert (runner.shown, len(runner.pictures)) == shown
     assert (runner.model_seconds > 0) is not recorded
-
-
-def test_passes_that_a_model_counts_are_told(cache: ResponseCache) -> None:
-    """Of pictures that it remembers it makes none, whatever it is asked of them."""
-    counted = iter((2, 2))
-    runner = ModelRunner(
-        "m", Recorder, cache, batch_size=2, passes=lambda: next(counted)
-    )
-    runner([trial(value) for value in range(3)])
-    plain = runner.shown_plain
-    assert (runner.shown.inputs, plain.inputs, len(plain.pictures)) == (3, 2, 2)

@@ -413,7 +413,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     [
         ("{", "Invalid JSON"),
         ('{"schema_version": 3}', "got version 3"),
-        ('{"schema_version": 1}', "title"),
+        ('{"schema_version": 2}', "title"),
     ],
 )
 def test_what_is_no_report_is_told(tmp_path: Path, content: str, said: str) -> None:

@@ -162,14 +162,6 @@ def test_a_sealed_row_that_is_no_answer_breaks_no_audit(
     cache.close()
 
 
-@pytest.mark.parametrize("kind", NO_ANSWERS)
-def test_a_row_that_is_no_answer_is_skipped(tmp_path: Path, kind: str) -> None:
-    file = tmp_path / "x.sqlite"
-    sound = ("b" * 8 + "-" + "1" * 32, b'["yes", null, null, null]\n')
-    write_rows(file, [NO_ANSWERS[kind], sound])
-    assert list(read_export(file)) == [sound]
-
-
 def test_sound_rows_of_each_kind_are_taken(tmp_path: Path) -> None:
     rows = [
         (KEY, b'[null, ["<f4", [1]], ["<f4", [2]], ["<i8", [1, 1]]]\n' + bytes(20)),

@@ -5,9 +5,7 @@ An entry point of the group `cuescope.commands` names a `typer.Typer`, one of `c
 door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
-import warnings
-
-from cuescope.cli.audit import audit_and_show, show_report, show_result
+from cuescope.cli.audit import show_result
 from cuescope.cli.bundles import (
     Asked,
     AskedAgain,
@@ -39,7 +37,6 @@ from cuescope.cli.options import (
     ToolOptions,
     Tools,
     TypedData,
-    Verbose,
     announce,
     by_role,
     is_made_here,
@@ -71,12 +68,11 @@ from cuescope.held_out import (
 )
 from cuescope.python.stored import StoredReport, UnfinishedError
 from cuescope.report import bench_page
-from cuescope.report.bars import figure, with_ends
 from cuescope.report.csv_files import write_csv
 from cuescope.report.export import safe_text
+from cuescope.report.figures import figure, with_ends
 from cuescope.report.folders import refuse_another_audit
 from cuescope.report.listing import ListedRun, list_run, report_files
-from cuescope.report.own_pages import write_page
 from cuescope.report.pictures import draw_occurrence, stored_picture
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
@@ -86,9 +82,8 @@ from cuescope.runner import Runner
 from cuescope.warn_once import warn_once
 from cuescope_core.affected import root
 from cuescope_core.amounts import duration
-from cuescope_core.atomic_files import locked, read_whole, write_atomically
+from cuescope_core.atomic_files import read_whole, write_atomically
 from cuescope_core.building import (
-    Built,
     Choices,
     build,
     build_tool,
@@ -97,9 +92,7 @@ from cuescope_core.building import (
 )
 from cuescope_core.capabilities import ROLES
 from cuescope_core.context import cache_folder
-from cuescope_core.data_parts import share_of_part
 from cuescope_core.errors import reason_of, with_article
-from cuescope_core.key_set import SeenKeys
 from cuescope_core.next_commands import command_words
 from cuescope_core.planning import Plan
 from cuescope_core.printable import whole_text
@@ -138,7 +131,6 @@ __all__ = [
     "AskedAgain",
     "Asking",
     "BatchSize",
-    "Built",
     "Choices",
     "DataOptions",
     "Device",
@@ -161,20 +153,17 @@ __all__ = [
     "Run",
     "RunFolder",
     "Runner",
-    "SeenKeys",
     "Spec",
     "ToolOptions",
     "Tools",
     "TypedData",
     "Value",
     "Words",
-    "Verbose",
     "announce",
     "apart",
     "in_folds",
     "HeldOut",
     "ask_again",
-    "audit_and_show",
     "bench_page",
     "beside",
     "build",
@@ -198,7 +187,6 @@ __all__ = [
     "known_roles",
     "list_run",
     "load_report",
-    "locked",
     "next_steps",
     "open_runner",
     "output_file",
@@ -222,9 +210,7 @@ __all__ = [
     "require_whole",
     "root",
     "safe_text",
-    "share_of_part",
     "show_plan",
-    "show_report",
     "source_of",
     "spread",
     "stdout",
@@ -235,20 +221,5 @@ __all__ = [
     "write_atomically",
     "whole_text",
     "write_csv",
-    "write_page",
     "with_article",
 ]
-
-# names of 0.1 -> those of today
-_FORMER = {"foretell": "expected_samples", "say_once": "warn_once"}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _FORMER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(
-        f"use cuescope.application.{_FORMER[name]}, {name} ends in 0.3",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return globals()[_FORMER[name]]

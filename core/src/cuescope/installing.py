@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -268,19 +268,13 @@ def _index_guard(local: Iterable[str]) -> Iterator[str]:
 
 
 def how_to_install(wanted: str) -> str:
-    """A clause that says how to get a dist of this project, or the extra of one.
-
-    `wanted` is written as for pip: `cuescope-folder[hf]`. Where that dist is here and lacks the
-    extra alone, the clause names the packages of others that make up the extra.
-    Raises ValueError for a dist of somebody else.
-    """
+    """A clause that says how to get a dist, or the extra of one, as pip has it: `x[extra]`."""
     requirement = _parse(wanted)
+    command = f"`pip install {shlex.quote(wanted)}` brings it"
     if not is_own(requirement.name):
-        raise ValueError(f"expected a dist of this project, got {wanted!r}")
+        return f"{command}, which is not of this project"
     if REGISTERED:
-        return f"`pip install {shlex.quote(wanted)}` brings it"
-    if packages := _packages_of_others(requirement):
-        return f"`pip install {shlex.join(packages)}` brings it"
+        return command
     source = find_source()
     if source is not None:
         command = f"cuescope plugins install {shlex.quote(wanted)}"
@@ -288,73 +282,3 @@ def how_to_install(wanted: str) -> str:
     dists = [*_needs(requirement), _normalise(requirement.name)]
     wheels = " ".join(f"CLONE/dist/{dist.replace('-', '_')}-*.whl" for dist in dists)
     return f"`make wheels` in a clone, then `pip install {wheels}` brings it"
-
-
-def how_to_install_listed(wanted: str) -> str:
-    """A clause that says how to get a dist of the list of plugins, ours or somebody else's."""
-    if is_own(_parse(wanted).name):
-        return how_to_install(wanted)
-    return (
-        f"`pip install {shlex.quote(wanted)}` brings it, which is not of this project"
-    )
-
-
-def _packages_of_others(wanted: "Requirement") -> list[str]:
-    """The requirements of the extras of an installed dist; none where one of them is ours."""
-    try:
-        declared = [_parse(line) for line in requires(wanted.name) or ()]
-    except PackageNotFoundError:
-        return []
-    packages: list[str] = []
-    extras = sorted(wanted.extras)
-    for extra in extras:  # grows by the extras that an extra names
-        for needed in declared:
-            if not _is_of_extra(needed, extra):
-                continue
-            if _normalise(needed.name) == _normalise(wanted.name):
-                extras += sorted(needed.extras.difference(extras))
-            elif is_own(needed.name):
-                return []
-            else:
-                packages.append(f"{needed.name}{needed.specifier}")
-    return packages
-
-
-def _is_of_extra(needed: "Requirement", extra: str) -> bool:
-    """True if a requirement belongs to an extra, and not to the dist itself."""
-    if needed.marker is None or needed.marker.evaluate({"extra": ""}):
-        return False
-    return needed.marker.evaluate({"extra": extra})
-
-
-def how_to_remove(dist: str) -> str:
-    """How to take an installed dist away, which may be a stranger's with any text for a name."""
-    name = _normalise(dist)
-    # the line will be copied into a shell
-    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", name):
-        return "remove its package from this environment"
-    return f"`pip uninstall {name}`"
-
-
-def how_to_reinstall(dist: str) -> str:
-    """How to mend an installed dist whose files are damaged."""
-    if is_own(dist):
-        return f"{how_to_remove(dist)}, then {how_to_install(_normalise(dist))}"
-    # its name says nothing about where it came from, and the index may have another one
-    return f"reinstall {dist} from where you got it"
-
-
-def how_to_update(dist: str) -> str:
-    """How to get another version of an installed dist, one that fits the rest."""
-    if is_own(dist):
-        return how_to_install(_normalise(dist))
-    return f"get a newer {dist} from where you got it"
-
-
-def how_to_install_what_it_needs(dist: str, package: str) -> str:
-    """How to get a package that an installed dist declares and that is not here."""
-    if is_own(package):
-        return how_to_install(_normalise(package))
-    if is_own(dist):
-        return f"`pip install {shlex.quote(package)}` brings it"
-    return f"{dist} needs the package {package}: get it as the authors of {dist} say"

@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 
+from cuescope_core.registry import Entry
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -38,3 +40,12 @@ def dists_of(kind: str) -> dict[str, str]:
     return {
         listed.name: listed.dist for listed in shipped_index() if listed.kind == kind
     }
+
+
+def description_of(entry: Entry) -> str:
+    """What an installed plugin finds or does: its line, and else the summary of its package."""
+    for listed in shipped_index():
+        key = listed.kind, listed.name, listed.dist.partition("[")[0]
+        if key == (entry.kind, entry.name, entry.dist):
+            return listed.finds
+    return entry.summary

@@ -143,7 +143,7 @@ def request_of(
     """
     from cuescope_core.building import kind_of_tool
     from cuescope_core.in_memory import IN_MEMORY
-    from cuescope_core.next_commands import typed
+    from cuescope_core.next_commands import Typed
     from cuescope_core.request import make_request
     from cuescope_core.run_under_test import Tested
     from cuescope_core.spec import Spec
@@ -165,7 +165,7 @@ def request_of(
             expected="a run of a method that finds cues",
             remedy=remedy,
         )
-    following = typed(origin.command)
+    following = Typed(origin.command)
     for role, stamp in origin.stamps:
         # the object has gone with its process, and nothing names it (docs/adr/0015)
         kind = "dataset" if role == "data" else role

@@ -12,7 +12,6 @@ from cuescope.report.folders import refuse_another_audit, refuse_folder_of_runs
 from cuescope.report.model_names import ModelNames
 from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
-from cuescope.total_cost import TotalCost
 from cuescope_core.answers import AnswersFile
 from cuescope_core.atomic_files import require_folder
 from cuescope_core.building import Built, choose, context_for
@@ -20,7 +19,6 @@ from cuescope_core.conclusions import Report
 from cuescope_core.context import Context
 from cuescope_core.engine import Session
 from cuescope_core.errors import UserError
-from cuescope_core.key_set import SeenKeys
 from cuescope_core.request import Request
 from cuescope_core.run_location import keep_place
 from cuescope_core.runs import RunFolder, load_report, require_undamaged, source_of
@@ -51,8 +49,6 @@ class Runner:
     out: Path | None = field(default=None, kw_only=True)
     detail: int = field(default=0, kw_only=True)
     objects: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    # of all that it has run, and those made of it by `replace`
-    total: TotalCost = field(default_factory=TotalCost, kw_only=True)
 
     def __post_init__(self) -> None:
         require_own_cache(self.context.cache)
@@ -97,7 +93,7 @@ class Runner:
         """The request with everything built, for whoever asks the model itself."""
         return Session(request, self.context, self.cache, (*self.observers, *observers))
 
-    def plan(self, request: Request, counted: SeenKeys | None = None) -> "Plan":
+    def plan(self, request: Request, counted: set[str] | None = None) -> "Plan":
         """Return the cost of a request, beyond the trials that are `counted` already."""
         from cuescope_core.planning import plan
 
@@ -121,7 +117,6 @@ class Runner:
             return stored
         folder.prepare()  # a full disk is told before hours of answers
         report = session.run()
-        self.total.add(session.respond, report.cost.seconds)
         # a method that counts otherwise has attached its own
         if report.accuracy is None:
             report = report.model_copy(update={"accuracy": tally.accuracy})

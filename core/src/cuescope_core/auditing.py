@@ -77,8 +77,6 @@ class Audit:
     notes: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     answers_now: Callable[[Trial], bool] = lambda trial: True
-    # what may be at fault beside a part that fails: what a cache gave
-    doubt: Callable[[], str | None] = field(default=lambda: None, kw_only=True)
     more_trials: int | None = None
     attachments: list[Attachment] = field(default_factory=list)
     figures: list[tuple[Sample, str, str, float, str | None]] = field(
@@ -147,7 +145,7 @@ class Audit:
             return plain is None or self.answers_now(plain)
 
         announce = self.context.announce
-        return Spared(part, self.failures, announce, is_ours, self.doubt)
+        return Spared(part, self.failures, announce, is_ours)
 
     def expect_more(self, trials: int, likely: float | None = None) -> None:
         """For a plan: after those that are asked next, the method asks at most so many trials.

@@ -31,18 +31,6 @@ def select_part(dataset: Dataset, part: str, seed: int) -> list[int]:
     return sorted(indices)
 
 
-def share_of_part(part: str | None) -> float:
-    """How much of the data a part is: 2/3 of "2+3/3", all where no part is named.
-
-    >>> share_of_part("1/4"), share_of_part(None)
-    (0.25, 1.0)
-    """
-    if part is None:
-        return 1.0
-    numbers, _, total = part.partition("/")
-    return len(set(numbers.split("+"))) / max(int(total), 1)
-
-
 def draw(
     dataset: Dataset,
     indices: Sequence[int],

@@ -1,7 +1,6 @@
 """One audit, start to finish."""
 
 import platform
-import re
 import sys
 import time
 import warnings
@@ -44,7 +43,6 @@ from cuescope_core.conclusions import (
 )
 from cuescope_core.context import Context
 from cuescope_core.digest import digest
-from cuescope_core.disk_list import Shared, Spool
 from cuescope_core.errors import PluginError, nearest, with_article
 from cuescope_core.registry import version_with_code
 from cuescope_core.request import Request
@@ -59,12 +57,6 @@ from cuescope_core.store import ResponseCache
 from cuescope_core.types import Outcome, Trial
 
 FAILED = "What failed and was left out"
-# whether a cache gave something or not, for a report is the same with a cold one
-OF_KEPT = (
-    "Where the model is at no fault, numbers kept in a cache may be damaged: `cuescope cache prune "
-    "--model NAME` forgets them (`cuescope cache` lists the names)."
-)
-_PLACE = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 Respond = Callable[[Iterable[Trial]], Sequence[Outcome]]
 
@@ -97,8 +89,6 @@ class Session:
         self.samples = choose_samples(parts, request)
         # the method must find the cues by itself
         hidden = tuple(map(without_cues, self.samples))
-        # trials that lie in a file come back with the same sample objects (docs/adr/0013)
-        self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
         self.respond = self._model_runner(context, planning)
         self.eye = self._eye_runner(planning)
         capabilities = parts.model.plugin.capabilities
@@ -106,7 +96,7 @@ class Session:
         if self.eye is not None:
             eye = parts.tools[EMBEDDER].plugin
             capabilities = with_eye(capabilities, eye)
-            respond = OutsideEye(self.respond, self.eye, self._shared)
+            respond = OutsideEye(self.respond, self.eye)
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
             options=parts.method.plugin.options,
@@ -121,7 +111,6 @@ class Session:
             features=NotYet("features", "verify; other hooks are handed them"),
             scores=NotYet("scores", "verify"),
             answers_now=self.respond.answers_now,
-            doubt=lambda: self.respond.doubt,
         )
         self._verifiers: list[tuple[Built, object]] = [
             (parts.method, parts.method.plugin)
@@ -154,15 +143,12 @@ class Session:
             executor=executor,
             blaming=partial(self._blaming, model),
             require=check_of(model.plugin),
-            # of workers nobody knows it
-            passes=lambda: None if executor else getattr(model.plugin, "passes", None),
             on_progress=self._on_progress,
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
             keeps_answers=getattr(model.plugin, "keeps_answers", False),
             recorded="recorded" in model.plugin.capabilities.exposes,
             name=model_name(model.spec),
-            shared=self._shared,
         )
 
     def _eye_runner(self, planning: bool) -> ModelRunner | None:
@@ -182,7 +168,6 @@ class Session:
             on_progress=self._on_progress,
             planning=planning,
             name=f"{EMBEDDER} '{built.spec}'",
-            shared=self._shared,
         )
 
     @property
@@ -230,7 +215,6 @@ class Session:
             require_given(self.parts.method, "compute_scores", of_hook, "scores")
             scored = list(each_of("compute_scores", method.spec, of_hook, Score))
             self._require_labels(scored)
-            self._require_places(scored)
             self._require_whole_findings(scored)
             scores = self._with_one_verdict(scored)
             self._reveal_cues()
@@ -311,18 +295,6 @@ class Session:
                     remedy=nearest(score.label, known),
                 )
 
-    def _require_places(self, scores: Iterable[Score]) -> None:
-        """A name that is nearly `{feature}` would stand in the report as it is."""
-        for score in scores:
-            for name in _PLACE.findall(score.statement or ""):
-                # other braces may be those of a label
-                if name != "feature" and nearest(name, ["feature"]):
-                    raise PluginError(
-                        f"statement of a score of {score.feature!r} by {self.parts.method.spec}",
-                        expected="{feature} where the name of the cue stands",
-                        got=f"{{{name}}}",
-                    )
-
     def _require_whole_findings(self, scores: Iterable[Score]) -> None:
         """A star rests on an interval and a q-value, and says in words what was found."""
         method = self.parts.method
@@ -370,18 +342,10 @@ class Session:
 
     def _answer(self, perturbed: Iterable[Trial | Outcome]) -> Sequence[Outcome]:
         """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
-        # written down before the first is asked, so that the total and the time left are known
-        items = Spool[Any](perturbed, self._shared)
-        answered = sum(isinstance(item, Outcome) for item in items)
-        if answered == len(items):
-            return items
-        if answered == 0:
-            return self.audit.respond(items)
-        trials = Spool(
-            (item for item in items if isinstance(item, Trial)), self._shared
-        )
-        answers = self.audit.respond(trials)
-        return Spool(replace_trials(items, answers), self._shared)
+        items = list(perturbed)
+        trials = [item for item in items if isinstance(item, Trial)]
+        answers = self.audit.respond(trials) if trials else []
+        return list(replace_trials(items, answers))
 
     def _note_repeats(self) -> None:
         if not getattr(self.parts.model.plugin, "random_answers", False):
@@ -397,7 +361,7 @@ class Session:
         failures = self.audit.failures
         if failures:
             self.audit.note("failed", f"{', '.join(failures)} (see '{FAILED}')")
-            table = Table.of(FAILED, ("part", "why"), failures.items(), OF_KEPT)
+            table = Table.of(FAILED, ("part", "why"), failures.items())
             self.audit.attach(table)
 
     def _open_weights(self) -> None:
@@ -456,7 +420,7 @@ class Session:
 
     def _blaming(self, built: Built) -> AbstractContextManager[None]:
         registry = self.parts.context.registry
-        return registry.blaming(built.entry, lambda: self.respond.doubt)
+        return registry.blaming(built.entry)
 
     def _on_progress(
         self,
@@ -482,8 +446,8 @@ class Session:
             model_calls=respond.model_calls,
             cache_hits=respond.cache_hits,
             seconds=round(time.perf_counter() - self._clock, 3),
-            shown=respond.shown.inputs,
-            pictures=len(respond.shown.pictures),
+            shown=respond.shown,
+            pictures=len(respond.pictures),
             model_seconds=round(respond.model_seconds, 3),
             tool_calls=dict(self.parts.context.tool_calls) | self.eye_calls,
             conditions=dict(respond.conditions),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
-from cuescope_core.errors import UserError, reason_of
+from cuescope_core.errors import reason_of
 
 
 @dataclass(frozen=True)
@@ -12,15 +12,13 @@ class Spared:
     """Context whose failure costs the `part` alone; the reason is kept and told at once.
 
     Ctrl-C and the end of a plan are no failures. `is_ours` tells whether the part is at fault;
-    where it is not, the error is raised. `doubt` says what else may be at fault for an error that
-    does not say it all.
+    where it is not, the error is raised.
     """
 
     part: str
     failures: dict[str, str]
     tell: Callable[[str], None]
     is_ours: Callable[[], bool]
-    doubt: Callable[[], str | None] = lambda: None
 
     def __enter__(self) -> None: ...
 
@@ -36,9 +34,5 @@ class Spared:
         reason = reason_of(error)
         if self.failures.get(self.part) != reason:
             self.tell(f"{self.part} failed and is left out: {reason}")
-            doubt = None if isinstance(error, UserError) else self.doubt()
-            if doubt is not None:
-                # told, and no part of the report, which is the same with a cold cache
-                self.tell(doubt)
         self.failures[self.part] = reason
         return True

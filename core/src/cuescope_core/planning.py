@@ -8,7 +8,6 @@ from cuescope_core.amounts import by_condition, duration
 from cuescope_core.context import Context
 from cuescope_core.engine import Session
 from cuescope_core.errors import PlanStopped
-from cuescope_core.key_set import SeenKeys
 from cuescope_core.request import Request
 from cuescope_core.store import ResponseCache
 from cuescope_core.types import Sample
@@ -67,7 +66,7 @@ class Plan:
             "model calls": self._between(self.model_calls),
             "inputs": f"{self._between(self.model_inputs)} frames that the model sees; one that "
             "two calls share counts twice",
-            "time": "unknown until this model has answered once here"
+            "time": "unknown until this model was timed here"
             if self.seconds is None
             else f"{self.model_time} of the model",
             **{work: f"{times:,}" for work, times in self.tool_calls.items()},
@@ -94,7 +93,7 @@ def plan(
     request: Request,
     context: Context,
     cache: ResponseCache,
-    counted: SeenKeys | None = None,
+    counted: set[str] | None = None,
 ) -> Plan:
     """Return the cost of a request; nothing is known where a plugin must work to be built.
 
@@ -119,13 +118,14 @@ def plan_of(session: Session, work: Callable[[], object] | None = None) -> Plan:
         until = str(stop)
     respond = session.respond
     # of what this model took here before: a plan itself asks nothing
-    pace = session.cache.pace(*respond.known_as)
+    pace = session.cache.pace(respond.identity)
+    inputs = respond.model_inputs
     return Plan(
         trials=respond.trials,
         cached=respond.cache_hits,
         model_calls=respond.model_calls,
-        model_inputs=respond.model_inputs,
-        seconds=None if pace is None else pace * respond.model_inputs,
+        model_inputs=inputs,
+        seconds=pace * inputs if pace is not None else (None if inputs else 0.0),
         until=until,
         more=session.audit.more_trials if until else 0,
         conditions=dict(respond.conditions),

@@ -7,14 +7,17 @@ import sys
 import traceback
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from configparser import ConfigParser
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
+from email import message_from_string
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.metadata import (
     Distribution,
+    EntryPoint,
     PackageNotFoundError,
     distribution,
     distributions,
@@ -34,17 +37,8 @@ from cuescope_core.errors import (
     reason_of,
     with_article,
 )
-from cuescope_core.package_metadata import Package, place_of, read_package
-from cuescope_core.remedies import (
-    dists_of,
-    how_to_install,
-    how_to_install_listed,
-    how_to_install_what_it_needs,
-    how_to_reinstall,
-    how_to_remove,
-    how_to_update,
-    is_own,
-)
+from cuescope_core.printable import printable
+from cuescope_core.remedies import dists_of, how_to_get_anew, how_to_install, is_own
 
 IN_MEMORY = "in memory"  # the package of an object of a caller in Python
 IN_FILE = "in a file"  # that of a class in a file which a person named
@@ -68,7 +62,12 @@ GROUPS = {  # of entry points, with the kind of plugin that each lists
 }
 KINDS = tuple(GROUPS.values())
 API = "cuescope-sdk"
+GROUP_PREFIX = "cuescope."
 MAX_REASON = 500  # characters
+MAX_SUMMARY = 200
+_WORD = re.compile(r"[A-Za-z0-9][\w.!+-]{0,99}", re.ASCII)
+# "plugins check" is a command
+_POINT = re.compile(r"\w[\w.-]*( [\w.-]+)*=[^\W\d]\w*(\.[^\W\d]\w*)*\s*:\s*[^\W\d]\w*")
 # not a dist whose name only begins like it
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
@@ -122,18 +121,15 @@ class Registry:
         for dist in distributions() if self._dists is None else self._dists:
             try:
                 package = read_package(dist)
-            except (
-                Exception
-            ) as error:  # a damaged one of anybody's must not hide the others
-                name = place_of(dist)
-                damaged[name] = Problem(
-                    _one_line(error)[:MAX_REASON], how_to_reinstall(name)
-                )
+            # a damaged one of anybody's must not hide the others
+            except Exception as error:
+                reason = printable(_one_line(error))[:MAX_REASON]
+                name = _folder_name(dist)
+                damaged[name] = Problem(reason, f"install {name} anew")
                 continue
             if package is None:
                 continue
-            groups = {point.group for point in package.points}
-            unknown = sorted(groups - GROUPS.keys())
+            unknown = sorted({point.group for point in package.points} - GROUPS.keys())
             if unknown:
                 damaged[package.name] = _unknown_group(unknown[0], package.name)
             # the first on sys.path is the one that is imported
@@ -260,21 +256,14 @@ class Registry:
         return entry.dist == IN_FILE and entry.name not in self._trusted
 
     @contextmanager
-    def blaming(
-        self,
-        entry: Entry,
-        doubt: Callable[[], str | None] = lambda: None,
-    ) -> Iterator[None]:
-        """Turn what escapes from a plugin's code into one line that names the plugin.
-
-        `doubt` says what else may be at fault.
-        """
+    def blaming(self, entry: Entry) -> Iterator[None]:
+        """Turn what escapes from a plugin's code into one line that names the plugin."""
         try:
             yield
         except UserError:  # such a line says it all already
             raise
         except Exception as error:
-            raise blame(entry, error, doubt()) from error
+            raise blame(entry, error) from error
 
     def owner_of(self, error: Exception) -> Entry | None:
         """The plugin whose code was last to run before an error; None where it was nobody's.
@@ -289,7 +278,7 @@ class Registry:
         return None
 
 
-def blame(entry: Entry, error: Exception, doubt: str | None = None) -> PluginError:
+def blame(entry: Entry, error: Exception) -> PluginError:
     """The line for an error of a plugin's code."""
     remedy = "`--debug` shows the traceback"
     # of a caller in Python, who has no option and sees the traceback
@@ -298,7 +287,7 @@ def blame(entry: Entry, error: Exception, doubt: str | None = None) -> PluginErr
     return PluginError(
         f"{_titled(entry)} failed",
         got=reason_of(error) + _place_of(error, entry),
-        remedy=remedy if doubt is None else f"{remedy}. {doubt}",
+        remedy=remedy,
     )
 
 
@@ -334,34 +323,92 @@ def _aside() -> Iterator[None]:
 def _where_it_is(kind: str, name: str) -> str | None:
     """How to get the listed dist that brings a plugin, None for a name that is not listed."""
     dist = dists_of(kind).get(name)
-    return dist and how_to_install_listed(dist)
+    return dist and how_to_install(dist)
+
+
+@dataclass(frozen=True)
+class Package:
+    """An installed package with entry points of ours."""
+
+    name: str
+    version: str
+    summary: str
+    requires: tuple[str, ...]
+    points: tuple[EntryPoint, ...]
+
+
+def read_package(dist: Distribution) -> Package | None:
+    """The package, None for one without entry points of ours; raises ValueError for damage."""
+    points = dist.read_text("entry_points.txt") or ""
+    # hundreds of packages, and parsing them all would cost a tenth of a second
+    if f"[{GROUP_PREFIX}" not in points:
+        return None
+    return _parse(
+        points, dist.read_text("METADATA") or dist.read_text("PKG-INFO") or ""
+    )
+
+
+# files are read each time, but seldom change while a program runs that asks often
+@lru_cache(maxsize=1000)
+def _parse(points: str, metadata: str) -> Package:
+    parser = ConfigParser(delimiters=("=",), interpolation=None)
+    # names keep their capitals
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read_string(points)
+    # the readme follows after the first empty line
+    fields = message_from_string(metadata.partition("\n\n")[0])
+    package = Package(
+        name=str(fields["Name"] or ""),
+        version=str(fields["Version"] or ""),
+        summary=printable(" ".join(str(fields.get("Summary", "")).split()))[
+            :MAX_SUMMARY
+        ],
+        requires=tuple(map(str, fields.get_all("Requires-Dist", []))),
+        points=tuple(
+            EntryPoint(name, value, group)
+            for group in parser.sections()
+            if group.startswith(GROUP_PREFIX)
+            for name, value in parser[group].items()
+        ),
+    )
+    # they are copied into shells, and imported
+    for text in (package.name, package.version):
+        if not _WORD.fullmatch(text):
+            raise ValueError(
+                f"its METADATA has no Name and Version, got {text[:100]!r}"
+            )
+    for point in package.points:
+        if not _POINT.fullmatch(f"{point.name}={point.value}"):
+            raise ValueError(
+                f"no entry point: {point.name[:100]!r} = {point.value[:100]!r}, expected "
+                "NAME = MODULE:NAME"
+            )
+    return package
+
+
+def _folder_name(dist: Distribution) -> str:
+    """The name of a damaged package: its folder, in letters that no shell obeys."""
+    name = Path(str(getattr(dist, "_path", ""))).name
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-")[:100] or "unknown"
 
 
 @lru_cache(maxsize=1000)
 def _entries_of(package: Package, api: str | None) -> tuple[Entry, ...]:
     """The plugins of a package; what stands in the way of all of them is a problem of each."""
-    of_package = _misfit(package.name, package.requires, api)
-    if package.fault:
-        of_package = Problem(package.fault, how_to_reinstall(package.name))
-    entries = []
-    for point in package.points:
-        if point.group not in GROUPS:
-            continue
-        problem = of_package
-        if point.fault:
-            problem = Problem(point.fault, f"tell the authors of {package.name}")
-        entries.append(
-            Entry(
-                kind=GROUPS[point.group],
-                name=point.name,
-                target=point.target,
-                dist=package.name,
-                version=package.version,
-                summary=package.summary,
-                problem=problem,
-            )
+    problem = _misfit(package.name, package.requires, api)
+    return tuple(
+        Entry(
+            kind=GROUPS[point.group],
+            name=point.name,
+            target=point.value,
+            dist=package.name,
+            version=package.version,
+            summary=package.summary,
+            problem=problem,
         )
-    return tuple(entries)
+        for point in package.points
+        if point.group in GROUPS
+    )
 
 
 def _unknown_group(group: str, dist: str) -> Problem:
@@ -393,10 +440,10 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
             # prereleases too: else a development version of the sdk fits no range
             if applies and not requirement.specifier.contains(api, prereleases=True):
                 reason = f"needs {API}{requirement.specifier}, installed is {api}"
-                return Problem(reason, how_to_update(dist))
+                return Problem(reason, how_to_get_anew(dist))
     except Exception as error:  # markers and versions of strangers raise much
         reason = f"declares {declared[0][:100]!r}: {_one_line(error)}"
-        return Problem(reason[:MAX_REASON], how_to_remove(dist))
+        return Problem(reason[:MAX_REASON], f"`pip uninstall {dist}`")
     return None
 
 
@@ -416,7 +463,7 @@ def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
         reason = f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}"
         remedy = (
             f"ask for it as {entry.dist}/{entry.name}, or keep one of them: "
-            f"{how_to_remove(entry.dist)}"
+            f"`pip uninstall {entry.dist}`"
         )
         yield replace(entry, problem=Problem(reason, remedy, is_name=True))
 
@@ -590,7 +637,7 @@ def _problem_of(entry: Entry, error: BaseException) -> Problem:
         return Problem(
             reason, f"tell the authors of {entry.dist}, or mend the entry point"
         )
-    return Problem(reason, how_to_reinstall(entry.dist))
+    return Problem(reason, how_to_get_anew(entry.dist))
 
 
 def _remedy_for_missing(entry: Entry, module: str) -> str:
@@ -603,8 +650,9 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
             name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
             # as pip compares names
             if re.sub(r"[-_.]+", "_", name).lower() == module.lower():
-                return how_to_install_what_it_needs(entry.dist, name)
-    return f"{how_to_reinstall(entry.dist)}, which says what it needs"
+                # the index may have another package of this name
+                return f"install the package {name}, which {entry.dist} needs"
+    return f"{how_to_get_anew(entry.dist)}; its metadata say what it needs"
 
 
 def _package_of(entry: Entry) -> str:

@@ -24,30 +24,15 @@ def dists_of(kind: str) -> Mapping[str, str]:
 
 
 def how_to_install(wanted: str) -> str:
-    """How to get a dist of this project, or the extra of one: `cuescope-folder[hf]`."""
+    """How to get a dist, or the extra of one: `cuescope-folder[hf]`."""
     return _ask("how_to_install", wanted) or f"install {wanted}"
 
 
-def how_to_install_listed(wanted: str) -> str:
-    """How to get a dist of the list of plugins, ours or somebody else's."""
-    return _ask("how_to_install_listed", wanted) or f"install {wanted}"
-
-
-def how_to_install_what_it_needs(dist: str, package: str) -> str:
-    """How to get a package that an installed dist declares and that is not here."""
-    return _ask("how_to_install_what_it_needs", dist, package) or f"install {package}"
-
-
-def how_to_remove(dist: str) -> str:
-    """How to take an installed dist away."""
-    return _ask("how_to_remove", dist) or f"uninstall {dist}"
-
-
-def how_to_reinstall(dist: str) -> str:
-    """How to get the files of an installed dist anew that are damaged."""
-    return _ask("how_to_reinstall", dist) or f"install {dist} anew"
-
-
-def how_to_update(dist: str) -> str:
-    """How to get another version of an installed dist, one that fits the rest."""
-    return _ask("how_to_update", dist) or f"install another version of {dist}"
+def how_to_get_anew(dist: str) -> str:
+    """How to get an installed dist again, whose files are damaged or too old."""
+    # the name of a stranger's says nothing about where it came from
+    return (
+        how_to_install(dist)
+        if is_own(dist)
+        else f"get {dist} anew from where you got it"
+    )

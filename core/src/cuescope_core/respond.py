@@ -4,7 +4,7 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -15,10 +15,7 @@ import numpy as np
 from cuescope_core.amounts import count_of
 from cuescope_core.capabilities import ChecksTrials, Executor, Model, Respond
 from cuescope_core.digest import digest
-from cuescope_core.disk_list import Shared, Spool, no_collection
 from cuescope_core.errors import PlanStopped, PluginError, UserError, with_article
-from cuescope_core.input_counts import Shown
-from cuescope_core.key_set import SeenKeys
 from cuescope_core.store import ResponseCache
 from cuescope_core.types import (
     NUMERIC,
@@ -31,15 +28,13 @@ from cuescope_core.types import (
 )
 
 OnProgress = Callable[[int, int, int, int, int], None]
-# trials looked up together: keys and answers of more need not be in memory
+# trials looked up together: keys and packed answers of more need not be in memory
 WINDOW = 20_000
 # characters: a model that keeps its answers itself is asked for longer ones again
 LONG = 2**14
 # of a vector: squares of more do not fit into float32
 LARGEST = 1e18
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})
-# what of a model its vectors are, and how long
-Width = tuple[Readout | Output, int]
 # of its identity begin its keys, so that a cache can tell models apart
 MODEL_LETTERS = 8
 
@@ -107,22 +102,12 @@ class InParts:
             self.model.prefetch(trials)
 
 
-def spool_trials(trials: Iterable[Trial], shared: Shared | None) -> Sequence[Trial]:
-    """What `audit.respond` was given, with a length; raises PluginError for what is no trial."""
+def list_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """What `audit.respond` was given; raises PluginError for what is no trial."""
     # of a list that is not one each is looked at in vain, and of one trial the fields
     if not isinstance(trials, Iterable):
         _refuse(trials)
-    if isinstance(trials, Sequence):
-        # of many in a file each would be read once more
-        if trials and not isinstance(trials[0], Trial):
-            _refuse(trials[0])
-        return trials
-    return Spool(map(require_trial, trials), shared)
-
-
-def require_trial(item: object) -> Trial:
-    """The trial; raises PluginError for anything else."""
-    return item if isinstance(item, Trial) else _refuse(item)
+    return [trial if isinstance(trial, Trial) else _refuse(trial) for trial in trials]
 
 
 def _refuse(item: object) -> NoReturn:
@@ -209,9 +194,8 @@ class ModelRunner:
     is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
     Long texts of a model that `keeps_answers` on the disk itself are not kept here once more.
     What was `recorded` before is read and not asked: it counts as no call. `require` raises for
-    trials that the model would refuse, before any of a window is asked. `passes` says how many
-    pictures went through the model's network so far, with nothing changed inside it; None where it
-    does not count them.
+    trials that the model would refuse, before any of a window is asked. The model was `shown` so
+    many inputs, of so many distinct `pictures`.
     """
 
     def __init__(
@@ -227,12 +211,10 @@ class ModelRunner:
         on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         require: Callable[[Sequence[Trial]], None] = lambda _: None,
-        passes: Callable[[], int | None] = lambda: None,
         planning: bool = False,
         keeps_answers: bool = False,
         recorded: bool = False,
         name: str = "the model",
-        shared: Shared | None = None,
     ) -> None:
         self.identity = identity
         # picklable: an executor sends it to workers
@@ -241,53 +223,43 @@ class ModelRunner:
         self.batch_size = batch_size
         self.repeats = repeats
         self.executor = executor or InProcess()
-        self.shared = shared
         self.on_progress = on_progress
         self.on_answers = on_answers
         self.blaming = blaming
         self.require = require
-        self.passes = passes
-        self._passes = 0
         self.planning = planning
         self.keeps_answers = keeps_answers
         self.recorded = recorded
         self.name = name
-        # other weights of one name take alike long
-        self.known_as = identity, name
         self.trials = 0
         self.model_calls = 0
         self.model_inputs = 0
         self.cache_hits = 0
-        # numbers from inside the model that were not read now
-        self.kept_readouts = 0
         self.combined = 0
         self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        # of what the model was really asked: a plan has none, and neither has a recording
-        self.shown = Shown()
-        # of trials without an edit: one look at each picture could answer them
-        self.shown_plain = Shown()
         self.model_seconds = 0.0
-        self.seen = SeenKeys()
+        # of what the model was really asked: a plan has none, and neither has a recording
+        self.shown = 0
+        self.pictures = set[str]()
+        self.seen = set[str]()
         self._is_open = False
-        self._widths: dict[Readout | Output, int] = {}
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
-        """Outcomes in the order of the trials; many of them are read from a file as needed."""
-        trials = spool_trials(trials, self.shared)
-        outcomes = Spool[Outcome](shared=self.shared)
+        """Outcomes in the order of the trials."""
+        trials = list_trials(trials)
+        outcomes: list[Outcome] = []
         asked = 0
         seen = 0
         # an executor's workers wait for the last of what is handed over together
         size = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
         for start in range(0, len(trials), size):
-            with no_collection():
-                window = list(trials[start : start + size])
-                questions = self._repeat(window)
-                keys = [trial_key(self.identity, question) for question in questions]
-                # labels make no other trial: each is asked once
-                distinct = dict(zip(keys, questions, strict=True))
-                responses = self._known(distinct)
+            window = trials[start : start + size]
+            questions = self._repeat(window)
+            keys = [trial_key(self.identity, question) for question in questions]
+            # labels make no other trial: each is asked once
+            distinct = dict(zip(keys, questions, strict=True))
+            responses = self._known(distinct)
             missing = [key for key in distinct if key not in responses]
             with self.blaming():
                 self.require([distinct[key] for key in missing])
@@ -312,8 +284,7 @@ class ModelRunner:
                 self.on_progress(looked_up - left, total, known, seen, all_seen)
             answered = self._combine(window, [responses[key] for key in keys])
             self.on_answers(answered)
-            with no_collection():
-                outcomes.extend(answered)
+            outcomes += answered
         if self.planning and asked:
             raise PlanStopped("the answers of the model")
         return outcomes
@@ -335,55 +306,20 @@ class ModelRunner:
         known: Mapping[str, Response],
     ) -> dict[str, Response]:
         """Those that answer their trials; the others, of a damaged cache, are asked again."""
-        faults = {}
-        widths = {}
-        for key, response in known.items():
-            faults[key] = _fault_of(trials[key], response)
-            if faults[key] is None:
-                widths[key] = _width(trials[key], response)
-        # vectors of a model have one length: most of what is kept tells it
-        for width, _ in Counter(filter(None, widths.values())).most_common():
-            self._widths.setdefault(*width)
         sound = {}
         for key, response in known.items():
-            fault = faults[key] or self._width_fault(widths[key])
+            fault = _fault_of(trials[key], response)
             if fault is None:
                 sound[key] = response
                 continue
             expected, got = fault
+            place = f"{self.cache.path}: " if self.cache.path else ""
             warnings.warn(
                 "answers in the cache are damaged, and asked again "
-                f"({self._cache_name}expected {expected}, got {got})",
+                f"({place}expected {expected}, got {got})",
                 stacklevel=4,
             )
         return sound
-
-    @property
-    def doubt(self) -> str | None:
-        """Remedy where an audit fails by what a cache gave, and not by the plugin.
-
-        Shapes and ranges were checked; whether kept numbers belong together nobody can tell.
-        """
-        if not self.kept_readouts:
-            return None
-        return (
-            f"{count_of(self.kept_readouts, 'readouts')} of {self.name} came from the cache "
-            f"{self.cache.path}: where they are damaged, `cuescope cache prune --model NAME` "
-            "forgets them (`cuescope cache` lists the names)"
-        )
-
-    @property
-    def _cache_name(self) -> str:
-        return f"{self.cache.path}: " if self.cache.path else ""
-
-    def _width_fault(self, width: Width | None) -> tuple[str, str] | None:
-        if width is None:
-            return None
-        of, length = width
-        usual = self._widths.get(of, length)
-        if length == usual:
-            return None
-        return f"{_title(of)} of {usual} numbers", str(length)
 
     def _with_embedding(self, trials: Mapping[str, Trial]) -> dict[str, str]:
         """By the key of each trial that asks for an embedding as well: its key without."""
@@ -438,8 +374,9 @@ class ModelRunner:
         if self.planning:
             # answers that an audit before this one asks for, with an embedding beside
             with_more = self._with_embedding({key: distinct[key] for key in inputs})
-            planned = {with_more[key] for key in self.seen.known(with_more)}
-        new = self.seen.add(distinct)
+            planned = {with_more[key] for key in with_more.keys() & self.seen}
+        new = [key for key in distinct if key not in self.seen]
+        self.seen.update(new)
         # a plan misses a trial in each window it is in
         fresh = (inputs.keys() & set(new)) - planned
         calls = len(fresh)
@@ -448,9 +385,6 @@ class ModelRunner:
             self.model_calls += calls
             self.model_inputs += sum(inputs[key] for key in fresh)
         self.cache_hits += len(new) - calls
-        self.kept_readouts += sum(
-            key not in inputs and distinct[key].readout is not None for key in new
-        )
         self.conditions.update(distinct[key].condition for key in new)
 
     def _ask(
@@ -473,62 +407,28 @@ class ModelRunner:
             batches += batches_of(group, self.batch_size)
         batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         seen = 0
-        since = asked = time.perf_counter()
-        with self._counting_frames(), self.blaming():
+        asked = time.perf_counter()
+        since = asked if self._is_open else None
+        with self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
                 if not self.recorded:
-                    self._count_work(batches_of_trials[index])
+                    for trial in batches_of_trials[index]:
+                        pictures = {frame.key for frame in trial.sample.frames}
+                        self.shown += len(pictures)
+                        self.pictures |= pictures
                     self.model_seconds += time.perf_counter() - asked
                 batch = batches[index]
                 yield self._keep(batch, responses, trials)
                 asked = time.perf_counter()
-                count = sum(inputs[key] for key in batch)
-                if self._is_open:
-                    seen += count
-                    continue
-                # it opened the weights: a pace only as long as there is no other
-                self._is_open = True
-                now = time.perf_counter()
-                for known_as in self.known_as:
-                    self.cache.add_first_pace(known_as, count, now - since)
-                since = now
+                # the first batch of an audit has opened the weights, and is no pace
+                if since is None:
+                    since = asked
+                    self._is_open = True
+                else:
+                    seen += sum(inputs[key] for key in batch)
         # for plans: of what the model was really asked, not of what the cache had
-        if seen:
-            taken = time.perf_counter() - since
-            for known_as in self.known_as:
-                self.cache.add_pace(known_as, seen, taken)
-
-    def _count_work(self, trials: Iterable[Trial]) -> None:
-        """The pictures of a batch."""
-        plain: list[set[str]] = []
-        for trial in trials:
-            keys = {frame.key for frame in trial.sample.frames}
-            self.shown.add(keys, len(keys))
-            if trial.edit is None:
-                plain.append(keys)
-        passes = self._new_passes()
-        inputs = sum(map(len, plain)) if passes is None else passes
-        # what was only prepared, or is remembered of an earlier audit, was not looked at
-        if inputs:
-            self.shown_plain.add(set().union(*plain), inputs)
-
-    def _new_passes(self) -> int | None:
-        """Pictures that went through the network since it was last asked; None: it does not say."""
-        passes = self.passes()
-        if passes is None:
-            return None
-        new = passes - self._passes
-        self._passes = passes
-        return new
-
-    @contextmanager
-    def _counting_frames(self) -> Iterator[None]:
-        """Count the distinct pictures of all batches within, also where one of them fails."""
-        try:
-            yield
-        finally:
-            self.shown.settle()
-            self.shown_plain.settle()
+        if seen and since is not None:
+            self.cache.add_pace(self.identity, seen, time.perf_counter() - since)
 
     def _keep(
         self,
@@ -539,17 +439,6 @@ class ModelRunner:
         """The responses by key, checked and stored."""
         # before they are stored: a cache keeps mistakes
         check_responses([trials[key] for key in batch], responses, self.name)
-        for key, response in zip(batch, responses, strict=True):
-            width = _width(trials[key], response)
-            if width is not None and self._width_fault(width):
-                of, length = width
-                raise UserError(
-                    f"answers of {self.name} in the cache are damaged",
-                    expected=f"{_title(of)} of {length} numbers, as it gives them",
-                    got=f"{self._widths[of]}",
-                    remedy="`cuescope cache prune --model NAME` forgets them (`cuescope cache` "
-                    "lists the names)",
-                )
         answered = dict(zip(batch, responses, strict=True))
         stored = answered
         if self.keeps_answers:
@@ -597,19 +486,6 @@ def check_responses(
 
 def _size(response: Response) -> int | None:
     return None if response.embedding is None else len(response.embedding)
-
-
-def _width(trial: Trial, response: Response) -> Width | None:
-    """The length of the vectors of a sound response, and what of a model they are."""
-    if trial.readout is None:
-        size = _size(response)
-        return None if size is None else ("embedding", size)
-    length = trial.readout.width(np.asarray(response.readout))
-    return None if length is None else (trial.readout, length)
-
-
-def _title(of: Readout | Output) -> str:
-    return f"a vector of {of.name}" if isinstance(of, Readout) else "an embedding"
 
 
 def _fault_of(trial: Trial, response: Response) -> tuple[str, str] | None:

@@ -87,18 +87,10 @@ def whole_paths(plugin: Any, options: Mapping[str, Any], place: Path) -> dict[st
 
 
 def _names_file(field: Any) -> bool:
-    from cuescope_core.trust.risks import (
-        NamesFile,
-        NamesPlugin,
-        NamesRepository,
-        risks_of,
-    )
+    from cuescope_core.trust.risks import NamesFile, risks_of
 
-    marks = risks_of(field)
     return any(
-        isinstance(mark, NamesFile | NamesRepository)
-        or (isinstance(mark, NamesPlugin) and mark.or_file)
-        for mark in marks
+        isinstance(mark, NamesFile) and mark.from_here for mark in risks_of(field)
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cuescope_core.errors import UserError
-from cuescope_core.next_commands import Shell, Typed, typed
+from cuescope_core.next_commands import Typed
 from cuescope_core.runs import load_report
 
 
@@ -50,7 +50,8 @@ class Tested:
         whole = str(run.parent.with_name("whole") / run.name)
         made = following.again(part=None, out=whole)
         tried = following.mitigate(whole, self.folds, self.mitigator)
-        return f"first make the run of all samples, `{made}`, then `{tried}`"
+        how = f", `{made}`" if made else f" in {whole}"
+        return f"first make the run of all samples{how}, then `{tried}`"
 
     @property
     def test_step(self) -> str:
@@ -66,28 +67,8 @@ class Tested:
             command = load_report(run).provenance.command
             if command.startswith("cuescope "):
                 # of all samples, in a folder of its own
-                whole = Shell(command).again(part=None, out=None)
+                whole = Typed(command).again(part=None, out=None)
                 return f"{whole} -O {shlex.quote(f'model.{option}')}"
-        return None
-
-    @property
-    def other_seed_step(self) -> str | None:
-        """How cues are found and tested by another seed; None where more has to be typed.
-
-        Parts are dealt by seed, so the run that found the cues is made again as well.
-        """
-        if self.folds is not None or self._first != self.run:
-            return None
-        with suppress(UserError):
-            origin = load_report(self.run).provenance
-            # what looked at no half was tested in samples that a person named
-            if origin.seed != 0 or origin.part is None or not origin.command:
-                return None
-            name = self.run.parent.name.removesuffix("-confirmed")
-            found = str(self.run.parent.with_name(f"{name}-seed-1"))
-            following = typed(origin.command)
-            made = following.again(seed=1, part=None, out=found)
-            return f"find the cues again, `{made}`, and test them, `{following.confirm(found)}`"
         return None
 
     @property
@@ -102,5 +83,5 @@ class Tested:
 def _typed_after(run: Path) -> Typed:
     # one that is gone or damaged is told by the command that opens it
     with suppress(UserError):
-        return typed(load_report(run).provenance.command)
-    return Shell("")
+        return Typed(load_report(run).provenance.command)
+    return Typed("")

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from cuescope_core.capabilities import Capabilities, Embedder, EmbedsPatches
-from cuescope_core.disk_list import Shared, Spool
 from cuescope_core.errors import PlanStopped, UserError
-from cuescope_core.respond import EMBEDDING, ModelRunner, spool_trials
+from cuescope_core.respond import EMBEDDING, ModelRunner, list_trials
 from cuescope_core.types import Outcome, Output, Response, Trial
 
 # what compares a model's own embedding with its own texts
@@ -81,30 +80,26 @@ class ToolAsModel:
 class OutsideEye:
     """Answers trials by a `model`, and what they ask of an embedding by the `eye`."""
 
-    def __init__(self, model: ModelRunner, eye: ModelRunner, shared: Shared) -> None:
+    def __init__(self, model: ModelRunner, eye: ModelRunner) -> None:
         self.model = model
         self.eye = eye
-        self.shared = shared
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials, each with all that it asks for."""
-        trials = spool_trials(trials, self.shared)
-        # most methods never ask for an embedding: nothing is spooled for them
+        trials = list_trials(trials)
+        # most methods never ask for an embedding
         if not any(map(asks_eye, trials)):
             return self.model(trials)
         stopped = None
         try:
-            answers = self.model(self._spool(map(without_embedding, trials)))
+            answers = self.model(filter(None, map(without_embedding, trials)))
         except PlanStopped as stop:
             # a plan counts what the eye is to see as well
             stopped = stop
-        seen = self.eye(self._spool(map(for_eye, trials)))
+        seen = self.eye(filter(None, map(for_eye, trials)))
         if stopped is not None:
             raise stopped
-        return Spool(_join(trials, answers, seen), self.shared)
-
-    def _spool(self, trials: Iterable[Trial | None]) -> Spool[Trial]:
-        return Spool(filter(None, trials), self.shared)
+        return list(_join(trials, answers, seen))
 
 
 def asks_eye(trial: Trial) -> bool:

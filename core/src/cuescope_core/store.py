@@ -365,19 +365,10 @@ class ResponseCache(CacheFile):
         pace = [before + inputs, spent + seconds]
         self.write({_pace_key(model): json.dumps(pace).encode()})
 
-    def add_first_pace(self, model: str, inputs: int, seconds: float) -> None:
-        """Keep how long a model took that was opened on the way: better than nothing."""
-        key = _pace_key(f"{model} first")
-        self.write({key: json.dumps([inputs, seconds]).encode()})
-
-    def pace(self, *models: str) -> float | None:
-        """Mean seconds that an input of the first known of these models has taken here."""
-        for model in models:
-            for name in (model, f"{model} first"):
-                inputs, seconds = self._pace(name)
-                if inputs:
-                    return seconds / inputs
-        return None
+    def pace(self, model: str) -> float | None:
+        """Mean seconds that an input of a model has taken here; None where nothing is known."""
+        inputs, seconds = self._pace(model)
+        return seconds / inputs if inputs else None
 
     def _pace(self, model: str) -> tuple[float, float]:
         match self._numbers(_pace_key(model)):

@@ -313,11 +313,6 @@ class Readout(Value):
         """
         return isinstance(array, self.gives)
 
-    def width(self, array: np.ndarray) -> int | None:
-        """The length of the axis `dim` where `gives` ends with it: it is one for all trials."""
-        axes = str(getattr(self.gives, "dim_str", "")).split()
-        return array.shape[-1] if axes[-1:] == ["dim"] else None
-
     def of(self, sample: Sample, edit: Edit | None = None) -> "Trial":
         """The trial that asks for this readout, and for no other output."""
         return Trial(sample=sample, edit=edit, readout=self, outputs=frozenset())

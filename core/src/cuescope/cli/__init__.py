@@ -7,19 +7,13 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from cuescope import __version__
 from cuescope.cli.echo import echo
-from cuescope.cli.external import (
-    DEVELOPERS,
-    FREE_OPTIONS,
-    AuditCommand,
-    PluginCommands,
-    parser_of,
-)
+from cuescope.cli.external import FREE_OPTIONS, AuditCommand, PluginCommands, parser_of
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
 from cuescope.project import with_project
@@ -47,12 +41,6 @@ class Commands(PluginCommands):
         "cache": ("cuescope.cli.cache:app", {}),
         "init": ("cuescope.cli.init:init", {}),
         "dev": ("cuescope.cli:dev", {}),
-    }
-    former: ClassVar = {
-        "report": "show",
-        "runs": "list",
-        "open": "show --page",
-        **{name: f"dev {name}" for name in DEVELOPERS},
     }
 
 
@@ -215,13 +203,18 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
-        from cuescope.cli.usage import usage_words
-
-        _print_line(usage_words(error) if usage else str(error))
+        _print_line(_usage_words(error) if usage else str(error))
     else:
         name = type(error).__name__
         _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")
     return 2 if mendable else 1
+
+
+def _usage_words(error: Any) -> str:
+    """The line for a malformed command, in the words of typer."""
+    context = getattr(error, "ctx", None)
+    help_line = "" if context is None else f" (`{context.command_path} --help`)"
+    return f"{error.format_message().rstrip()}{help_line}"
 
 
 def _blamed(error: Exception) -> UserError | None:

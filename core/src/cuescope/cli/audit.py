@@ -14,10 +14,8 @@ from cuescope_core.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.python.stored import StoredReport
-    from cuescope.runner import Runner
     from cuescope_core.conclusions import Report
     from cuescope_core.planning import Plan
-    from cuescope_core.request import Request
 
 CUE = "cue"  # the method that measures given cues
 
@@ -96,32 +94,6 @@ def audit(
             show_plan(runner, request, as_json=output.as_json)
             return
         show_result(runner.audit(request), output)
-
-
-def audit_and_show(
-    runner: "Runner",
-    request: "Request",
-    *,
-    as_json: bool = False,
-) -> "Report":
-    """Run a request and print its report."""
-    report = runner.run(request)
-    show_report(runner, request, report, as_json=as_json)
-    return report
-
-
-# one way for audits, demos and commands of other packages
-def show_report(
-    runner: "Runner",
-    request: "Request",
-    report: "Report",
-    *,
-    as_json: bool,
-) -> None:
-    """Print a report that is stored."""
-    _print_report(
-        report, runner.folder(request).path, as_json=as_json, detail=runner.detail
-    )
 
 
 def show_result(result: "StoredReport | Plan", output: Output) -> None:

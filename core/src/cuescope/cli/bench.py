@@ -20,6 +20,7 @@ from cuescope.cli.options import (
 )
 from cuescope.cli.paths import page_file
 from cuescope.cli.printing import prints
+from cuescope_core.atomic_files import write_atomically
 from cuescope_core.errors import UserError
 
 # a bench's own options are known once it is imported: typer lets them through
@@ -55,7 +56,6 @@ def bench(
     from cuescope.cli.progress import Bars
     from cuescope.cli.terminal import stdout
     from cuescope.report import bench_page
-    from cuescope.report.own_pages import write_page
     from cuescope.report.tables import render_table
     from cuescope.report.words import Words
     from cuescope_core.conclusions import Table
@@ -90,7 +90,7 @@ def bench(
         command = shlex.join(
             ["cuescope", "dev", "bench", name, "--seed", str(seed), *ctx.args]
         )
-        write_page(html, bench_page.render(name, items, command))
+        write_atomically(html, bench_page.render(name, items, command))
         if not as_json:
             stdout().print(Words(f"wrote {html}", "dim"))
 

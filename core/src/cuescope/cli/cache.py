@@ -127,24 +127,14 @@ def export(
     model: Model = None,
 ) -> None:
     """Write kept answers into one file, for another computer or an archive."""
-    from cuescope.report.model_names import KeptAnswers
-
     if file.exists():
         raise UserError(f"{file} exists", expected="a new file")
     kept = _open()
     chosen = _choose(kept, model)
     if kept is None or not chosen:
         raise UserError("cache export: there are no answers here")
-    copy = KeptAnswers(file)
-    count = 0
-    for kept_model in chosen:
-        count += kept_model.answers
-        # in parts: all answers of a model need not fit into memory
-        for rows in kept.parts(kept_model):
-            copy.write(rows)
-    # else the newest rows may lie in a log beside the file
-    copy.shrink()
-    copy.close()
+    kept.copy(chosen, file)
+    count = sum(model.answers for model in chosen)
     size = _bytes(file.stat().st_size)
     echo(f"wrote {file}: {count_of(count, 'answers')} of {len(chosen)} models, {size}")
 
@@ -168,7 +158,7 @@ def import_(
         raise UserError(f"no file {file}", expected="a file of `cuescope cache export`")
     rows = read_export(file)
     taken, here = KeptAnswers(cache_folder() / ANSWERS).take(rows)
-    echo(f"took {count_of(taken, 'answers')} from {file}" + _were_here(here))
+    echo(f"took {count_of(taken, 'rows')} from {file}" + _were_here(here))
 
 
 # for data asked in parts by several drivers, each with a cache of its own (docs/scale.md)
@@ -201,11 +191,9 @@ def merge(
     problems = []
     for file in files:
         name = file.relative_to(folder)
-        # of other files we know keys and seals alone: the values are their owners'
         kind = KeptAnswers if str(name) == ANSWERS else AnyCache
         try:
-            rows = read_export(file, answers=kind is KeptAnswers)
-            taken, here = kind(own / name).take(rows)
+            taken, here = kind(own / name).take(read_export(file))
             echo(f"{name}: took {taken:,}{_were_here(here)}")
         except UserError as error:
             problems.append(error)

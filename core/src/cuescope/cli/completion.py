@@ -1,4 +1,4 @@
-"""Completions of a shell: names of plugins, and their options. Nothing is imported for it."""
+"""Completions of a shell: names of plugins, and their options."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from cuescope.cli.external import installed
+from cuescope.plugin_index import description_of
 from cuescope_core.registry import Entry
 
 Completions = list[tuple[str, str]]
@@ -22,11 +23,8 @@ def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
     """Return the completion of names of plugins of a kind, or of any."""
 
     def complete(incomplete: str) -> Completions:
-        from cuescope.cli.source import first_line
-
         return [
-            (entry.name, first_line(entry) or "")
-            for entry in _entries(kind, incomplete)
+            (entry.name, description_of(entry)) for entry in _entries(kind, incomplete)
         ]
 
     return complete
@@ -34,14 +32,11 @@ def complete_names(kind: str | None = None) -> Callable[[str], Completions]:
 
 def _options(kind: str, spec: Any, incomplete: str) -> list[str]:
     """`key=` for each option of the plugin that the line names."""
-    from cuescope.cli.source import option_names
-
     name = str(spec or "").partition(":")[0]
     options: list[str] = []
     for entry in installed().of_kind(kind):
-        if entry.name == name:
-            # read off the source: an import of torch at each key would take seconds
-            options += option_names(entry)
+        if entry.name == name and installed().check(entry) is None:
+            options += installed().load(entry).Options.model_fields
     return [f"{option}=" for option in options if option.startswith(incomplete)]
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cuescope.cli.audit import audit_and_show
+from cuescope.cli.audit import show_result
+from cuescope.cli.bundles import Output
 from cuescope.cli.echo import echo, echo_lines
 from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner, runs_folder
 from cuescope.cli.paths import output_folder
@@ -71,7 +72,7 @@ def demo(
     # a name that can be typed: a request's own folder ends in letters of a digest
     folder = out or runs_folder() / demo_name(cue, seed)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
-        audit_and_show(runner, request, as_json=as_json)
+        show_result(runner.audit(request), Output(as_json, quiet, verbose))
 
 
 def demo_name(cue: Cue, seed: int) -> str:

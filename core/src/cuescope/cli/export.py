@@ -27,8 +27,6 @@ from cuescope_core.errors import UserError, nearest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cuescope_core.conclusions import Provenance
-    from cuescope_core.registry import Registry
     from cuescope_core.stored_run import StoredRun
     from cuescope_core.types import Sample
 
@@ -228,8 +226,8 @@ def _export_affected(
     if drawn:
         files = manifest.with_name(f"{manifest.stem}-files")
         echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
-    # a stranger's run has no command
-    if report.provenance.command:
+    # a stranger's run has no command, and one from Python none that a shell takes
+    if report.provenance.command.startswith("cuescope "):
         echo(_next_audit(run, manifest, samples))
 
 
@@ -239,51 +237,15 @@ def _next_audit(
     samples: "dict[str, Sample]",
 ) -> str:
     """The run's own command, on these samples; of a log, which knows no part, another model's."""
-    from cuescope_core.next_commands import typed, words_without
+    from cuescope_core.next_commands import words_without
 
-    origin = run.report.provenance
+    command = run.report.provenance.command
     # the manifest stands for all of the data, its options, part and limit too
-    left_out = ("data", "limit", "part")
+    unsaid = {"--data", "--limit", "--part", "--model"}
     longest = max(len(sample.frames) for sample in samples.values())
-    data = f"{'folder' if longest else 'questions'}:{manifest}"
+    words = words_without(command, unsaid, "data.", "model.")
+    words += ["--model", "OTHER", "--data"]
+    words.append(f"{'folder' if longest else 'questions'}:{manifest}")
     # `folder` takes 8 frames of a clip where nothing is said
-    options = {"frames": longest} if longest > 1 else {}
-    following = typed(origin.command)
-    if following.objects:
-        rest = dict.fromkeys(left_out)
-        call = following.again(
-            **{**rest, "data": data, "data_options": options or None}
-        )
-        return f"next: {call}"
-    unsaid = {f"--{word}" for word in left_out}
-    owners = ["data."]
-    other = ""
-    model = _training_words(origin, run.context.registry)
-    if run.is_recorded:
-        # a log of all questions does not fit a part of them
-        other = ", with another model for OTHER"
-        unsaid.add("--model")
-        owners.append("model.")
-        model = ["--model", "OTHER"]
-    kept = words_without(origin.command, unsaid, *owners)
-    frames = ["-O", f"data.frames={longest}"] if options else []
-    command = shlex.join([*kept, *model, "--data", data, *frames])
-    return f"next{other}: {command}"
-
-
-def _training_words(origin: "Provenance", registry: "Registry") -> list[str]:
-    """Where the model trained on the audited data: to train on these again, and not on others."""
-    from cuescope.rerun import options_of
-    from cuescope_core.request import option_text
-    from cuescope_core.spec import Spec
-
-    name = Spec.parse(origin.model.spec).name
-    fields = registry.load(registry.find("model", name)).Options
-    # a model that trains on the audited data declares the option that names others
-    field = getattr(fields, "trained_on", None)
-    if field is None or origin.model.options.get(field) is not None:
-        return []
-    words = ["-O", f"model.{field}={origin.data.spec}"]
-    if own := options_of(registry, "dataset", origin.data):
-        words += ["-O", f"model.{field}_options={option_text(own)}"]
-    return words
+    words += ["-O", f"data.frames={longest}"] if longest > 1 else []
+    return f"next, with a model for OTHER: {shlex.join(words)}"

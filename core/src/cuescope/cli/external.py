@@ -1,6 +1,5 @@
 """Commands by name, imported when they run: our own, and those that other packages bring."""
 
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -10,8 +9,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from cuescope.cli.grammar import read_dotted_options
-from cuescope.cli.own_commands import HELP
 from cuescope.cli.paths import refuse_empty_paths
+from cuescope.plugin_index import description_of
 from cuescope_core.registry import Entry, Registry
 
 DEVELOPERS = ("bench", "new", "schema")
@@ -32,8 +31,6 @@ class PluginCommands(TyperGroup):
         *("demo", "methods", "audit", "confirm", "mitigate"),
         *("show", "view", "compare", "gate", "plugins"),
     )
-    # names until 0.3 -> what to type
-    former: ClassVar[Mapping[str, str]] = {}
     for_developers: ClassVar[bool] = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -64,8 +61,6 @@ class PluginCommands(TyperGroup):
             return own
         if cmd_name in self.own:
             return _own_command(cmd_name, *self.own[cmd_name])
-        if cmd_name in self.former:
-            return _former(cmd_name, self.former[cmd_name])
         entry = self._external().get(cmd_name)
         if entry is None:
             return None
@@ -177,7 +172,8 @@ def _forwarding(name: str, entry: Entry) -> Any:
     stub = typer.Typer(add_completion=False)
     # `--help` goes to the plugin's own command too
     free = {**FREE_OPTIONS, "help_option_names": []}
-    line = HELP.get(entry.dist, {}).get(entry.name, entry.summary)
+    # an import of each command for its help would cost a second
+    line = description_of(entry)
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
@@ -190,21 +186,5 @@ def _forwarding(name: str, entry: Entry) -> Any:
             prog_name=ctx.command_path,
             standalone_mode=False,
         )
-
-    return typer.main.get_command(stub)
-
-
-def _former(name: str, now: str) -> Any:
-    """A command by the name that it had before, which says the new one."""
-    stub = typer.Typer(add_completion=False)
-    free = {**FREE_OPTIONS, "help_option_names": []}
-
-    @stub.command(name, hidden=True, context_settings=free, add_help_option=False)
-    def forward(ctx: typer.Context) -> Any:
-        text = f"use `cuescope {now}`, `cuescope {name}` ends in 0.3"
-        warnings.warn(text, FutureWarning, stacklevel=2)
-        root = ctx.find_root().command
-        words = [*now.split(), *ctx.args]
-        return root.main(words, prog_name="cuescope", standalone_mode=False)
 
     return typer.main.get_command(stub)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuescope.cli.own_commands import HELP
 from cuescope_core.class_files import names_class_file
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.registry import Registry
@@ -99,11 +98,10 @@ def no_such_command(name: str, commands: list[str], registry: Registry) -> UserE
             return UserError(
                 f"'{name}' is a {kind}, no command", remedy=use.format(name)
             )
-    from cuescope.installing import how_to_install
+    from cuescope.installing import dists_of, how_to_install
 
-    for dist, lines in HELP.items():
-        if name in lines:
-            return UserError(f"'{name}' is not installed", remedy=how_to_install(dist))
+    if dist := dists_of("command").get(name):
+        return UserError(f"'{name}' is not installed", remedy=how_to_install(dist))
     return UserError(
         f"No such command '{name}'",
         expected=f"one of {', '.join(commands)}",

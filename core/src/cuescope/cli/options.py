@@ -96,7 +96,7 @@ Verbose = Annotated[
         count=True,
         show_default=False,
         metavar="",
-        help="Show more of the result, and of what is done; -vv shows all of it.",
+        help="Show all of the result, and more of what is done.",
     ),
 ]
 # one word opens one thing: no run file can open a guard by itself (SECURITY.md, rule 4)
@@ -154,15 +154,15 @@ def open_runner(
     `source` is where requests come from that nobody typed, `allow` what a stored run may ask for.
     """
     # here, and below: `--help` does not wait for rich and pydantic
-    from cuescope.cli.progress import Bars, HeldWarnings
+    from cuescope.cli.progress import Bars
     from cuescope.runner import Runner
     from cuescope_core.context import Context, ignore
 
     bars = Bars(verbosity(quiet, verbose))
-    warnings = HeldWarnings(ignore if quiet else announce)
+    say = ignore if quiet else announce
     allowed = frozenset(allow or ())
-    context = Context(progress=bars, announce=warnings.announce, allowed=allowed)
-    observers = [warnings, bars, *(context.build("observer", spec) for spec in observe)]
+    context = Context(progress=bars, announce=say, allowed=allowed)
+    observers = [bars, *(context.build("observer", spec) for spec in observe)]
     # after the observers, which were typed at this command line
     context = replace(context, source=source)
     try:
@@ -174,10 +174,7 @@ def open_runner(
             out=out,
             detail=verbose,
         )
-        # not in `finally`: what was refused is told in its one line alone
-        warnings.release()
     finally:
-        warnings.drop()
         bars.clear()
 
 

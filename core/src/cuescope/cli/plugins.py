@@ -18,17 +18,9 @@ from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
 from cuescope.cli.option_words import default_in_words, type_in_words
 from cuescope.cli.options import PrintsJson
-from cuescope.cli.own_commands import HELP
 from cuescope.cli.printing import prints, prints_lines
-from cuescope.cli.source import first_line
-from cuescope.installing import (
-    find_source,
-    how_to_install,
-    how_to_install_listed,
-    is_own,
-    plan_installation,
-)
-from cuescope.plugin_index import shipped_index
+from cuescope.installing import find_source, how_to_install, is_own, plan_installation
+from cuescope.plugin_index import description_of, shipped_index
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.printable import printable
 from cuescope_core.registry import KINDS, Entry, Problem, Registry
@@ -135,7 +127,7 @@ def list_(
     listed = [
         e
         for e in problems
-        if e not in broken and not (e.kind == "command" and e.dist in HELP)
+        if e not in broken and not (e.kind == "command" and is_own(e.dist))
     ]
     if not listed and kind:
         echo(f"No {kind.value} is installed.")
@@ -165,7 +157,7 @@ def list_(
 def _does(entry: Entry) -> str:
     if entry.kind == "command":
         return f"`cuescope {entry.name}`"
-    return first_line(entry) or entry.summary
+    return description_of(entry)
 
 
 def _print_list(
@@ -329,7 +321,7 @@ def search(
                 dist=plugin.dist,
                 finds=plugin.finds,
                 installed=(plugin.kind, plugin.name) in here,
-                how=how_to_install_listed(plugin.dist),
+                how=how_to_install(plugin.dist),
             )
             rows.append(row)
         PluginSearch(plugins=tuple(rows)).show()
@@ -337,7 +329,7 @@ def search(
     for plugin in found:
         is_here = (plugin.kind, plugin.name) in here
         echo(f"{plugin.kind} {plugin.name} ({plugin.dist}): {plugin.finds}")
-        how = "installed" if is_here else how_to_install_listed(plugin.dist)
+        how = "installed" if is_here else how_to_install(plugin.dist)
         echo(f"  {how}")
     if not found:
         echo(f"None of {len(index)} listed plugins has all these words: try others.")

@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from enum import Enum
-from functools import partial
 from importlib.util import find_spec
-from threading import Event, RLock, Thread, Timer
-from types import SimpleNamespace
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import (
@@ -23,7 +21,7 @@ from rich.progress import (
 from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
 from cuescope_core.amounts import count_of, duration
-from cuescope_core.context import Advance, ignore, silent
+from cuescope_core.context import Advance, silent
 from cuescope_core.hookspecs import hookimpl
 from cuescope_core.printable import printable
 
@@ -45,66 +43,6 @@ class Verbosity(Enum):
     quiet = 0
     normal = 1
     verbose = 2
-
-
-class HeldWarnings:
-    """Warnings of an audit wait a little, so that what is refused is told in one line.
-
-    What was announced with "warning: " is said when the model has been at work for
-    `FIRST_SECONDS`, or before the report.
-    """
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._lines: list[str] = []
-        self._timer: Timer | None = None
-        self._released = False
-
-    def __reduce__(self) -> Any:
-        return partial(
-            SimpleNamespace, announce=ignore
-        ), ()  # an executor's workers say nothing
-
-    def announce(self, line: str) -> None:
-        """Say a line, a warning when its time has come."""
-        if line.startswith("warning: ") and not self._released:
-            self._lines.append(line)
-        else:
-            self._say(line)
-
-    def release(self) -> None:
-        """Say what was held."""
-        self._released = True
-        while self._lines:
-            # taken out: the timer's thread may come here as well
-            self._say(self._lines.pop(0))
-
-    def drop(self) -> None:
-        """Nothing is to be said of what was refused."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-        self._released = False
-        self._lines.clear()
-
-    @hookimpl
-    def audit_started(self, audit: "Audit") -> None:
-        """Another audit: what one that was refused left is not said."""
-        self.drop()
-
-    @hookimpl
-    def responses_progressed(self, audit: "Audit") -> None:
-        """The model is asked."""
-        if self._timer is None:
-            self._timer = Timer(FIRST_SECONDS, self.release)
-            # the process must not wait for it at its end
-            self._timer.daemon = True
-            self._timer.start()
-
-    @hookimpl
-    def audit_finished(self, report: "Report") -> None:
-        """The report is shown next."""
-        self.release()
 
 
 class Bars:

@@ -10,6 +10,7 @@ from cuescope.cli.options import AsJson, Pairs, Verbose, is_made_here, runs_fold
 from cuescope.cli.paths import file_of_run, page_file
 from cuescope.cli.printing import prints
 from cuescope.cli.program import program
+from cuescope_core.atomic_files import write_atomically
 from cuescope_core.errors import UserError, nearest
 
 
@@ -17,7 +18,7 @@ from cuescope_core.errors import UserError, nearest
 def show(
     run: Annotated[
         Path,
-        typer.Argument(metavar="RUN", help="Run folder, report.json, or a page."),
+        typer.Argument(metavar="RUN", help="Run folder or report.json."),
     ],
     page: Annotated[
         bool, typer.Option("--page", help="Open its page in the browser.")
@@ -47,7 +48,6 @@ def show(
     from cuescope.cli.terminal import stdout
     from cuescope.cue_names import give_names, read_names, renamed
     from cuescope.report.html import render
-    from cuescope.report.own_pages import write_page
     from cuescope.report.terminal import show as show_report
     from cuescope_core.findings import find_cue
     from cuescope_core.runs import RunFolder, load_report, run_around
@@ -65,7 +65,9 @@ def show(
         around = run_around(html)
         if around is not None and not around.samefile(folder.path):
             raise file_of_run("--html", html, around)
-        write_page(html, render(stored, folder.pictures(stored), str(folder.path)))
+        write_atomically(
+            html, render(stored, folder.pictures(stored), str(folder.path))
+        )
         echo(f"wrote {html}")
     elif as_json:
         echo_json(stored.model_dump_json(indent=1))
@@ -93,7 +95,7 @@ def _open_page(run: Path, *, as_json: bool) -> None:
 
 
 def find_page(run: Path) -> Path:
-    """The HTML page of a run folder, of a run's name in `runs`, or a page that we wrote.
+    """The HTML page of a run folder, or of a run's name in `runs`.
 
     Raises UserError for a page of anybody else: a browser runs what it says.
     """
@@ -102,22 +104,16 @@ def find_page(run: Path) -> Path:
 
     folder = runs_folder()
     for path in (run, folder / run):
-        has_report = (path / "report.json").is_file()
-        page = own_file(path, "report.html") if path.is_dir() else path
-        if page.is_file() and page.suffix == ".html":
-            if path.is_dir() and not has_report:
-                raise UserError(
-                    f"{path} is no run folder",
-                    expected="report.html beside report.json",
-                    got="a page without its report",
-                )
-            require_own_page(page)
-            return page
-        if has_report:
+        if not (path / "report.json").is_file():
+            continue
+        page = own_file(path, "report.html")
+        if not page.is_file():
             raise UserError(
                 f"{path} has no page",
                 remedy=f"`{command_for_page(path, path / 'report.html')}` writes it",
             )
+        require_own_page(path)
+        return page
     from cuescope.report.listing import report_files
 
     files = report_files(folder) if folder.is_dir() else []

@@ -1,7 +1,7 @@
 """`cuescope.audit`, `.plan` and `.load`: audits of SPECs and of objects of the caller."""
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any
@@ -55,29 +55,18 @@ def audit(
 
     Raises UserError, with one line that says what was expected, what came and what to do.
     """
-    registry = Registry()
     given = method, model, data
-    method, model, data = (
-        spec_of(kind, item, registry) for kind, item in zip(KINDS, given, strict=True)
-    )
-    draft = _draft(registry, method, options, specs_of(settings, registry))
-    with open_python(
-        model,
-        data,
-        registry,
-        model_options=model_options,
-        data_options=data_options,
-        model_name=model_name,
-        data_name=data_name,
-        cache=cache,
-        progress=progress,
-        out=out,
-        runs=runs,
-        draft=draft,
-    ) as (runner, held):
-        request = _complete(
-            draft, runner, held, model, data, model_options, data_options
-        )
+    opening = {
+        "model_options": model_options,
+        "data_options": data_options,
+        "model_name": model_name,
+        "data_name": data_name,
+        "cache": cache,
+        "progress": progress,
+        "out": out,
+        "runs": runs,
+    }
+    with _asked(given, options, settings, opening) as (runner, request):
         report = runner.audit(request)
     return report.with_objects(*given)
 
@@ -99,28 +88,35 @@ def plan(
 
     `trials`, `cached`, `model_calls`, and `seconds` where this model was timed here before.
     """
-    registry = Registry()
+    opening = {
+        "model_options": model_options,
+        "data_options": data_options,
+        "model_name": model_name,
+        "data_name": data_name,
+        "cache": cache,
+        "progress": False,
+    }
     given = method, model, data
+    with _asked(given, options, settings, opening) as (runner, request):
+        return runner.plan(request)
+
+
+@contextmanager
+def _asked(
+    given: tuple[Any, Any, Any],
+    options: Given | None,
+    settings: Given,
+    opening: dict[str, Any],
+) -> Iterator[tuple[Runner, Request]]:
+    """The request of a method, model and data, and its runner; `opening` is for `open_python`."""
+    registry = Registry()
     method, model, data = (
         spec_of(kind, item, registry) for kind, item in zip(KINDS, given, strict=True)
     )
     draft = _draft(registry, method, options, specs_of(settings, registry))
-    with open_python(
-        model,
-        data,
-        registry,
-        model_options=model_options,
-        data_options=data_options,
-        model_name=model_name,
-        data_name=data_name,
-        cache=cache,
-        progress=False,
-        draft=draft,
-    ) as (runner, held):
-        request = _complete(
-            draft, runner, held, model, data, model_options, data_options
-        )
-        return runner.plan(request)
+    with open_python(model, data, registry, draft=draft, **opening) as (runner, held):
+        of_data = opening["model_options"], opening["data_options"]
+        yield runner, _complete(draft, runner, held, model, data, *of_data)
 
 
 def load(run: str | Path) -> StoredReport:
@@ -205,35 +201,15 @@ def _method_options(
     name = Spec.parse(method).name
     of_method = registry.load(registry.find("method", name)).Options.model_fields
     settings = [*Settings.model_fields, *OWN, "model_options", "data_options"]
-    if (former := options.pop("method_options", None)) is not None:
-        _warn("method_options=")
-        given |= former
     for option in options:
-        if option == "plan" and option not in of_method:
-            # a word of all other commands
-            raise UserError(
-                "audit has no option 'plan'",
-                remedy="cuescope.plan takes the same words, and says what it would cost",
-            )
-        if option not in of_method:
-            raise UserError(
-                f"audit has no option '{option}', and {name} has none",
-                expected=f"of {name}: {', '.join(of_method) or 'none'}",
-                remedy=nearest(option, [*of_method, *settings]),
-            )
-        if option in given:
-            raise UserError(
-                f"option '{option}' is given twice", remedy="Keep one of them"
-            )
-    if options:
-        _warn(f"{next(iter(options))}= of the method")
-    return _plain(given | options)
-
-
-def _warn(word: str) -> None:
-    """Say that options of a method are words of their own no more."""
-    text = f"use options={{...}} for the options of the method, {word} ends in 0.3"
-    warnings.warn(text, DeprecationWarning, stacklevel=5)
+        remedy = nearest(option, [*of_method, *settings])
+        if option in of_method:
+            remedy = f"It is one of {name}: options={{'{option}': ...}}"
+        # a word of all other commands
+        if option == "plan":
+            remedy = "cuescope.plan takes the same words, and says what it would cost"
+        raise UserError(f"audit has no option '{option}'", remedy=remedy)
+    return _plain(given)
 
 
 def _plain(options: Given) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class StoredReport(Report):
         """Show the page in a browser; raises UserError for one that another user made."""
         from cuescope.report.own_pages import require_own_page
 
-        require_own_page(self.page)
+        require_own_page(self._folder)
         webbrowser.open(self.page.absolute().as_uri())
 
     def to_pandas(self) -> "pandas.DataFrame":

@@ -1,20 +1,14 @@
 """Rows of a cache file that somebody else made: read within limits, each checked for its kind."""
 
-import json
-import math
-import re
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any
-
-import numpy as np
 
 from cuescope_core.errors import UserError
-from cuescope_core.store import DAMAGE, TABLE, UNREADABLE, fits, unpack
+from cuescope_core.store import DAMAGE, TABLE, fits
 
 # bytes; an answer has kilobytes, and what is read inside a model some megabytes
 MAX_VALUE = 2**26
@@ -23,7 +17,6 @@ LEAST_ROW = 40  # bytes that a row takes at least: its seal has more
 # without a new row: the pages of a damaged file may lead in circles
 PATIENCE_SECONDS = 10.0
 STEPS = 10_000  # of SQLite's machine, between looks at the clock
-DAY = 86400.0
 # as https://www.sqlite.org/security.html advises for files of strangers
 SETTINGS = (
     "trusted_schema = OFF",
@@ -36,15 +29,13 @@ QUERY = (
     "SELECT key, value, seal FROM rows WHERE typeof(key) = 'text' AND typeof(value) = 'blob' "
     f"AND typeof(seal) = 'text' AND length(value) <= {MAX_VALUE}"
 )
-_ANSWER_KEY = re.compile(r"[!-~]+")
-_NUMBERS = re.compile(r"[<>|=]?[biufc]\d{1,2}")  # dtypes of plain numbers
 
 
-def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, bytes]]:
+def read_export(path: Path) -> Iterator[tuple[str, bytes]]:
     """The sound rows of another cache's file; raises UserError for a file that is none.
 
-    Nothing is written to it, and nothing that it asks SQLite to do is done. Of a file of `answers`,
-    no row is taken that does not hold one.
+    Nothing is written to it, and nothing that it asks SQLite to do is done. Whoever reads a row
+    later checks that it is an answer to what it asks.
     """
     # a running audit keeps its newest rows in the log beside the file
     beside = [
@@ -63,9 +54,7 @@ def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, byte
             _require_own_table(connection)
             for row in _bounded_rows(connection, most=size // LEAST_ROW):
                 key, value, _ = row
-                if len(key) > MAX_KEY or not fits(row):
-                    continue
-                if not answers or _is_sound(key, value):
+                if len(key) <= MAX_KEY and fits(row):
                     yield key, value
     except (*DAMAGE, sqlite3.Error, OSError) as error:
         got = " ".join(str(error).split())
@@ -113,56 +102,3 @@ def _bounded_rows(
         yield row
         # whoever takes the rows may be slow
         deadline = time.monotonic() + PATIENCE_SECONDS
-
-
-# ------------------------------------------------------------------------------------------ rows
-
-
-def _is_sound(key: str, value: bytes) -> bool:
-    """True if a value can be read as what its key promises."""
-    kind, _, rest = key.partition(" ")
-    try:
-        if kind == "model" and rest:
-            return _is_model(json.loads(value))
-        if kind == "pace" and rest:
-            return _is_pace(json.loads(value))
-        return _ANSWER_KEY.fullmatch(key) is not None and _is_response(value)
-    except UNREADABLE:
-        return False
-
-
-def _is_model(value: Any) -> bool:
-    """A name, and the time when the model was last used."""
-    name, used = value
-    # a far future would never be replaced or pruned; a day, because clocks differ
-    return isinstance(name, str) and _is_number(used) and used <= time.time() + DAY
-
-
-def _is_pace(value: Any) -> bool:
-    """Calls, and the seconds that they took."""
-    calls, seconds = value
-    return _is_number(calls) and _is_number(seconds)
-
-
-def _is_number(value: Any) -> bool:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and math.isfinite(value) and value >= 0
-
-
-def _is_response(value: bytes) -> bool:
-    text, *heads = json.loads(value[: value.index(b"\n")])
-    if not isinstance(text, str | None) or len(heads) != 3:
-        return False
-    if not all(head is None or _is_head(*head) for head in heads):
-        return False
-    response = unpack(value)
-    arrays = (response.logits, response.embedding, response.readout)
-    return all(array is None or np.isfinite(array).all() for array in arrays)
-
-
-def _is_head(dtype: Any, shape: Any) -> bool:
-    """True if this is how an array of plain numbers is described."""
-    sizes = isinstance(shape, list) and all(
-        type(size) is int and size >= 0 for size in shape
-    )
-    return sizes and isinstance(dtype, str) and _NUMBERS.fullmatch(dtype) is not None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cuescope.report.bars import Axis, axis, bar, figure, p_value
+from cuescope.report.figures import figure, p_value, with_ends
 from cuescope.report.pictures import stored_picture
 from cuescope.report.screen import (
     STATUS,
@@ -33,12 +33,12 @@ from cuescope_core.conclusions import (
     Score,
 )
 from cuescope_core.errors import BadDataError
-from cuescope_core.next_commands import typed
+from cuescope_core.next_commands import Typed
 from cuescope_core.printable import printable
 from cuescope_core.runs import exhibit_key, picture_key
 
-MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
-# of them with frames and bars inside: a page stays below some megabytes
+MAX_CARDS = 200
+# of them with frames inside: a page stays below some megabytes
 MAX_SHEETS = 24
 MAX_TILES = 12  # as many as a run keeps: see runs.py
 # told in full, with their contrasts; the others are marked in the list
@@ -58,8 +58,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     or unreadable are shown as absent. The first `MAX_CARDS` features get a card; `run` is the
     folder of the run, for the commands that go on from here.
     """
-    axes = _axes(report)
-    cards = _cards(report, pictures, axes)
+    cards = _cards(report, pictures)
     by_key = {card["feature"]: card for card in cards}
     cues = report.found or report.cues
     told = [
@@ -73,13 +72,12 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         report=report,
         asked=report.provenance,
         headline=headline,
-        axis=axes[headline.name] if headline else None,
         cues=cues,
         first=None if cues else _first_told(report, pictures),
         told=told,
         commands=next_commands(report, run, "cuescope"),
         steps=next_steps(report, run),
-        again=typed(report.provenance.command).again(),
+        again=Typed(report.provenance.command).again(),
         cards=cards,
         features=len({score.feature for score in report.headlines}),
         pairs=len(report.headlines),
@@ -153,11 +151,7 @@ def _row(row: Row) -> Drawn:
     }
 
 
-def _cards(
-    report: Report,
-    pictures: Mapping[str, bytes],
-    axes: Mapping[str, Axis],
-) -> list[Drawn]:
+def _cards(report: Report, pictures: Mapping[str, bytes]) -> list[Drawn]:
     """A feature a card, in the order of its first headline: labels, frames, checks, contrasts."""
     features = {feature.key: feature for feature in report.features}
     by_feature: dict[str, list[Score]] = defaultdict(list)
@@ -187,9 +181,8 @@ def _cards(
                 "doubt": all(score.doubt for score in passing) and bool(passing),
                 "name": names[key],
                 "key": key if key != names[key] else None,
-                "bar": bar(best, axes[best.metric]),
-                "labels": [_label_rows(report, score, axes) for score in scores],
-                "drawn": rank <= MAX_SHEETS,
+                "number": _number(best),
+                "labels": [_label_rows(report, score) for score in scores],
                 "tiles": tiles,
                 "pictured": any(tile["source"] for tile in tiles),
                 "unseen": len(occurrences) - len(tiles),
@@ -199,7 +192,7 @@ def _cards(
     return cards
 
 
-def _label_rows(report: Report, headline: Score, axes: Mapping[str, Axis]) -> Drawn:
+def _label_rows(report: Report, headline: Score) -> Drawn:
     """Every metric of the feature for this label, or for no label in particular."""
     scores: dict[tuple[str, str | None], Score] = {}
     for score in report.scores:
@@ -214,8 +207,7 @@ def _label_rows(report: Report, headline: Score, axes: Mapping[str, Axis]) -> Dr
             rows.append(
                 {
                     "metric": metric,
-                    "axis": axes[metric.name],
-                    "bar": bar(by_label, axes[metric.name]),
+                    "number": _number(by_label),
                     "n": by_label.n,
                     "p": p_value(by_label.p_value),
                     "q": p_value(by_label.q_value),
@@ -335,13 +327,12 @@ def _sentence(report: Report, score: Score) -> Drawn:
     }
 
 
-def _axes(report: Report) -> dict[str, Axis]:
-    """One axis a metric, so that bars of different features compare."""
-    values: dict[str, list[float]] = {metric.name: [] for metric in report.metrics}
-    for score in report.scores:
-        figures = (score.value, score.low, score.high)
-        values[score.metric] += [value for value in figures if value is not None]
-    return {name: axis(of_metric) for name, of_metric in values.items()}
+def _number(score: Score) -> Drawn:
+    """The words of a score and its interval."""
+    if score.value is None or score.low is None or score.high is None:
+        return {"text": figure(score.value), "interval": None}
+    value, low, high = with_ends(score.value, score.low, score.high)
+    return {"text": value, "interval": f"{low} to {high}"}
 
 
 def duration(seconds: float) -> str:

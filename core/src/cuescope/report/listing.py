@@ -132,11 +132,8 @@ def _names(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _claims(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Name and claim of each cue that passes the method's rule; schema 1 has no claims."""
+    """Name and claim of each cue that passes the method's rule."""
     names = {key: name.upper() for key, name in _names(report).items()}
-    if report["schema_version"] == 1:
-        found = (cue.feature for cue in _cues(report) if cue.is_finding)
-        return [(names[feature], names[feature]) for feature in dict.fromkeys(found)]
     cues = [(names[cue["feature"]], str(cue["claim"])) for cue in _found(report)]
     return [(name, claim.replace("{feature}", name)) for name, claim in cues]
 
@@ -150,8 +147,8 @@ def _verdict(claims: Sequence[tuple[str, str]]) -> str | None:
 
 
 def _found(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The cues that pass the method's rule; reports of schema 1 have none."""
-    for cue in report.get("cues", ()):
+    """The cues that pass the method's rule."""
+    for cue in report["cues"]:
         if cue["status"] == "not used" or any(row["passes"] for row in cue["rows"]):
             yield cue
 

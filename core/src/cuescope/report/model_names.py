@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,8 +21,6 @@ DAY = 86400.0
 LAST = 1e11  # seconds: a later time is no date
 TOGETHER = 500  # rows of a transaction
 BYTES_TOGETHER = 2**26  # and what they hold
-# of the keys, so that a part fits into memory
-_PARTS = [f"{number:02x}" for number in range(256)]
 
 
 def _in_parts(rows: Iterable[tuple[str, bytes]]) -> Iterator[dict[str, bytes]]:
@@ -56,21 +55,11 @@ class AnyCache(CacheFile):
         here = 0
         for part in _in_parts(rows):
             own = self.read(part)
-            here += sum(map(self.is_counted, own))
-            taken += sum(map(self.is_counted, part.keys() - own.keys()))
-            for key, value in own.items():
-                if not self.is_later(key, part[key], value):
-                    del part[key]
-            self.write(part)
+            here += len(own)
+            new = {key: value for key, value in part.items() if key not in own}
+            taken += len(new)
+            self.write(new)
         return taken, here
-
-    def is_counted(self, key: str) -> bool:
-        """True if a row is one of those that a person counts."""
-        return True
-
-    def is_later(self, key: str, value: bytes, own: bytes) -> bool:
-        """True if a value takes the place of the one that is here."""
-        return False
 
     def shrink(self) -> None:
         """Give the room of what was deleted back to the disk."""
@@ -108,17 +97,6 @@ class KeptAnswers(AnyCache, ResponseCache):
 
     migrations: ClassVar = ResponseCache.migrations
 
-    def is_counted(self, key: str) -> bool:
-        """An answer; names and paces of models are rows too."""
-        return " " not in key
-
-    def is_later(self, key: str, value: bytes, own: bytes) -> bool:
-        """A model's name stands with the later of the days on which it was used."""
-        if not key.startswith("model "):
-            return False
-        newer, older = read_model(value), read_model(own)
-        return newer is not None and (older is None or newer[1] > older[1])
-
     def models(self) -> list[KeptModel]:
         """Each model with answers here, the largest first."""
         names: dict[str, tuple[str, float]] = {}
@@ -143,21 +121,43 @@ class KeptAnswers(AnyCache, ResponseCache):
         """Delete the answers of a model."""
 
         def delete(connection: Connection) -> None:
-            # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
-            mark = model.mark
-            spans = [(f"{mark}-", f"{mark}."), (f"model {mark}", f"model {mark}~")]
-            spans.append((f"pace {mark}", f"pace {mark}~"))
-            for span in spans:
+            for span in _spans(model):
                 connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
 
         self._transact(delete)
 
-    def parts(self, model: KeptModel) -> Iterator[dict[str, bytes]]:
-        """The rows of a model, some at a time."""
-        for kind in ("model", "pace"):
-            yield self.scan(f"{kind} {model.mark}")
-        for part in _PARTS:
-            yield self.scan(f"{model.mark}-{part}")
+    def copy(self, models: Iterable[KeptModel], file: Path) -> None:
+        """Write the rows of some models into a new file."""
+        KeptAnswers(file).close()
+
+        def insert(connection: Connection) -> None:
+            connection.execute("ATTACH DATABASE ? AS other", [str(file)])
+            for model in models:
+                for span in _spans(model):
+                    connection.execute(
+                        "INSERT INTO other.rows SELECT * FROM rows WHERE key >= ? AND key < ?",
+                        span,
+                    )
+            connection.commit()
+            connection.execute("DETACH DATABASE other")
+
+        with self._lock:
+            insert(self._connection)
+        # else the newest rows may lie in a log beside the file
+        copy = KeptAnswers(file)
+        copy.shrink()
+        copy.close()
+
+
+def _spans(model: KeptModel) -> list[tuple[str, str]]:
+    """The keys of a model's rows, from and to."""
+    # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
+    mark = model.mark
+    spans = [(f"{mark}-", f"{mark}.")]
+    return [
+        *spans,
+        *((f"{kind} {mark}", f"{kind} {mark}~") for kind in ("model", "pace")),
+    ]
 
 
 def read_model(value: bytes) -> tuple[str, float] | None:

@@ -57,40 +57,6 @@
     dialog.addEventListener("close", () => views[position].focus());
   }
 
-  const search = find("search");
-  if (search) {
-    const list = document.querySelector(".cards");
-    const rows = [...list.children].map((item, rank) => ({
-      item, rank,
-      n: Number(item.firstElementChild.dataset.n),
-      name: item.querySelector(".name").textContent,
-      words: item.querySelector("h3").textContent.toLowerCase(),
-      finding: item.firstElementChild.classList.contains("finding"),
-    }));
-    const orders = {
-      rank: (a, b) => a.rank - b.rank,
-      name: (a, b) => a.name.localeCompare(b.name),
-      n: (a, b) => b.n - a.n || a.rank - b.rank,
-    };
-    const filter = () => {
-      const wanted = search.value.trim().toLowerCase();
-      let shown = 0;
-      rows.forEach((row) => {
-        const fits = row.words.includes(wanted) && (row.finding || !find("only").checked);
-        row.item.hidden = !fits;
-        shown += fits;
-      });
-      find("matching").textContent = `${shown} of ${rows.length}`;
-    };
-    search.addEventListener("input", filter);
-    find("only").addEventListener("change", filter);
-    find("sort").addEventListener("change", (event) => {
-      list.append(...rows.toSorted(orders[event.target.value]).map((row) => row.item));
-    });
-    document.querySelector(".filter").hidden = false;
-    filter();
-  }
-
   const copy = find("copy");
   if (copy) {  // a page of a stranger's run shows no command
     const command = find("command");

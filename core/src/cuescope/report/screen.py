@@ -10,7 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from cuescope.report.bars import short_p_value
+from cuescope.report.figures import short_p_value
 from cuescope.report.steps import copyable, next_commands, tests_a_run
 from cuescope_core.amounts import count_of
 from cuescope_core.conclusions import Evidence, Finding, Report, Row, Score, cues_of

@@ -5,13 +5,7 @@ import shlex
 
 from cuescope_core.amounts import count_of
 from cuescope_core.conclusions import OWN_STEP, Report
-from cuescope_core.next_commands import (
-    PythonCall,
-    Typed,
-    command_words,
-    data_words,
-    typed,
-)
+from cuescope_core.next_commands import Typed, command_words, data_words
 
 Step = tuple[str, str | None]
 HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
@@ -26,15 +20,20 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         return [("This run is untrusted: it says nothing of what to type next.", None)]
     # it knows what is next
     if tests_a_run(report):
-        return _after_a_test(report, run)
+        return _own_steps(report, run)
     if not any(score.value is not None for score in report.headlines):
         return _after_nothing(asked.method.spec)
-    following = typed(asked.command)
+    following = Typed(asked.command)
     steps = _after_what_was_found(report, run, following)
     # else the command would have two seeds
     if asked.seed == 0:
-        steps.append(("See that another seed says the same:", following.again(seed=1)))
+        steps += _step("Repeat with another seed:", following.again(seed=1))
     return steps
+
+
+def _step(words: str, command: str | None) -> list[Step]:
+    """A step, none where nothing is to be typed."""
+    return [] if command is None else [(words, command)]
 
 
 def copyable(command: str, width: int) -> list[str]:
@@ -94,20 +93,6 @@ def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str
     ]
 
 
-def _after_a_test(report: Report, run: str) -> list[Step]:
-    own = _own_steps(report, run)
-    # the method may know the command
-    if any(step and "--seed " in step for _, step in own):
-        return own
-    in_python = isinstance(typed(report.provenance.command), PythonCall)
-    way = (
-        "call what you called again, with seed=1 and another out."
-        if in_python
-        else "type the command that you typed again, with --seed 1 and another --out."
-    )
-    return [*own, (f"See that another seed says the same: {way}", None)]
-
-
 def _after_nothing(method: str) -> list[Step]:
     """Where no candidate could be tested."""
     words = "Nothing could be tested. The notes under the settings say what is missing."
@@ -133,15 +118,15 @@ def _after_what_was_found(report: Report, run: str, following: Typed) -> list[St
         return [*of_samples, *_beside_another(words, run, following)]
     more = "More samples find smaller effects: leave --limit out, or add data."
     plan = "See which effects would have been found with this data:"
-    return [(plan, following.plan()), (more, None)]
+    return [*_step(plan, following.plan()), (more, None)]
 
 
 def _beside_another(words: str, run: str, following: Typed) -> list[Step]:
+    command = following.of_other_model()
+    if command is None:
+        return []
     compare = f"cuescope compare {shlex.quote(run)} OTHER_RUN"
-    return [
-        (words, following.of_other_model()),
-        ("and set the two side by side:", compare),
-    ]
+    return [(words, command), ("and set the two side by side:", compare)]
 
 
 def _with_samples(report: Report, run: str, following: Typed) -> list[Step]:

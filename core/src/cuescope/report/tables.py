@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cuescope.report.bars import short_p_value
+from cuescope.report.figures import short_p_value
 from cuescope.report.words import Words
 from cuescope_core.conclusions import Cell, Table
 from cuescope_core.printable import one_line

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from cuescope.report.bars import FINE, figure, short_p_value, with_ends
+from cuescope.report.figures import FINE, figure, short_p_value, with_ends
 from cuescope.report.screen import check_words, screen
 from cuescope.report.steps import Step, copyable, next_steps
 from cuescope.report.tables import render_table
@@ -15,19 +15,15 @@ from cuescope.report.words import Words
 from cuescope_core.amounts import by_condition, count_of
 from cuescope_core.conclusions import (
     OWN_STEP,
-    Contrast,
     Cost,
     Evidence,
-    Exhibit,
     Metric,
     Report,
     Score,
     short_name,
 )
-from cuescope_core.next_commands import typed
+from cuescope_core.next_commands import Typed
 
-MAX_ROWS = 10
-MAX_STATEMENTS = 3
 NARROW = 72  # columns of a screen on which the headline alone has its column
 LONGEST_WORD = 14  # of a name; longer ones are broken
 SIZEABLE = 0.1  # a figure beside which thousandths say nothing
@@ -41,7 +37,7 @@ def show(
     program: str = "cuescope",
     detail: int = 0,
 ) -> None:
-    """Print the first screen of a report; with `detail` 1 its figures and checks, with 2 all of it.
+    """Print the first screen of a report; with `detail` all that stands behind it.
 
     `run` is the folder of the run, for the commands that go on from here; `program` is what they
     must begin with to work as they stand.
@@ -52,7 +48,7 @@ def show(
     if not detail:
         return
     console.print()
-    for head, body in _sections(report, console.width, everything=detail > 1):
+    for head, body in _sections(report, console.width):
         _print_head(head, console)
         # a wide table needs the width
         indent = 0 if isinstance(body, Table) and body.box else 2
@@ -60,30 +56,25 @@ def show(
     _print_steps("Next", next_steps(report, run), console, program)
     # of a stranger's run no command is shown
     if report.provenance.command:
-        again = typed(report.provenance.command).again()
+        again = Typed(report.provenance.command).again()
         _print_steps("Run it again", [("", again)], console, program)
     console.print(Words(f"report {report.hash}", "dim"))
 
 
-def _sections(
-    report: Report, width: int, *, everything: bool
-) -> Iterator[tuple[str, RenderableType]]:
+def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]]:
     """The parts of a report with their heads, in the order in which they are read."""
     if report.told:
-        yield "In words", _finding(report, everything=everything)
-    if everything:
-        # a table of figures persuades nobody who has not run the model (docs/adr/0016)
-        for contrast in report.contrasts:
-            yield _contrast_title(report, contrast), _contrast(contrast)
-        if report.portraits:
-            yield "What is seen there", _portraits(report)
-    rows = len(report.headlines) if everything else MAX_ROWS
-    yield _ranking_title(report, rows), _ranking(report, width, rows)
+        yield "In words", _finding(report)
+    if report.portraits:
+        yield "What is seen there", _portraits(report)
+    count = len(report.headlines)
+    yield (
+        f"Ranked cues ({count}; starred: findings, ?: in doubt)",
+        _ranking(report, width),
+    )
     for table in report.tables:
         yield table.title, render_table(table)
-    yield "Checks", _checks(report.evidence, everything=everything)
-    if everything:
-        yield "How to read the table", _legend(report)
+    yield "Checks", _checks(report.evidence)
     yield "Looked at", _facts(report)
     yield "Cost", Words(_cost(report.cost))
 
@@ -121,34 +112,14 @@ def _lines_of(step: str, program: str, width: int) -> list[str]:
     return copyable(f"{program} {step.removeprefix('cuescope ')}", width)
 
 
-def _finding(report: Report, *, everything: bool) -> RenderableType:
+def _finding(report: Report) -> RenderableType:
     """Print the sentences, and how often the model is right."""
     # Text: rich would read [brackets] as markup
     lines = list(map(Words, report.statements))
-    more = 0 if everything else len(lines) - MAX_STATEMENTS
-    if more > 0:
-        lines[MAX_STATEMENTS:] = [Words(f"and {more} more: -vv", "dim")]
     if report.accuracy is not None:
         words = report.accuracy.words(report.provenance.samples)
         lines.append(Words(words, "dim"))
     return Group(*lines)
-
-
-def _contrast_title(report: Report, contrast: Contrast) -> str:
-    title = f"What the model says: {report.names[contrast.feature]}"
-    if contrast.shows_its_label_only:
-        title += f", samples of '{contrast.label}'"
-    return title
-
-
-def _contrast(contrast: Contrast) -> RenderableType:
-    """Both sides, a sample a line."""
-    table = Table.grid(padding=(0, 2))
-    for side in contrast.sides:
-        table.add_row(Words(side.title, "bold"))
-        for exhibit in side.exhibits:
-            table.add_row(Words(_exhibit(exhibit)))
-    return Group(table, Words(contrast.rule, "dim"))
 
 
 def _portraits(report: Report) -> RenderableType:
@@ -170,21 +141,6 @@ def _portraits(report: Report) -> RenderableType:
             Words(guess + portrait.sentence),
         )
     return table
-
-
-def _exhibit(exhibit: Exhibit) -> str:
-    # in capitals: a pipe shows no colours
-    mark = {True: "right: ", False: "WRONG: ", None: ""}[exhibit.correct]
-    words = f"  {mark}{exhibit.occurrence.sample}"
-    if exhibit.prediction is not None:
-        words += f" - model says '{exhibit.prediction}'"
-        if exhibit.probability is not None:
-            words += f" {figure(exhibit.probability)}"
-    if exhibit.label is not None and not exhibit.correct:
-        words += f", right is '{exhibit.label}'"
-    if exhibit.words:
-        words += f"; {exhibit.words}"
-    return words
 
 
 def _facts(report: Report) -> Table:
@@ -210,19 +166,14 @@ def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def _ranking_title(report: Report, most: int) -> str:
-    rows = len(report.headlines)
-    return f"Ranked cues (first {most} of {rows})" if rows > most else "Ranked cues"
-
-
-def _ranking(report: Report, width: int, most: int) -> RenderableType:
+def _ranking(report: Report, width: int) -> RenderableType:
     if not report.scores:
         return Words("nothing to rank")
     # of a narrow screen the headline has all
     metrics = report.metrics if width >= NARROW else report.metrics[:1]
     # the room between columns goes first, then the intervals
     for gap, with_intervals in ((1, True), (0, True), (1, False), (0, False)):
-        table = _table(report, metrics, most, gap=gap, with_intervals=with_intervals)
+        table = _table(report, metrics, gap=gap, with_intervals=with_intervals)
         spare = (
             width - 1 - sum((column.width or 0) + gap + 1 for column in table.columns)
         )
@@ -241,12 +192,11 @@ def _ranking(report: Report, width: int, most: int) -> RenderableType:
 def _table(
     report: Report,
     metrics: Sequence[Metric],
-    most: int,
     *,
     gap: int,
     with_intervals: bool,
 ) -> Table:
-    """The first rows; each column is as wide as what must not be broken, and not wider."""
+    """The rows; each column is as wide as what must not be broken, and not wider."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     table.add_column("", width=1)  # a sign that survives a pipe
     table.add_column("cue", overflow="fold")
@@ -264,7 +214,7 @@ def _table(
     for score in report.scores:
         size = abs(score.value or 0.0)
         largest[score.metric] = max(size, largest.get(score.metric, 0.0))
-    for headline in report.headlines[:most]:
+    for headline in report.headlines:
         row = [
             by_row.get((headline.feature, headline.label, metric.name))
             for metric in metrics
@@ -314,31 +264,17 @@ def _value(
     return f"{value}\n{low} to {high}"
 
 
-def _checks(evidence: Iterable[Evidence], *, everything: bool) -> RenderableType:
-    """A line each, with its text where `everything` is shown, or where it did not pass."""
+def _checks(evidence: Iterable[Evidence]) -> RenderableType:
+    """A line each."""
     table = Table.grid(padding=(0, 2))
     for check in evidence:
         verdict = check_words(check)
-        detail = check.detail if everything or verdict != "passed" else ""
         table.add_row(
-            Words(verdict, VERDICT_STYLE[verdict]), Words(check.check), Words(detail)
+            Words(verdict, VERDICT_STYLE[verdict]),
+            Words(check.check),
+            Words(check.detail),
         )
     return table if table.row_count else Words("none was made")
-
-
-def _legend(report: Report) -> RenderableType:
-    rows = [(metric.title, metric.meaning) for metric in report.metrics]
-    marks = {score.mark for score in report.headlines}
-    if "*" in marks:
-        rows.insert(0, ("*", "a finding: it passes the rule of the method"))
-    if "?" in marks:
-        words = "it passes the rule, but is in doubt: its sentence says why"
-        rows.insert(0, ("?", words))
-    rows += [
-        ("n", "samples behind the figure"),
-        ("q", "p-value corrected for all that was tried"),
-    ]
-    return _grid(rows)
 
 
 def _cost(cost: Cost) -> str:

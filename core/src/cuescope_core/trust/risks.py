@@ -1,10 +1,11 @@
 """Marks on options: what the value of an option can make this computer do.
 
-A number, a flag or a fixed word can name nothing; it has a mark only where it opens a guard. A
-whole number may ask for work without an end: it has a limit by itself.
-Every other option has a mark, `Annotated[str, Words()]`, or holds paths alone: mark enough.
-A value that arrives for an option without a mark is refused: a new plugin cannot forget it. So is
-one for an option that is marked as words and can hold anything else.
+There are three: `Words` name nothing, `NamesFile` names what is read, which has to lie in the
+sender's own folder, and `NeedsAllow` is for all else. A number, a flag or a fixed word can name
+nothing; a number has a limit by itself. Every other option has a mark, `Annotated[str, Words()]`,
+or holds paths alone: mark enough. A value that arrives for an option without a mark is refused: a
+new plugin cannot forget it. So is one for an option that is marked as words and can hold anything
+else.
 """
 
 import re
@@ -120,57 +121,17 @@ class NeedsAllow(Risk):
 
 
 @dataclass(frozen=True)
-class NamesPart(Risk):
-    """A part of the data, such as a split; it may be the name of a folder in it."""
+class NamesFile(Risk):
+    """A file or folder that is read.
 
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where it is a path that leads elsewhere."""
-        for text in _texts(value):
-            # both separators: a plain name here may be a path on Windows
-            parts = re.split(r"[/\\\\]", text)
-            if (
-                # a colon is of a drive or an address; no file name holds a null
-                ".." in parts
-                or text[:1] in tuple("/\\\\~")
-                or ":" in text
-                or "\0" in text
-            ):
-                return Refusal(text, text, "it leads out of the data, and is read")
-        return None
-
-
-@dataclass(frozen=True)
-class NamesPlugin(Risk):
-    """A SPEC of another plugin, or its options: they are looked at when that plugin is built.
-
-    With `or_file` it may be a folder in place of one.
+    With `or_words` a text that is no path and names nothing here is words, and with `or_hub` the id
+    of a repository of the hub, from which weights or data are fetched. `from_here` is whether a
+    path in it is from the working folder.
     """
 
-    or_file: bool = False
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Refuse a folder alone: `Context.resolve` asks the source about a plugin that is named."""
-        files = NamesFile(or_words=True)
-        return files.refusal(name, value, source, options) if self.or_file else None
-
-
-@dataclass(frozen=True)
-class NamesFile(Risk):
-    """A file or folder; with `or_words` the text is only taken for one where there is one."""
-
     or_words: bool = False
+    or_hub: bool = False
+    from_here: bool = True
 
     def refusal(
         self,
@@ -181,46 +142,17 @@ class NamesFile(Risk):
     ) -> Refusal | None:
         """Where it does not lie in the source's own folder."""
         for text in _texts(value):
-            if self.or_words and not _exists(text):
-                continue
-            # as a path an address lies in the working folder, but a library would fetch it
-            if "://" in text or not source.may_read(text):
-                return Refusal(text, text, f"it is not in {source.folder}, and is read")
-        return None
-
-
-@dataclass(frozen=True)
-class NamesRepository(Risk):
-    """Weights or data: a folder, or else an id of the hub, from which they are fetched.
-
-    `words` name neither.
-    """
-
-    words: tuple[str, ...] = ()
-
-    def refusal(
-        self,
-        name: str,
-        value: Any,
-        source: Sender,
-        options: Any,
-    ) -> Refusal | None:
-        """Where it is no file of the source's own folder."""
-        for text in _texts(value):
-            if text in self.words:
-                continue
-            # an ARG may be written A:B, and either side be a path
-            parts = (text, text.rpartition(":")[0], text.partition(":")[2])
-            # what is spelled as a path is one, there or not: it must not pass for a hub id
-            paths = [
-                part for part in parts if part and (_exists(part) or part[0] in "/.~\\")
-            ]
-            outside = [path for path in paths if not source.may_read(path)]
-            if outside:
-                return Refusal(
-                    text, outside[0], f"it is not in {source.folder}, and is read"
-                )
-            if not paths and not {HUB, text} & source.allowed:
+            paths = [text]
+            if self.or_words or self.or_hub:
+                # an ARG may be written A:B, and either side be a path
+                parts = (text, text.rpartition(":")[0], text.partition(":")[2])
+                paths = [part for part in parts if part and _is_path(part)]
+            for path in paths:
+                # as a path an address lies in the working folder, but a library would fetch it
+                if "://" in path or not source.may_read(path):
+                    why = f"it is not in {source.folder}, and is read"
+                    return Refusal(text, path, why)
+            if self.or_hub and not paths and not {HUB, text} & source.allowed:
                 return Refusal(text, HUB, "it is fetched from the hub, with your token")
         return None
 
@@ -276,9 +208,11 @@ class Names:
     """Mark of the text of an option by what it names: `Annotated[str, Names.file()]`."""
 
     file = NamesFile
-    part = NamesPart
-    plugin = NamesPlugin
-    repository = NamesRepository
+    repository = partial(NamesFile, or_hub=True)
+    # of the data, such as a split; it may be the name of a folder in it
+    part = partial(NamesFile, or_words=True, from_here=False)
+    # a SPEC of another plugin, or its options: they are looked at again when it is built
+    plugin = partial(NamesFile, or_words=True, from_here=False)
     # `ray:4` names no host: it is four workers of this machine
     host: Callable[[], NeedsAllow] = partial(
         NeedsAllow, "requests, and what they carry, go there", harmless=r"\d+"
@@ -352,9 +286,14 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _exists(text: str) -> bool:
+def _is_path(text: str) -> bool:
+    """True if a text is spelled as a path or an address, or names something here."""
+    # both separators: a plain name here may be a path on Windows
+    if text[0] in "/.~\\" or "://" in text or ".." in re.split(r"[/\\]", text):
+        return True
     try:
         # expanded, as a plugin may do
         return Path(text).expanduser().exists()
-    except (OSError, ValueError, RuntimeError):  # too long, a null in it, no such user
-        return False
+    except (OSError, ValueError, RuntimeError):
+        # too long, a null in it, no such user: nothing to be trusted
+        return "\0" in text

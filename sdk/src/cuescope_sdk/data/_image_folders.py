@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from cuescope_core.trust.risks import Names, NamesPart, Words
+from cuescope_core.trust.risks import Names, Words
 from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._layouts import Layout, first_place
@@ -158,7 +158,9 @@ class ImageFolderOptions(Options):
         description="the folder of the data set, as its authors lay it out"
     )
     # it may name a folder of the data, and must not lead out of it (docs/adr/0021)
-    split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
+    split: Annotated[str, Names.part()] = Field(
+        "val", description="which split to show"
+    )
     classes: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="only these classes: NAME,NAME; other images are never opened"
     )

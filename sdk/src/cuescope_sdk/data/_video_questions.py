@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_core.trust.risks import NamesPart
+from cuescope_core.trust.risks import Names
 from cuescope_sdk import Context, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
@@ -227,7 +227,7 @@ class VideoQuestionOptions(Options):
         description="the folder of the videos, also in folders below; default PATH",
     )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each video")
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "test", description="which split to show"
     )
     max_missing: float = Field(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from cuescope_core.trust.risks import NamesRepository, RunsCode, Words
+from cuescope_core.trust.risks import Names, RunsCode, Words
 from cuescope_core.types import Options
 
 SLOT = "{question}"
@@ -19,7 +19,7 @@ def _require_slot(prompt: str) -> str:
 PromptWords = Annotated[str, Words()]
 # text in which {question} stands for the question
 QuestionPrompt = Annotated[PromptWords, AfterValidator(_require_slot)]
-RepositoryName = Annotated[str, NamesRepository()]
+RepositoryName = Annotated[str, Names.repository()]
 
 
 class StockOptions(Options):
@@ -30,7 +30,7 @@ class StockOptions(Options):
     model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id"
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
     # opened for one command, it is closed in the next one (docs/adr/0021)

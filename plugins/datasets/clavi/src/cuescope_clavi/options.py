@@ -14,7 +14,7 @@ class ClaviOptions(Options):
 
     argument: ClassVar[str | None] = "source"
 
-    source: Annotated[str, Names.plugin(or_file=True)] = Field(
+    source: Annotated[str, Names.file(or_words=True)] = Field(
         description="a Charades folder (annotation and videos), or else a data set NAME[:ARG] "
         "whose samples have timed actions, such as moving-shapes"
     )

@@ -67,11 +67,6 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
         # findings were left out as no cues: by name they can be tested all the same
         if NO_CUE in audit.notes:
             step = ALONE
-    # of other options the command would lose some
-    if results.rows and audit.options.model_fields_set == {"run"}:
-        other_seed = options.tested.other_seed_step
-        if other_seed is not None:
-            step += f" See that another seed says the same: {other_seed}."
     audit.note("next step", step)
     if results.rows:
         audit.note("result", result(results))

@@ -18,7 +18,6 @@ class TrainingOptions(Options):
     """What to train on; the part after `NAME:` is `data`."""
 
     argument: ClassVar[str | None] = "data"
-    trained_on: ClassVar[str | None] = "data"
 
     data: Annotated[str | None, Names.plugin()] = Field(
         None,

@@ -11,7 +11,7 @@ from cuescope.application import (
     Runner,
     bench_page,
     is_made_here,
-    write_page,
+    write_atomically,
 )
 from cuescope_commands.comparing._consensus import consensus_tables
 from cuescope_commands.comparing._pairs import Pairs
@@ -71,7 +71,7 @@ def compare(
         # the page says by which words it was made
         flag = ["--consensus"] if consensus else []
         line = shlex.join(["cuescope", "compare", *flag, *map(str, runs)])
-        write_page(html, bench_page.render("comparison of runs", items, line))
+        write_atomically(html, bench_page.render("comparison of runs", items, line))
     return Comparison(tables=tuple(item for item in items if isinstance(item, Table)))
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from cuescope.application import Plan, Runner, SeenKeys
+from cuescope.application import Plan, Runner
 from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
 from cuescope_sdk import Context, Request
@@ -31,7 +31,7 @@ def plans_of(work: Investigation) -> dict[str, Plan]:
 
     What the test asks is known when all methods have run.
     """
-    counted = SeenKeys()
+    counted = set[str]()
     plans = {}
     for name, request in work.requests.items():
         runner = work.of_method(name)

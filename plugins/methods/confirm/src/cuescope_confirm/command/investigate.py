@@ -115,8 +115,6 @@ def investigate(
             show_plan(result, as_json=output.as_json)
             return
         show_result(result, output)
-        if not output.as_json and runner.total.audits > 1:
-            runner.context.announce(runner.total.words)
 
 
 def show_plan(planned: InvestigationPlan, *, as_json: bool) -> None:
