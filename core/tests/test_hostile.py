@@ -209,29 +209,12 @@ def test_what_a_tool_builds_is_held_to_the_same(
         context.build("model", "colour", {"key_env": "SECRET"})
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "a: &a [1,1,1,1,1,1,1,1,1]\n"
-            + "\n".join(
-                f"{name}: &{name} [{', '.join(['*' + before] * 9)}]"
-                for before, name in zip("abcdefgh", "bcdefghi", strict=True)
-            ),
-            "aliases",
-        ),
-        ("&a [*a]", "holds itself"),
-        ("[" * 5000, "nested too deeply"),
-    ],
-)
-def test_yaml_that_grows_is_refused(text: str, expected: str) -> None:
-    with pytest.raises(yaml.YAMLError, match=expected):
-        load_yaml(text)
-    assert load_yaml("a: &x [1, 2]\nb: *x\nc: {<<: {d: 1}}") == {
-        "a": [1, 2],
-        "b": [1, 2],
-        "c": {"d": 1},
-    }
+def test_yaml_with_aliases_is_refused() -> None:
+    """A few lines of them stand for any number of values."""
+    for text in ("a: &x [1, 2]\nb: *x", "&a [*a]"):
+        with pytest.raises(yaml.YAMLError, match="write their values out"):
+            load_yaml(text)
+    assert load_yaml("c: {<<: {d: 1}}") == {"c": {"d": 1}}
 
 
 MANY = "more than 100,000 values"

@@ -1,15 +1,13 @@
-"""YAML from strangers: values alone, and no more of them than the text lets expect."""
+"""YAML from strangers: values alone, each written out."""
 
 from typing import Any
 
 import yaml
 
 MAX_BYTES = 4_000_000  # PyYAML reads a megabyte of plain text in a quarter of a second
-MAX_VALUES = 100_000  # after aliases are followed
-MAX_DEPTH = 100  # lists in lists: Python's own limit is met in the middle of anything
+MAX_VALUES = 100_000
 MAX_NUMBER = 1_000  # characters: the time of reading a number grows with their square
 MAX_MESSAGE = 500  # characters: a message quotes the file
-TOO_DEEP = "it is nested too deeply, or an alias (*name) holds itself"
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
@@ -38,20 +36,17 @@ class NoYAML(yaml.MarkedYAMLError):
 
 
 class _Loader(yaml.SafeLoader):  # safe: a file must not run code
-    """Stops at the first value that is too many, before it has read them all."""
+    """Takes no aliases, by which a few lines stand for any number of values."""
 
     values = 0
-    depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it has aliases (*name): write their values out")
         self.values += 1
         if self.values > MAX_VALUES:
             raise yaml.YAMLError(f"it holds more than {MAX_VALUES:,} values")
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise yaml.YAMLError(TOO_DEEP)
         node: yaml.Node | None = super().compose_node(parent, index)
-        self.depth -= 1
         digits = len(node.value) if node is not None and node.tag in NUMBERS else 0
         if digits > MAX_NUMBER:
             raise yaml.YAMLError(f"it holds a number of {digits:,} digits")
@@ -61,20 +56,14 @@ class _Loader(yaml.SafeLoader):  # safe: a file must not run code
 def load_yaml(content: str | bytes) -> Any:
     """The one document of a text; raises yaml.YAMLError for all that cannot be read in a moment.
 
-    That is a text of more than 4 MB or 100,000 values, one nested deeply, or aliases that multiply.
+    That is a text of more than 4 MB or 100,000 values, one nested deeply, or one with aliases.
     """
     if len(content) > MAX_BYTES:
         raise yaml.YAMLError(f"it is larger than {MAX_BYTES // 10**6} MB")
     try:
-        loader = _Loader(content)
-        node = loader.get_single_node()
-        if node is None:
-            return None
-        if _values(node, {}) > MAX_VALUES:
-            raise yaml.YAMLError(
-                f"aliases (*name) make more than {MAX_VALUES:,} values of it"
-            )
-        return loader.construct_document(node)
+        return _Loader(content).get_single_data()
+    except RecursionError as error:
+        raise yaml.YAMLError("it is nested too deeply") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = (error.problem or error.context or "")[:MAX_MESSAGE]
@@ -94,22 +83,3 @@ def load_yaml(content: str | bytes) -> Any:
         if len(str(error)) <= MAX_MESSAGE:
             raise
         raise yaml.YAMLError(f"{str(error)[:MAX_MESSAGE]} ...") from error
-
-
-def _values(node: yaml.Node, known: dict[int, int | None]) -> int:
-    """How many values a node stands for; an alias is the node itself, met again."""
-    if id(node) in known:
-        count = known[id(node)]
-        # it is being counted
-        if count is None:
-            raise yaml.YAMLError(TOO_DEEP)
-        return count
-    parts: list[yaml.Node] = []
-    if isinstance(node, yaml.SequenceNode):
-        parts = node.value
-    elif isinstance(node, yaml.MappingNode):
-        parts = [part for pair in node.value for part in pair]
-    known[id(node)] = None
-    count = 1 + sum(_values(part, known) for part in parts)
-    known[id(node)] = count
-    return count
