@@ -25,7 +25,6 @@ from cuescope_core.runs import RunFolder, load_report, require_undamaged, source
 from cuescope_core.store import ResponseCache
 from cuescope_core.trust.maker import require_key
 from cuescope_core.trust.paths import require_own_cache
-from cuescope_core.trust.source import ELSEWHERE
 from cuescope_core.types import Sample
 
 if TYPE_CHECKING:
@@ -171,6 +170,8 @@ class Runner:
             # without a seal it may be what anybody printed or wrote
             stored = load_report(file, sealed=True, cache=self.context.cache)
             if not source_of(file, self.context.cache).typed_before:
+                from cuescope_core.trust.source import ELSEWHERE
+
                 raise UserError(f"{file} is {ELSEWHERE}")
             # what tests its findings reads its answers
             require_undamaged(file.parent)

@@ -30,7 +30,6 @@ from cuescope_core.errors import (
 )
 from cuescope_core.registry import Entry, Registry, code_digest
 from cuescope_core.request import Request, Settings
-from cuescope_core.separate_embedder import with_eye
 from cuescope_core.spec import Spec
 from cuescope_core.types import Sample
 
@@ -146,7 +145,11 @@ class Choices:
 
     def seen(self, capabilities: Capabilities) -> Capabilities:
         """Capabilities of the model, with those of a separate embedder where there is one."""
-        return with_eye(capabilities) if EMBEDDER in self.tools else capabilities
+        if EMBEDDER not in self.tools:
+            return capabilities
+        from cuescope_core.separate_embedder import with_eye
+
+        return with_eye(capabilities)
 
 
 def _roles_of(methods: Sequence[Resolved]) -> dict[str, ToolRole]:
@@ -440,6 +443,8 @@ def check_capabilities(choices: Choices, registry: Registry) -> None:
         able = find_installed(
             lambda m: not missing_from(needs, m.capabilities), "model", registry
         )
+        from cuescope_core.separate_embedder import with_eye
+
         remedy = f"Installed models that have it: {', '.join(able) or 'none'}"
         if not missing_from(needs, with_eye(has)):
             eyes = ", ".join(find_tools(ROLES[EMBEDDER], registry))

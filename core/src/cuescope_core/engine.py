@@ -47,12 +47,6 @@ from cuescope_core.errors import PluginError, nearest, with_article
 from cuescope_core.registry import version_with_code
 from cuescope_core.request import Request
 from cuescope_core.respond import ModelRunner, check_of, model_name
-from cuescope_core.separate_embedder import (
-    EYE_PATCHES,
-    OutsideEye,
-    ToolAsModel,
-    with_eye,
-)
 from cuescope_core.store import ResponseCache
 from cuescope_core.types import Outcome, Trial
 
@@ -94,6 +88,8 @@ class Session:
         capabilities = parts.model.plugin.capabilities
         respond: Respond = self.respond
         if self.eye is not None:
+            from cuescope_core.separate_embedder import OutsideEye, with_eye
+
             eye = parts.tools[EMBEDDER].plugin
             capabilities = with_eye(capabilities, eye)
             respond = OutsideEye(self.respond, self.eye)
@@ -156,6 +152,8 @@ class Session:
         built = self.parts.tools.get(EMBEDDER)
         if built is None:
             return None
+        from cuescope_core.separate_embedder import ToolAsModel
+
         plugin = built.plugin
         eye: Any = plugin if hasattr(plugin, "respond") else ToolAsModel(plugin)
         return ModelRunner(
@@ -180,6 +178,8 @@ class Session:
     def _tell_eye(self) -> None:
         """Whose eye it was."""
         if self.eye is not None:
+            from cuescope_core.separate_embedder import EYE_PATCHES
+
             spec = self.parts.tools[EMBEDDER].spec
             has_patches = EYE_PATCHES in self.audit.capabilities.exposes
             patches = ", patches too" if has_patches else ""

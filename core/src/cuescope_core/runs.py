@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -18,7 +18,9 @@ from cuescope_core.digest import digest
 from cuescope_core.errors import UserError, nearest
 from cuescope_core.trust.maker import is_signed, sign
 from cuescope_core.trust.paths import inside, require_own_place
-from cuescope_core.trust.source import Source
+
+if TYPE_CHECKING:
+    from cuescope_core.trust.source import Source
 
 MOST_BYTES = 2**34  # of a file beside a report: a hundred million answers
 MOST_OF_STRANGERS = 2**28  # all of it is read before its digest is compared
@@ -222,11 +224,13 @@ def require_undamaged(run: Path) -> None:
             RunFolder(run).read(name)
 
 
-def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
+def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> "Source":
     """Where a stored run came from: who made it, and what a person lets it `allow`.
 
     `answers` is the cache folder. A run is made here where its seal is signed by this user.
     """
+    from cuescope_core.trust.source import Source
+
     # not `load_report`, which drops the seal
     report = _read_report(run)
     is_own = _is_own(report, answers)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.cli import completion
 from cuescope.cli.bundles import Asked, Output, spread
 from cuescope.cli.echo import echo_json
-from cuescope.cli.options import Observers, Pairs
+from cuescope.cli.options import Observers, Pairs, complete
 from cuescope.cli.program import program
 from cuescope_core.errors import UserError
 
@@ -29,7 +28,7 @@ def audit(
         typer.Argument(
             metavar="METHOD",
             help="Method, NAME[:ARG]. [default: all that fit]",
-            autocompletion=completion.complete_names("method"),
+            autocompletion=complete("names", "method"),
             show_default=False,
         ),
     ] = None,
@@ -47,7 +46,7 @@ def audit(
             "-O",
             metavar="KEY=VALUE",
             help="Option of the method.",
-            autocompletion=completion.complete_method_option,
+            autocompletion=complete("options", "method"),
         ),
     ] = None,
     verify_with: Annotated[

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from cuescope.cli.completion import complete_names
 from cuescope.cli.options import (
     Again,
     Device,
@@ -16,6 +15,7 @@ from cuescope.cli.options import (
     Quiet,
     Verbose,
     announce,
+    complete,
     verbosity,
 )
 from cuescope.cli.paths import page_file
@@ -34,7 +34,7 @@ def bench(
         typer.Argument(
             metavar="NAME",
             help="Bench plugin.",
-            autocompletion=complete_names("bench"),
+            autocompletion=complete("names", "bench"),
         ),
     ],
     seed: DrawSeed = 0,

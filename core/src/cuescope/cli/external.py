@@ -10,7 +10,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from cuescope.cli.grammar import read_dotted_options
 from cuescope.cli.paths import refuse_empty_paths
-from cuescope.plugin_index import description_of
 from cuescope_core.registry import Entry, Registry
 
 DEVELOPERS = ("bench", "new", "schema")
@@ -172,6 +171,8 @@ def _forwarding(name: str, entry: Entry) -> Any:
     stub = typer.Typer(add_completion=False)
     # `--help` goes to the plugin's own command too
     free = {**FREE_OPTIONS, "help_option_names": []}
+    from cuescope.plugin_index import description_of
+
     # an import of each command for its help would cost a second
     line = description_of(entry)
 

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cuescope.cli import completion
 from cuescope.cli.log_lines import LOG
 from cuescope_core.errors import UserError
 
@@ -21,15 +20,27 @@ if TYPE_CHECKING:
 RUNS = Path("runs")
 Pairs = list[str] | None
 
+
+def complete(what: Literal["names", "options"], kind: str | None = None) -> Any:
+    """A completion, which a shell alone imports: the names of a kind of plugin, or options."""
+
+    def completed(ctx: typer.Context, incomplete: str) -> Any:
+        from cuescope.cli import completion
+
+        return getattr(completion, what)(kind, ctx, incomplete)
+
+    return completed
+
+
 MODEL = typer.Option(
     metavar="SPEC",
     help="Model, NAME[:ARG].",
-    autocompletion=completion.complete_names("model"),
+    autocompletion=complete("names", "model"),
 )
 DATA = typer.Option(
     metavar="SPEC",
     help="Data set, NAME[:ARG].",
-    autocompletion=completion.complete_names("dataset"),
+    autocompletion=complete("names", "dataset"),
 )
 ModelSpec = Annotated[str, MODEL]
 DataSpec = Annotated[str, DATA]
@@ -39,7 +50,7 @@ ModelOptions = Annotated[
         "-M",
         metavar="KEY=VALUE",
         help="Option of the model.",
-        autocompletion=completion.complete_model_option,
+        autocompletion=complete("options", "model"),
     ),
 ]
 DataOptions = Annotated[
@@ -48,7 +59,7 @@ DataOptions = Annotated[
         "-D",
         metavar="KEY=VALUE",
         help="Option of the data set.",
-        autocompletion=completion.complete_data_option,
+        autocompletion=complete("options", "dataset"),
     ),
 ]
 Tools = Annotated[
@@ -63,7 +74,7 @@ Executor = Annotated[
     typer.Option(
         metavar="SPEC",
         help="Where the model answers.",
-        autocompletion=completion.complete_names("executor"),
+        autocompletion=complete("names", "executor"),
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
@@ -77,7 +88,7 @@ Observers = Annotated[
     typer.Option(
         metavar="SPEC",
         help="Observer plugin that follows the audit.",
-        autocompletion=completion.complete_names("observer"),
+        autocompletion=complete("names", "observer"),
     ),
 ]
 NoCache = Annotated[

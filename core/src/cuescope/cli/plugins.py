@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.cli.completion import complete_names
 from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
 from cuescope.cli.option_words import default_in_words, type_in_words
-from cuescope.cli.options import PrintsJson
+from cuescope.cli.options import PrintsJson, complete
 from cuescope.cli.printing import prints, prints_lines
 from cuescope.installing import find_source, how_to_install, is_own, plan_installation
 from cuescope.plugin_index import description_of, shipped_index
@@ -193,7 +192,9 @@ def _title(entry: Entry) -> str:
 def info(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_names()),
+        typer.Argument(
+            metavar="NAME", help="Plugin.", autocompletion=complete("names")
+        ),
     ],
     as_json: PrintsJson = False,
 ) -> None:
