@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope.application import fault
+from cuescope.application import fault, read_whole
 from cuescope_sdk import UserError
 
 SECONDS = 30.0  # without a byte
@@ -63,10 +63,13 @@ class Source(BaseModel):
         return ("sha256", self.sha256) if self.sha256 else ("md5", str(self.md5))
 
 
+MOST_BYTES = 2**20  # of a file that names sources
+
+
 def read_sources(path: Path) -> Mapping[str, Source]:
     """The sources of a TOML file by name; raises UserError for one that is not pinned."""
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(read_whole(path, most=MOST_BYTES).decode())
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read", got=str(error)) from error
     sources = {}
