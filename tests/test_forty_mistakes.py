@@ -48,7 +48,7 @@ MISTAKES = {
     "plugins check nosuch": "that are installed. `cuescope plugins` lists",
     "plugins check trov": "Did you mean 'trove'?",
     "gate kind.yaml stored": "Did you mean 'cues-cost-at-most'",
-    "gate nokind.yaml stored": "has no 'rule'",
+    "gate nokind.yaml stored": "'rule' in each entry",
     "show text.txt": "is no report",
     "list nowhere": "no folder nowhere",
     "view nowhere": "no folder nowhere",

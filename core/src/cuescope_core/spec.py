@@ -140,17 +140,13 @@ def fault(
             expected=f"one of {options}" if options else "no options",
             remedy=nearest(parts[-1] if parts else name, known) or remedy,
         )
-    # what says which of several kinds an entry is
-    if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return _fault_of_kind(where, name, first, remedy)
     if first["type"] == "missing":
         wanted = f"{where}:ARG" if name == argument else written.format(name=name)
         return UserError(f"{where} needs '{name}'", expected=wanted, remedy=remedy)
     message = in_words(first)
-    if first["type"] == "literal_error":
-        remedy = (
-            nearest(str(first["input"]), re.findall(r"'([^']*)'", message)) or remedy
-        )
+    if first["type"] in ("literal_error", "union_tag_invalid"):
+        given = first.get("ctx", {}).get("tag", first["input"])
+        remedy = nearest(str(given), re.findall(r"'([^']*)'", message)) or remedy
     return UserError(
         f"{where}: option '{name}'" if name else where,
         expected=message,
@@ -161,6 +157,10 @@ def fault(
 
 def in_words(fault: Any) -> str:
     """Word what was expected, of a fault that pydantic tells."""
+    if fault["type"].startswith("union_tag"):
+        kinds = fault["ctx"].get("expected_tags")
+        name = fault["ctx"]["discriminator"]
+        return f"{name} in each entry" if kinds is None else f"{name} one of {kinds}"
     words = fault["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     # it goes on about how it tried to read the text
     return str(IN_WORDS.get(fault["type"], words)).partition(", unable")[0]
@@ -168,6 +168,9 @@ def in_words(fault: Any) -> str:
 
 def _what_came(first: Any, name: str) -> str | None:
     """The value of an option; of a whole file its kind, since its text says too much."""
+    # what says which of several kinds an entry is stands in the message
+    if first["type"].startswith("union_tag"):
+        return None
     if name:
         return repr(first["input"])
     # a rule about several options, which says itself what it found
@@ -176,26 +179,6 @@ def _what_came(first: Any, name: str) -> str | None:
     if first["input"] is None:
         return "nothing: it is empty"
     return f"{with_article(type(first['input']).__name__)} ({first['input']!r:.60})"
-
-
-def _fault_of_kind(where: str, name: str, error: Any, remedy: str | None) -> UserError:
-    """An entry that does not say its kind, or one that there is none of."""
-    context = error["ctx"]
-    word = context["discriminator"].strip("'")
-    if "tag" not in context:
-        return UserError(
-            f"{where}: an entry of '{name}' has no '{word}'",
-            expected=f"`{word}: NAME`",
-            got=repr(error["input"]),
-            remedy=remedy,
-        )
-    tags = re.findall(r"'([^']*)'", context["expected_tags"])
-    return UserError(
-        f"{where}: option '{name}.{word}'",
-        expected=f"one of {', '.join(tags)}",
-        got=repr(context["tag"]),
-        remedy=nearest(context["tag"], tags) or remedy,
-    )
 
 
 def _parse_text(option: str, text: str, annotation: Any) -> Any:
