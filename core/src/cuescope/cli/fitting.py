@@ -1,73 +1,40 @@
-"""Which plugins go together, and the command that uses one."""
+"""The command that uses a plugin."""
 
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 from cuescope.cli.echo import echo
 from cuescope_core.registry import Entry, Registry
 
-OWN_DATA = "folder:PATH"
-
 
 def show_use(entry: Entry, registry: Registry) -> None:
-    """Print what fits a plugin, and an example to copy."""
-    from cuescope_core.building import find_installed
-
-    plugin = registry.load(entry)
+    """Print examples to copy; `cuescope methods` says what fits a model and data."""
     if entry.kind == "command":
         return
+    for example in _examples(entry, registry.load(entry), registry):
+        echo(f"example: {example}")
+
+
+def _examples(entry: Entry, plugin: Any, registry: Registry) -> Iterator[str]:
     # an example that cannot be copied is none, so it has what the plugin cannot do without
     spec = _with_argument(entry.name, plugin)
     if entry.kind == "method":
-        models = find_installed(lambda model: fits(plugin, model), "model", registry)
-        echo(f"models that fit: {', '.join(models) or 'none is installed'}")
-        model = models[0] if models else "SPEC"
+        words = ["cuescope", "audit", spec, "--model", "SPEC", "--data", "folder:PATH"]
+        for role in sorted(plugin.requires.tools):
+            words += ["--tool", f"{role}=SPEC"]
         # one that tests another run's findings has a command of its own
-        started = getattr(plugin, "started_by", None)
-        example = started or _audit(registry, plugin, entry.name, model)
-        echo(f"example: {example}")
+        yield getattr(plugin, "started_by", None) or shlex.join(words)
     elif entry.kind == "model":
-        methods = find_installed(
-            lambda method: fits(method, plugin), "method", registry
-        )
-        echo(f"methods that fit: {', '.join(methods) or 'none is installed'}")
-        for name in methods:
-            method = registry.load(registry.find("method", name))
-            if getattr(method, "started_by", None) is None:
-                echo(f"example: {_audit(registry, method, name, spec)}")
-                break
+        yield shlex.join(["cuescope", "methods", "--model", spec, "--data", "SPEC"])
     elif entry.kind == "dataset":
-        words = ["cuescope", "audit", "METHOD", "--model", "SPEC", "--data", spec]
-        echo(f"example: {shlex.join(words)}")
+        yield shlex.join(["cuescope", "methods", "--model", "SPEC", "--data", spec])
     elif entry.kind == "tool":
         for role in known_roles(registry):
             if hasattr(plugin, role.method):
-                echo(f"as: --tool {role.name}={spec}")
+                yield f"--tool {role.name}={spec}"
     elif entry.kind == "bench":
-        echo(
-            f"example: {shlex.join(['cuescope', 'dev', 'bench', *_needed(spec, plugin)])}"
-        )
-
-
-def fits(method: Any, model: Any) -> bool:
-    """True if a model can do all that a method requires."""
-    from cuescope_core.building import missing_from, refusal
-
-    has = model.capabilities
-    return not missing_from(method.requires, has) and refusal(method, has) is None
-
-
-def _audit(registry: Registry, method: Any, name: str, model: str) -> str:
-    """The command of an audit of the reader's own data."""
-    from cuescope_core.building import find_tools
-
-    words = ["cuescope", "audit", name, "--model", model, "--data", OWN_DATA]
-    roles = {role.name: role for role in known_roles(registry)}
-    for needed in sorted(method.requires.tools):
-        tools = find_tools(roles[needed], registry)
-        tool = tools[0] if tools else "SPEC"
-        words += ["--tool", f"{needed}={tool}"]
-    return shlex.join(words)
+        yield shlex.join(["cuescope", "dev", "bench", *_needed(spec, plugin)])
 
 
 def known_roles(registry: Registry) -> list[Any]:
