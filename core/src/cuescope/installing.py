@@ -232,13 +232,6 @@ def _is_own_name(text: str) -> bool:
     except InvalidRequirement:
         # a path or an address: it says itself where it comes from
         return False
-    renamed = _table()["renamed"].get(_normalise(requirement.name))
-    if renamed is not None:
-        raise UserError(
-            f"install {text}",
-            expected=f"its name of today, {renamed}",
-            remedy=f"`cuescope plugins install {renamed}`",
-        )
     if requirement.url is not None or not is_own(requirement.name):
         return False
     if requirement.specifier:
