@@ -7,9 +7,9 @@ others where it does so less often (`--dial`). The first cues that TRoVe finds (
 by each mitigator on one half of the test split, and measured on the other. A draw is another draw
 of all audited pictures; `--train` also trains another model each time.
 
-Two tables are printed. The first has accuracies as the model was, after a plain refit of its head,
-which knows no cue, and after each mitigator: on the hurt label with the cue, in the worst group of
-label and cue, over all groups and over all samples. The second says in how many cases bounds hold:
+Two tables are printed. The first has accuracies as the model was, and after each mitigator
+(`refit` knows no cue): on the hurt label with the cue, in the worst group of label and cue, over
+all groups and over all samples. The second says in how many cases bounds hold:
 the worst group gains at least 20 points, all samples lose at most 2, the gap left is within 5, and
 the intervals of both placebos hold 0; verdicts, and how many gains the shift equals where the cue
 is. `flattery` and `flattery-there` are no mitigators: they say the hurt label more often,
@@ -35,7 +35,7 @@ from cuescope_sdk import Audit, Context, Request, Response, Score, Table, hookim
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 from cuescope_testing import PluginShelf
 
-MITIGATORS = "coop,last-layer,dfr,group-dro,jtt,flattery,flattery-there"
+MITIGATORS = "refit,coop,last-layer,dfr,group-dro,jtt,flattery,flattery-there"
 BOUNDS = ("worst group +20", "all -2", "gap 5", "random cues", "shift")
 FIGURES = ("with the cue", "worst group", "all groups", "all")
 AS_IT_WAS = "as it was"
@@ -110,7 +110,7 @@ class Beside(MitigationTrial):
             for row in results.rows:
                 if row.present is None:
                     continue
-                known = dict(row_of(row, *everywhere, results.overall_refit))
+                known = dict(row_of(row, *everywhere))
                 rows.append({"mitigator": name, "cue": row.cue.name} | known)
                 sys.stdout.write(f"{rows[-1]}\n")
                 sys.stdout.flush()
@@ -123,27 +123,17 @@ class Beside(MitigationTrial):
         yield from ()
 
 
-def row_of(
-    row: Row, all_before: float, all_after: float, all_refit: float | None
-) -> Iterator[tuple[str, Any]]:
+def row_of(row: Row, all_before: float, all_after: float) -> Iterator[tuple[str, Any]]:
     """The figures of a cue, in percent and points; `1` where a bound holds."""
     yield "label", row.cue.label
     yield "samples", row.n
     yield "verdict", row.verdict
     present, worst, groups, gap = row.present, row.worst, row.groups, row.gap
-    refit, shift, random = row.refit, row.shifted, row.random
-    if not (present and worst and groups and gap and refit and shift and random):
-        return
-    if not (refit.worst and refit.groups):
+    shift, random = row.shifted, row.random
+    if not (present and worst and groups and gap and shift and random):
         return
     models = {
         AS_IT_WAS: (present.before, worst.before, groups.before, all_before),
-        "plain refit": (
-            refit.gain.after,
-            refit.worst.after,
-            refit.groups.after,
-            all_refit or 0,
-        ),
         "remedy": (present.after, worst.after, groups.after, all_after),
     }
     for model, figures in models.items():
@@ -236,7 +226,7 @@ def write_accuracies(rows: Sequence[dict[str, Any]]) -> None:
         models = {"remedy": row["mitigator"]}
         # what does not depend on the mitigator is counted once
         if row["mitigator"] == first:
-            models |= {AS_IT_WAS: AS_IT_WAS, "plain refit": "plain refit"}
+            models |= {AS_IT_WAS: AS_IT_WAS}
         for model, name in models.items():
             figures[name].append([row[f"{model}: {figure}"] for figure in FIGURES])
     sys.stdout.write("\n")

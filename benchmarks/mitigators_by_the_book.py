@@ -37,11 +37,9 @@ TRAINED, TESTED = 4000, 10000
 NOISE, WIDTH = 12, 48
 SIGNAL = 2.8  # how far labels lie apart, in standard deviations
 CUE = 4.0  # and backgrounds
-PUBLISHED = {"everywhere": True, "goal": "worst-group", "cost": 1.0}
 MITIGATORS: dict[str, tuple[type[Mitigator], dict[str, Any]]] = {
     "plain refit": (Refit, {}),
     "last-layer": (LastLayer, {}),
-    "last-layer, as published": (LastLayer, PUBLISHED),
     "dfr": (DFR, {}),
     "group-dro": (GroupDRO, {}),
     "jtt": (JTT, {}),

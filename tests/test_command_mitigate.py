@@ -92,14 +92,7 @@ def mitigated(place: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rep
     def report(name: str, *words: str) -> Report:
         folder = place / f"run-mitigated-{name}"
         if not (folder / "report.json").exists():
-            published = (
-                ("-O", "everywhere=true", "-O", "cost=1")
-                if name == "last-layer"
-                else ()
-            )
-            run(
-                "mitigate", str(place / "run"), "--with", name, "-q", *published, *words
-            )
+            run("mitigate", str(place / "run"), "--with", name, "-q", *words)
         return load_report(folder)
 
     return report
@@ -184,38 +177,6 @@ def test_prompts_help_beyond_both_placebos(found: Path) -> None:
     assert {row["model"]: row["label 20"] for row in paper}["VideoCLIP-XL +"] == 61.8
 
 
-@pytest.mark.long
-def test_a_head_that_gains_no_more_than_a_plain_refit_says_so(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Beyond random cues, at no cost; but what knows no cue mends this model too."""
-    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-    monkeypatch.syspath_prepend(str(place / "plugins"))
-    words = (
-        "--with",
-        "last-layer",
-        "--placebos",
-        "1",
-        "-q",
-        "--out",
-        str(place / "where"),
-    )
-    run("mitigate", str(place / "run"), *words)
-    report = load_report(place / "where")
-    assert not report.findings
-    for score in report.headlines:
-        assert "more than a plain refit" in str(report.sentence(score))
-    assert "more than a plain refit" in report.notes["result"]
-    checks = {(e.check, e.verdict) for e in report.evidence}
-    assert ("placebo: random cues", "supported") in checks
-    assert ("control: plain refit", "refuted") in checks
-    worst = [s.value or 0 for s in report.scores if s.metric == "worst_group_gain"]
-    assert min(worst) >= 0.2
-    assert all((s.value or 0) > 0 for s in report.scores if s.metric == "overall_gain")
-    models = [row["model"] for row in report.tables[1].rows]
-    assert set(models) == {"as it was", "the remedy", "shift of answers", "plain refit"}
-
-
 def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> None:
     """Any training mends this model, whose embedding tells all: so it is not the cue."""
     report = mitigated("last-layer")
@@ -249,7 +210,7 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
         "2",
         "-q",
     )
-    run(*mitigate, "--placebos", "2")
+    run(*mitigate, "-O", "way=spurious-top", "--placebos", "2")
     folder = tmp_path / "run-mitigated-prompts"
     report = load_report(folder)
     assert report.findings
@@ -259,7 +220,7 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     _, low, high = gain_of(report, str(report.findings[0].label), "random cues")
     assert low <= 0 <= high
     # a general caution knows nothing of the cue
-    guided = ("-O", "ways=guiding", "--placebos", "1")
+    guided = ("-O", "way=guiding", "--placebos", "1")
     run(*mitigate, *guided, "--out", str(tmp_path / "guided"))
     assert not load_report(tmp_path / "guided").findings
     # what was learned answers any audit
@@ -388,11 +349,11 @@ def test_weights_are_written_for_the_users_training(
     rows = pq.read_table(
         place / "run-mitigated-reweight/mitigated/weights.parquet"
     ).to_pylist()
-    sizes: dict[int, float] = {}
+    weights: dict[int, float] = {}
     for row in rows:
-        sizes[row["group"]] = sizes.get(row["group"], 0) + row["balanced"]
-    assert len(sizes) > 3
-    assert len(set(sizes.values())) == 1  # groups of one size in the subset
+        weights[row["group"]] = weights.get(row["group"], 0) + row["weight"]
+    assert len(weights) > 3
+    assert min(weights.values()) > 0.1 * len(rows) / len(weights)
 
 
 @pytest.mark.parametrize(
@@ -405,11 +366,11 @@ def test_weights_are_written_for_the_users_training(
         ),
         (("--with", "last-layer", "--on", "val"), "the run's own split 'val'"),
         (("--with", "last-layer", "--on", "elsewhere"), "elsewhere"),
-        (("--with", "last-layer", "-O", "goall=gap"), "Did you mean"),
+        (("--with", "dfr", "-O", "drawss=3"), "Did you mean"),
         # told as late as by the mitigator itself, after half of the work
         pytest.param(
-            ("--with", "prompts", "-O", "ways=guiding"),
-            "ways changes nothing for this model",
+            ("--with", "prompts", "-O", "way=guiding"),
+            "way changes nothing for this model",
             marks=pytest.mark.long,
         ),
         (

@@ -9,9 +9,8 @@ import pytest
 import cuescope
 from cuescope.python.objects import hold_model
 from cuescope_core.context import Context
-from cuescope_mitigators.last_layer import Head
+from cuescope_mitigators.new_head import Head
 from cuescope_sdk import Frame, Sample, Trial, UserError
-from cuescope_sdk.mitigation import CueRouter
 
 LABELS = ("bird", "boat")
 
@@ -40,13 +39,11 @@ def model() -> cuescope.Classifier:
 @pytest.fixture
 def folder(tmp_path: Path, model: cuescope.Classifier) -> Path:
     """A head that says bird where red is seen, kept for this model."""
-    router = CueRouter(weights=np.array([[1.0, 0, -1]]), bias=np.zeros(1))
     head = Head(
         labels=LABELS,
         weights=np.array([[9.0, 0, 0], [0, 0, 0]]),
         bias=np.zeros(2),
-        everywhere=False,
-        router=router,
+        adds=True,
     )
     stamp = {"model": model.fingerprint, "spec": "boats"}
     head.save(tmp_path / "kept", mitigator="last-layer", model=stamp)

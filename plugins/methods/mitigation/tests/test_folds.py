@@ -1,15 +1,11 @@
 """What is learned without a part of the data is measured there."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cuescope_mitigation.analysis import Row
 from cuescope_mitigation.folds import in_one
-from cuescope_mitigation.report import statement
-from cuescope_mitigation.trials import Cue, Parts, Recall
-from cuescope_mitigation.verify import recall_check
+from cuescope_mitigation.trials import Cue, Parts
 from cuescope_sdk import Feature, Sample
 
 
@@ -51,17 +47,3 @@ def test_a_cue_is_measured_where_a_run_has_found_it_that_has_not_seen_the_sample
     # without the second part nobody has found the first cue
     assert joined.judged.T.astype(int).tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
     assert not joined.fitted.any()
-
-
-def test_a_cue_whose_own_frames_are_not_recognised_is_doubted() -> None:
-    told, untold = Recall(1, 1), Recall(3, 1)
-    assert untold + untold == Recall(6, 2)
-    row = Row(cue("third", "cow"), "too few", 1, 9)
-    doubted = replace(row, recall=untold)
-    [check] = recall_check(doubted)
-    assert check.verdict == "refuted"
-    assert "only 33% are recognised" in check.detail
-    assert "see the check 'the cue is told'" in statement(doubted, "Head")
-    for sure in (row, replace(row, recall=told)):
-        assert not list(recall_check(sure))
-        assert "see the check" not in statement(sure, "Head")

@@ -147,9 +147,9 @@ GAIN = Change(0.2, 0.7, 0.3, 0.6, 50)
 HARM, CHANCE = Change(0.5, 0.2, -0.5, -0.1, 50), Change(0.65, 0.7, -0.1, 0.2, 50)
 MORE, NOT_MORE = Change(0.3, 0.7, 0.1, 0.6, 50), CHANCE
 BEATEN = Control(gain=CHANCE, beyond=MORE)
-EQUAL = Control(gain=GAIN, beyond=NOT_MORE, groups=CHANCE, groups_beyond=NOT_MORE)
+EQUAL = Control(gain=GAIN, beyond=NOT_MORE, groups_beyond=NOT_MORE)
 # it gains as much where the cue is, and pays for it elsewhere
-COSTLY = Control(gain=GAIN, beyond=NOT_MORE, groups=HARM, groups_beyond=MORE)
+COSTLY = Control(gain=GAIN, beyond=NOT_MORE, groups_beyond=MORE)
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,6 @@ def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
     assert verdict_of(row) == verdict
     sentence = statement(row, "A remedy")
     assert ("last layer +50" in sentence) == (row.refit in (EQUAL, COSTLY))
-    is_credited = verdict == "helps" and row.shifted is EQUAL
-    assert ("A shift of all answers may gain as much where" in sentence) == is_credited
 
 
 def test_too_few_on_a_side_are_named_by_their_side() -> None:
@@ -217,18 +215,15 @@ def pulled(seed: int, *, repair: bool) -> Row:
         for scores in (logits, remedied, logits + shift)
     )
     precision = single(600)
-    was, remedied_means, shifted_means = (
-        CellMeans.of(values, 2 * targets + shows, 5)
-        for values in (before, after, shifted)
+    was, remedied_means = (
+        CellMeans.of(values, 2 * targets + shows, 5) for values in (before, after)
     )
     assert was is not None
     assert remedied_means is not None
-    assert shifted_means is not None
     hurt = shows & (targets == 1)
     control = Control(
         gain=precision.change(before, shifted, hurt),
         beyond=precision.change(shifted, after, hurt),
-        groups=precision.groups_change(was, shifted_means),
     )
     return Row(
         Cue(Feature(key="c", kind="cluster"), "b", "a cue", None),

@@ -45,10 +45,10 @@ class Scaler:
         return weights, head[:, -1] - weights @ self.centre
 
 
-def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " row"]:
+def halves(strata: Int[np.ndarray, " row"]) -> Int[np.ndarray, " row"]:
     """0 or 1 for each row, each stratum in turns."""
     half = np.zeros(len(strata), int)
-    rng = generator(seed, "halves")
+    rng = generator(0, "halves")
     for stratum in np.unique(strata):
         rows = rng.permutation(np.flatnonzero(strata == stratum))
         # in turns: a rare group has as many samples in either half
@@ -105,7 +105,6 @@ class LinearHead:
         embedding: Embedding,
         logits: Logits,
         targets: Targets,
-        seed: int = 0,
     ) -> tuple[Weights, Bias]:
         """Fit the addition of a training that knows of no cue: the control of a mitigation.
 
@@ -115,7 +114,7 @@ class LinearHead:
         scaler = Scaler.of(embedding)
         inputs = scaler.inputs(embedding)
         even = np.ones(len(targets))
-        half = halves(targets, seed)
+        half = halves(targets)
 
         def likelihood(strength: float) -> float:
             total = 0.0

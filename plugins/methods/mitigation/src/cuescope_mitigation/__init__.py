@@ -1,7 +1,6 @@
 """Does a remedy for a cue help? Learned on one part of held-out data, measured on the other."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
 from cuescope_mitigation.options import MitigationOptions
 from cuescope_sdk import (
@@ -94,7 +93,6 @@ class MitigationTrial(Plugin):
         features: Sequence[Feature],
     ) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
-        from cuescope_mitigation.figures import contrasts
         from cuescope_mitigation.folds import parts_of, prepare, try_remedy
         from cuescope_mitigation.report import scores, scores_of_failure
 
@@ -102,12 +100,7 @@ class MitigationTrial(Plugin):
         comparison = audit.once(try_remedy, study)
         if comparison is None:
             return list(scores_of_failure(parts_of(study)))
-        ranked = list(scores(comparison))
-        # where answers stay as they are, two sides would show the same
-        if comparison.mitigator.changes_answers:
-            pictures = partial(contrasts, comparison, features, ranked)
-            audit.attach_each({"pictures of what changed": pictures})
-        return ranked
+        return list(scores(comparison))
 
     @hookimpl
     def verify(
@@ -116,7 +109,7 @@ class MitigationTrial(Plugin):
         features: Sequence[Feature],
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
-        """Both placebos, whether other cues grew, and what was planted."""
+        """Check the gain against each control."""
         from cuescope_mitigation.folds import prepare, try_remedy
         from cuescope_mitigation.verify import evidence
         from cuescope_sdk.data import independent_samples

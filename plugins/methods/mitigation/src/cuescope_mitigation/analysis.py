@@ -14,7 +14,7 @@ from cuescope_mitigation.scores import (
     PerSample,
     Precision,
 )
-from cuescope_mitigation.trials import Comparison, Cue, Recall
+from cuescope_mitigation.trials import Comparison, Cue
 from cuescope_sdk.report import signed
 
 Verdict = Literal[
@@ -33,15 +33,13 @@ Verdict = Literal[
 class Control:
     """What something else gains, and what the remedy gains beyond it.
 
-    `gain` is of the hurt label where the cue is, `groups` of all groups of label, with and
-    without the cue, `worst` of the worst of these.
+    `gain` is of the hurt label where the cue is, `groups_beyond` of all groups of label, with and
+    without the cue.
     """
 
     gain: Change
     beyond: Change
-    groups: Change | None = None
     groups_beyond: Change | None = None
-    worst: Change | None = None
 
     @property
     def is_beaten(self) -> bool:
@@ -56,8 +54,7 @@ class Row:
 
     `n` measured samples show the cue and `others` do not.
     `groups` is of all groups of label, with and without the cue, each of which counts the same;
-    `random`, `shifted` and `refit` are the controls. `recall` is how well the cue is recognised,
-    None where that is not known.
+    `random`, `shifted` and `refit` are the controls.
     """
 
     cue: Cue
@@ -72,7 +69,6 @@ class Row:
     random: Control | None = None
     shifted: Control | None = None
     refit: Control | None = None
-    recall: Recall | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +78,6 @@ class Results:
     comparison: Comparison
     rows: Sequence[Row]
     overall: Change
-    overall_shift: float
-    overall_refit: float | None
-    precision: Precision
 
 
 def measure(comparison: Comparison) -> Results:
@@ -94,25 +87,12 @@ def measure(comparison: Comparison) -> Results:
     confidence = 1 - (1 - parts.options.confidence) / cues
     precision = Precision(comparison.groups, confidence)
     rows = [measure_cue(comparison, precision, number) for number in range(cues)]
-    # none of what was put together by hand
-    recalls: Sequence[Recall | None] = parts.recalls or [None] * cues
-    rows = [
-        replace(row, recall=recall) for row, recall in zip(rows, recalls, strict=True)
-    ]
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected
     alone = replace(precision, confidence=parts.options.confidence)
     overall = alone.change(before, comparison.after, everything)
-    refit = comparison.refit
-    return Results(
-        comparison,
-        rows,
-        overall,
-        overall_shift=float(comparison.shifted.mean()),
-        overall_refit=None if refit is None else float(refit.mean()),
-        precision=precision,
-    )
+    return Results(comparison, rows, overall)
 
 
 def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Row:
@@ -146,9 +126,7 @@ def measure_cue(comparison: Comparison, precision: Precision, number: int) -> Ro
         return Control(
             gain=precision.change(before, other, present),
             beyond=precision.change(other, after, present),
-            groups=_if_both(precision.groups_change, cells_before, cells_other),
             groups_beyond=_if_both(precision.groups_change, cells_other, cells_after),
-            worst=_if_both(precision.worst_change, cells_before, cells_other),
         )
 
     # weights for a training move no answers that a shift could explain

@@ -19,7 +19,6 @@ from cuescope_mitigation.trials import (
     Comparison,
     Cue,
     Parts,
-    Recall,
     check_labels,
     compare,
     cues_of,
@@ -217,11 +216,6 @@ def in_one(
         known[:, of_part] = True
         shows.append(shown)
         judged.append(known)
-    recalls = [Recall(0, 0) for _ in cues]
-    for part, of_part in zip(parts, columns, strict=True):
-        # a part of a test may say nothing of it
-        for column, recall in zip(of_part, part.recalls, strict=False):
-            recalls[column] += recall
     measured_samples = [list(compress(part.samples, ~part.fitted)) for part in parts]
     outcomes = [list(compress(part.outcomes, ~part.fitted)) for part in parts]
     samples = list(chain.from_iterable(measured_samples))
@@ -235,7 +229,6 @@ def in_one(
         log_odds=(),
         fitted=np.zeros(len(samples), bool),
         judged=np.vstack(judged),
-        recalls=recalls,
     )
 
 

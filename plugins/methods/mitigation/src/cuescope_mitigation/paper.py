@@ -11,7 +11,7 @@ from cuescope_mitigation.scores import BoolPerSample, IntPerSample, Logits
 from cuescope_mitigation.trials import Comparison, mitigator_name
 from cuescope_sdk import Cell, Table
 
-TOPS = (5, 10, 20)  # first cues
+TOPS = (5, 10, 20)  # first cues: TRoVe, table 4 and table 5
 COLUMNS = ("model", "label 5", "all 5", "label 10", "all 10", "label 20", "all 20")
 OF_PAPER = "coop"  # beside another remedy the paper's rows would compare unlike things
 PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8"))

@@ -183,12 +183,7 @@ def statement(row: Row, title: str) -> str:
         few = f"show the cue (only {row.n})"
         if row.others < row.n:
             few = f"are without the cue (only {row.others})"
-        doubt = ""
-        if row.recall is not None and not row.recall.is_enough:
-            doubt = (
-                " Its own frames are not recognised: see the check 'the cue is told'."
-            )
-        return f"{where}: too few of the measured samples {few}; nothing can be said.{doubt}"
+        return f"{where}: too few of the measured samples {few}; nothing can be said."
     figures = (
         f"with the cue on screen the model is right on {gain.after:.0%} of {gain.n} samples, "
         f"{_instead_of(gain)} ({points(gain.gain)} points, {between(gain)})"
@@ -206,28 +201,13 @@ def statement(row: Row, title: str) -> str:
     beside = ""
     if gains:
         beside = f" What knows nothing of the cue gains, in points: {', '.join(gains)}."
-    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}"
+    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}"
 
 
 def _instead_of(gain: Change) -> str:
     """What it was before; two shares that are written alike are not told apart."""
     before = f"{gain.before:.0%}"
     return "as before" if before == f"{gain.after:.0%}" else f"instead of {before}"
-
-
-def credit(row: Row) -> str:
-    """Why a remedy is no mere shift, where a shift gains as much on the hurt label."""
-    shifted = row.shifted
-    is_remedy = row.verdict in ("helps", "no better than a refit")
-    if not is_remedy or shifted is None or shifted.beyond.low > 0 or row.groups is None:
-        return ""
-    return (
-        # without a gain nothing is to be credited, and the sentence is long enough
-        " A shift of all answers may gain as much where the cue is; over all groups with and "
-        f"without it the remedy gains {points(row.groups.gain)} points "
-        f"({between(row.groups)}), the shift "
-        f"{points(shifted.groups.gain if shifted.groups else 0)}."
-    )
 
 
 def of_measured(comparison: Comparison) -> Accuracy:
@@ -242,7 +222,7 @@ def of_measured(comparison: Comparison) -> Accuracy:
 
 
 def tables(results: Results) -> dict[str, Callable[[], Any]]:
-    """Before and after, all groups beside the controls, and the tops of TRoVe's tables."""
+    """Before and after, and the tops of TRoVe's tables."""
     comparison = results.comparison
     # each by itself, so that one that fails costs itself
     parts: dict[str, Callable[[], Any]] = {
@@ -252,7 +232,6 @@ def tables(results: Results) -> dict[str, Callable[[], Any]]:
     # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
         parts |= {
-            "table of groups": partial(groups_table, results),
             "tables of the paper": partial(papers_tables, comparison),
         }
     return parts
@@ -289,57 +268,3 @@ def before_and_after(results: Results) -> Table:
         f"({points(overall.gain)} points, {between(overall)}).",
         "The gap is the accuracy on the label without the cue minus that with it.",
     )
-
-
-def groups_table(results: Results) -> Table:
-    """Accuracies of the groups of label and cue: the remedy, the shift and the plain refit."""
-    rows: list[list[Cell]] = []
-    overall = results.overall
-    for row in results.rows:
-        refit = row.refit
-        shifted = row.shifted
-        if row.groups is None or row.worst is None or row.present is None:
-            continue
-        about: list[Cell] = [row.cue.name, row.cue.label or "any"]
-        as_was = (row.present.before, row.worst.before, row.groups.before)
-        rows.append([*about, "as it was", *_percent(as_was, overall.before), None])
-        remedy = (row.present.after, row.worst.after, row.groups.after)
-        cells = [*_percent(remedy, overall.after), _range(row.groups)]
-        rows.append([*about, "the remedy", *cells])
-        # two rivals that know no cue, each only where it could be measured
-        for name, control, all_after in (
-            ("shift of answers", shifted, results.overall_shift),
-            ("plain refit", refit, results.overall_refit),
-        ):
-            if control is None or control.groups is None or control.worst is None:
-                continue
-            figures = (control.gain.after, control.worst.after, control.groups.after)
-            cells = [*_percent(figures, all_after), _range(control.groups)]
-            rows.append([*about, name, *cells])
-    return Table.of(
-        "All groups of label, with the cue and without, beside what knows no cue (%)",
-        (
-            *NAMES,
-            "model",
-            "with it",
-            "worst group",
-            "all groups",
-            "all",
-            "change of groups",
-        ),
-        rows,
-        "With it: the hurt label where the cue is. All groups: their mean, each counts the same. "
-        "Plain refit: the last layer is trained on, on the same samples as the remedy, which all "
-        "count the same.",
-    )
-
-
-def _percent(
-    figures: tuple[float, ...], overall: float | None
-) -> tuple[float | None, ...]:
-    whole = None if overall is None else 100 * overall
-    return (*(100 * figure for figure in figures), whole)
-
-
-def _range(figure: Change) -> str:
-    return f"({points(figure.low)} to {points(figure.high)})"

@@ -47,7 +47,6 @@ from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId
 
-RECALLED = 0.5  # of a cue's own frames, at least so many are recognised
 SAVING = "saving what was learned"
 
 
@@ -64,32 +63,13 @@ class Cue:
     word: str | None
 
 
-@dataclass(frozen=True)
-class Recall:
-    """Of the frames in which a run found a cue: how many, and how many are recognised.
-
-    Each is recognised by what was learned from frames of other groups.
-    """
-
-    frames: int
-    recognised: float
-
-    @property
-    def is_enough(self) -> bool:
-        """True if most of its own frames are recognised."""
-        return self.recognised >= RECALLED * self.frames
-
-    def __add__(self, other: "Recall") -> "Recall":
-        return Recall(self.frames + other.frames, self.recognised + other.recognised)
-
-
 @dataclass(frozen=True, eq=False)
 class Parts:
     """The cues with what recognises them, and the samples by key with the cues that each shows.
 
     `fitted` says which samples are for fitting; the others are measured. `log_odds` are those of
     each frame to show each cue. Of a sample that was not `judged` for a
-    cue nobody knows whether it shows it. `recalls` says of each cue how well it is recognised.
+    cue nobody knows whether it shows it.
     `audit` is the one that measures, with `options`.
     """
 
@@ -104,7 +84,6 @@ class Parts:
     fitted: BoolPerSample
     labels: tuple[str, ...]
     judged: Shows
-    recalls: Sequence[Recall] = ()
 
     @cached_property
     def targets(self) -> IntPerSample:
@@ -199,7 +178,6 @@ def route(
     router = CueRouter.of([learned[cue.feature.key] for cue in cues])
     log_odds = router.log_odds(trials, of_samples)
     shows = np.array([each.max(axis=0) > 0 for each in log_odds])
-    listed = [int(seen.is_listed(cue.feature).sum()) for cue in cues]
     return Parts(
         audit,
         options,
@@ -212,10 +190,6 @@ def route(
         split(np.asarray(shows.any(axis=1))),
         audit.labels,
         judged=np.ones((len(samples), len(cues)), bool),
-        recalls=[
-            Recall(count, learned[cue.feature.key].recall * count)
-            for cue, count in zip(cues, listed, strict=True)
-        ],
     )
 
 

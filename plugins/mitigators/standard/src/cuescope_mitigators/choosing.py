@@ -1,89 +1,51 @@
 """How far a remedy goes: told from halves of the part that it is fitted on."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
 from cuescope_sdk.mitigation import Task
 
-Setting = TypeVar("Setting", bound=Hashable)
 Right = Bool[np.ndarray, " sample"]  # whether each answer is right
 
 
-class Loss(NamedTuple):
-    """What a setting leaves to be wished, with its standard error."""
+def best_share(
+    right: Mapping[float, Right], before: Right, most: float, sides: tuple[Right, Right]
+) -> float:
+    """Of the shares that lose at most so many answers the one that leaves the least gap.
 
-    value: float
-    error: float = 0.0
-
-
-def best_setting(
-    right: Mapping[Setting, Right],
-    before: Right,
-    most: float,
-    loss: Callable[[Right], Loss],
-) -> Setting:
-    """Of the settings that lose at most so many answers the one of least `loss`.
-
-    `right` says which answers are right with each, the smallest departure first. Those within one
-    standard error of the least count as equal, and the smallest of them is taken (Breiman et al.,
-    1984). Where all of them lose more, it is the smallest departure of all.
+    `right` says which answers are right with each share, the smallest first; `sides` are the
+    samples of the hurt labels with the cue and without. Those within one standard error of the
+    least gap count as equal, and the smallest of them is taken (Breiman et al., 1984). Where all
+    of them lose more, it is the smallest of all.
     """
-    losses = {}
-    for setting, answers in right.items():
+    gaps = {}
+    for share, answers in right.items():
         if answers.sum() >= before.sum() - most:
-            losses[setting] = loss(answers)
-    if not losses:
-        return next(iter(right))
-    least = min(losses.values(), key=lambda loss: loss.value)
-    enough = least.value + least.error  # within one standard error
-    return next(setting for setting, left in losses.items() if left.value <= enough)
+            gaps[share] = gap_left(answers, sides)
+    if not gaps:
+        return float(next(iter(right)))
+    least, error = min(gaps.values(), key=lambda gap: gap[0])
+    return next(share for share, (gap, _) in gaps.items() if gap <= least + error)
 
 
-def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
-    """The accuracy of the hurt labels without their cues minus with them, either way, over `cues`.
-
-    A cue that hurts all labels counts for all of them; one that is met with none or all samples of
-    its label for nothing.
-    """
-    sides = []
-    for cue in cues:
-        hurt = task.hurts[cue]
-        is_hurt = np.array([hurt in (None, sample.label) for sample in task.samples])
-        shows = task.shows[:, cue]
-        with_cue = is_hurt & shows
-        without = is_hurt & ~shows
-        if with_cue.any() and without.any():
-            sides.append((with_cue, without))
-
-    def loss(right: Right) -> Loss:
-        total = 0.0
-        variance = 0.0
-        for with_cue, without in sides:
-            shown = right[with_cue]
-            others = right[without]
-            # a remedy that goes too far, so that the cue helps its label, is no better
-            total += abs(others.mean() - shown.mean())
-            variance += _variance(shown) + _variance(others)
-        count = max(len(sides), 1)
-        return Loss(total / count, np.sqrt(variance) / count)
-
-    return loss
+def gap_left(right: Right, sides: tuple[Right, Right]) -> tuple[float, float]:
+    """The difference of accuracy with a cue and without, either way, and its standard error."""
+    shown, others = (right[side] for side in sides)
+    if not len(shown) or not len(others):
+        return 0.0, 0.0
+    # a remedy that goes too far, so that the cue helps its label, is no better
+    gap = float(abs(others.mean() - shown.mean()))
+    return gap, float(np.sqrt(_variance(shown) + _variance(others)))
 
 
-def worst_group(groups: Int[np.ndarray, " sample"]) -> Callable[[Right], Loss]:
-    """The highest rate of wrong answers in a group."""
-    sizes = np.bincount(groups)
-    exists = sizes > 0
-
-    def loss(right: Right) -> Loss:
-        rates = np.bincount(groups, right)[exists] / sizes[exists]
-        # no standard error: as published, the best one itself is taken
-        return Loss(1 - rates.min())
-
-    return loss
+def sides_of(task: Task, cue: int) -> tuple[Right, Right]:
+    """The samples of the labels that a cue hurts, with the cue and without."""
+    hurt = task.hurts[cue]
+    is_hurt = np.array([hurt in (None, sample.label) for sample in task.samples])
+    shows = task.shows[:, cue]
+    return is_hurt & shows, is_hurt & ~shows
 
 
 def _variance(right: Right) -> float:

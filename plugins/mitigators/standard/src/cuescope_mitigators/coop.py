@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_mitigators.choosing import best_setting, gap_left
-from cuescope_mitigators.reading import Trials, best_cues, wants_logits
+from cuescope_mitigators.choosing import best_share, sides_of
+from cuescope_mitigators.reading import Trials, best_cues
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, halves
@@ -54,7 +54,6 @@ class CoOpOptions(Options):
         description="overall accuracy that may be lost in two halves of the fitting part; the new "
         "prompts count as far as this allows; 1: they alone answer, as published",
     )
-    seed: int = Field(0, ge=0, description="of the first vectors and the batches")
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,9 @@ class PromptTables(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
-        cues = best_cues(self.router, trials, wants_logits, ask)
+        # only for logits is each frame asked about, to tell the cue
+        wanted = ["logits" in trial.outputs for trial in trials]
+        cues = best_cues(self.router, trials, wanted, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
             before = np.asarray(answer.logits)
@@ -150,6 +151,7 @@ class CoOp(Mitigator):
                 targets=tuple(task.targets[rows].tolist()),
                 # another cost needs no new training, so it is no part of the key
                 **self.options.model_dump(exclude={"cost"}),
+                seed=self.context.seed,
             )
             # a readout is asked with a sample; what is learned does not depend on it
             trials.append(readout.of(task.samples[0]))
@@ -171,7 +173,7 @@ class CoOp(Mitigator):
         pairs = {}
         for cue, rows in enumerate(showing):
             # label by label: prompts are learned from two labels or more
-            half = halves(task.targets[rows], self.options.seed)
+            half = halves(task.targets[rows])
             first = rows[half == 0]
             second = rows[half == 1]
             if _has_labels(task, first) and _has_labels(task, second):
@@ -192,7 +194,7 @@ class CoOp(Mitigator):
                 for share in SHARES:
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
-            shares[cue] = best_setting(right, before, may_lose, gap_left(task, [cue]))
+            shares[cue] = best_share(right, before, may_lose, sides_of(task, cue))
         return shares
 
 

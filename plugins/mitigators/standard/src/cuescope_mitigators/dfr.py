@@ -6,28 +6,20 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, PositiveInt
 
-from cuescope_mitigators.new_head import Lesson, NewHead, new_head
-from cuescope_sdk import Options, Requirements, generator
+from cuescope_mitigators.new_head import Head, HeadOptions, Lesson, learn_head
+from cuescope_sdk import Requirements
 from cuescope_sdk.mitigation import Mitigator, Task
 
-STEPS = 500  # of the search for a head; it is convex
-
-
-# inverse strengths of the L1 penalty, the authors' grid; that with the best worst group in two
-# halves of the fitting part is taken
+# inverse strengths of the L1 penalty, the authors' grid (Kirichenko et al., 2023)
 STRENGTHS = (1.0, 0.7, 0.3, 0.1, 0.07, 0.03, 0.01)
 
 
-class DFROptions(Options):
+class DFROptions(HeadOptions):
     """As published: the authors' number of draws."""
 
     draws: PositiveInt = Field(
         20, description="balanced subsets; the mean of their heads answers"
     )
-    least: int = Field(
-        4, ge=2, description="a group with fewer fitted samples is left out"
-    )
-    seed: int = Field(0, ge=0, description="of the subsets")
 
 
 class DFR(Mitigator):
@@ -44,11 +36,11 @@ class DFR(Mitigator):
     requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
     Options = DFROptions
     options: DFROptions
-    learned = NewHead
+    learned = Head
 
-    def fit(self, task: Task) -> NewHead:
+    def fit(self, task: Task) -> Head:
         """The mean of the heads; raises UserError where a label has too few samples."""
-        return new_head(
+        return learn_head(
             task,
             "dfr",
             settings=STRENGTHS,
@@ -62,7 +54,7 @@ class DFR(Mitigator):
         self, lesson: Lesson, strength: float, draws: int
     ) -> Float[np.ndarray, "label input"]:
         # anew in each call: strengths are compared on the same cuts
-        rng = generator(self.options.seed, "dfr")
+        rng = self.context.rng("dfr")
         heads = []
         for _ in range(draws):
             cut = lesson.take(cut_to_smallest(lesson.groups, rng))
@@ -113,7 +105,6 @@ def sparse_head(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(0, np.inf),
-        options={"maxiter": STEPS},
     )
     parts = np.asarray(minimum.x)
     return np.asarray((parts[:count] - parts[count:]).reshape(shape))

@@ -33,12 +33,6 @@ class HideOptions(Options):
         description="share of the patches of samples without the cue that stays visible, which "
         "sets how like the cue a patch must be to be hidden",
     )
-    most: float = Field(
-        0.8,
-        gt=0,
-        lt=1,
-        description="most of a sample's patches that are hidden, the likest first",
-    )
 
 
 class MeanPatch(Readout):
@@ -90,7 +84,6 @@ class HiddenPatches(Mitigation):
 
     directions: Float[np.ndarray, "cue dim"]
     thresholds: Float[np.ndarray, " cue"]
-    most: float
     router: Router
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
@@ -105,15 +98,13 @@ class HiddenPatches(Mitigation):
             samples = [trials[number].sample for number in numbers]
             likenesses = read(ask, projection(self.directions[cue]), samples)
             for number, likeness in zip(numbers, likenesses, strict=True):
-                # however like the cue all of it is, a part must stay to be answered by
-                bound = np.quantile(likeness, 1 - self.most)
-                mask = likeness > max(self.thresholds[cue], bound)
+                mask = likeness > self.thresholds[cue]
                 # a sample may show several cues
                 masks[number] = masks.get(number, False) | mask
         changed = list(trials)
         for number, mask in masks.items():
             if mask.any():
-                # something stays visible in each frame, whatever several cues hide together
+                # a frame of which all is like a cue must stay to be answered by
                 mask[mask.all(axis=(1, 2))] = False
                 edit = HideTokens.from_mask(mask)
                 changed[number] = replace(trials[number], edit=edit)
@@ -164,7 +155,6 @@ class Hide(Mitigator):
         return HiddenPatches(
             directions=np.stack(directions),
             thresholds=np.array(thresholds),
-            most=self.options.most,
             router=task.router,
         )
 

@@ -4,28 +4,15 @@ from itertools import product
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, PositiveFloat
 
-from cuescope_mitigators.new_head import Lesson, NewHead, new_head
-from cuescope_sdk import Options, Requirements
+from cuescope_mitigators.new_head import Head, HeadOptions, Lesson, learn_head
+from cuescope_sdk import Requirements
 from cuescope_sdk.mitigation import LinearHead, Mitigator, Task
 
-# inverse strengths of the L2 penalty, the published grid; chosen with the factors
+# inverse strengths of the L2 penalty, the published grid (Liu et al., 2021)
 STRENGTHS = (0.001, 0.01, 0.1)
-
-
-class JTTOptions(Options):
-    """Both grids are tried together; the published factors are 4 to 100, by the data set."""
-
-    factors: tuple[PositiveFloat, ...] = Field(
-        (5.0, 20.0, 50.0, 100.0),
-        min_length=1,
-        description="how often a sample counts that the model gets wrong; that with the best worst "
-        "group in two halves of the fitting part is taken",
-    )
-    least: int = Field(
-        4, ge=2, description="a group with fewer fitted samples is left out"
-    )
+# how often an error of the model counts; the published ones, by the data set (Liu et al., 2021)
+FACTORS = (5.0, 20.0, 50.0, 100.0)
 
 
 class JTT(Mitigator):
@@ -38,20 +25,19 @@ class JTT(Mitigator):
 
     title = "JTT: a last layer anew, where errors count more"
     requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
-    Options = JTTOptions
-    options: JTTOptions
-    learned = NewHead
+    Options = HeadOptions
+    options: HeadOptions
+    learned = Head
 
-    def fit(self, task: Task) -> NewHead:
+    def fit(self, task: Task) -> Head:
         """The head; raises UserError where a label has too few samples."""
-        options = self.options
-        return new_head(
+        settings = list(product(FACTORS, STRENGTHS))
+        return learn_head(
             task,
             "jtt",
-            settings=list(product(options.factors, STRENGTHS)),
-            tried=upweighted_head,
+            settings=settings,
             learn=upweighted_head,
-            least=options.least,
+            least=self.options.least,
         )
 
 
@@ -61,6 +47,4 @@ def upweighted_head(
     """A head for which each error of the model counts `setting[0]` times."""
     factor, strength = setting
     weights = np.where(lesson.wrong, factor, 1.0)
-    # logits of 0: it learns anew, and not from where the model is
-    anew = np.zeros((len(weights), lesson.labels))
-    return LinearHead.fit(lesson.inputs, anew, lesson.targets, weights, strength)
+    return LinearHead.fit(lesson.inputs, lesson.own, lesson.targets, weights, strength)

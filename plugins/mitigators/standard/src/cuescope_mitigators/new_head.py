@@ -1,4 +1,4 @@
-"""Heads learned anew on frozen embeddings, as published: what they are taught, and how far."""
+"""Heads on frozen embeddings: what they are taught, and with which strength."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +6,10 @@ from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from pydantic import Field
 
-from cuescope_mitigators.choosing import worst_group
-from cuescope_mitigators.reading import Trials, require_labels
-from cuescope_sdk import Response, UserError
+from cuescope_mitigators.reading import Trials
+from cuescope_sdk import Options, Response, UserError
 from cuescope_sdk.mitigation import Ask, Mitigation, Scaler, Task, halves
 from cuescope_sdk.report import count_of
 
@@ -17,40 +17,62 @@ Setting = TypeVar("Setting")
 InputHead = Float[np.ndarray, "label input"]
 
 
+class HeadOptions(Options):
+    """Options of a head that is learned anew."""
+
+    least: int = Field(
+        4, ge=2, description="a group with fewer fitted samples is left out"
+    )
+
+
 @dataclass(frozen=True)
-class NewHead(Mitigation):
-    """Logits are `weights` (label, dim) times the embedding, plus `bias`, for every sample."""
+class Head(Mitigation):
+    """Logits are `weights` (label, dim) times the embedding, plus `bias`, for every sample.
+
+    With `adds` they are added to the model's own.
+    """
 
     labels: tuple[str, ...]
     weights: Float[np.ndarray, "label dim"]
     bias: Float[np.ndarray, " label"]
+    adds: bool
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
-        """By the new head alone: what the model's own says does not enter."""
+        """Answer by the head."""
 
         def logits(place: int, answer: Response) -> np.ndarray:
             embedding = np.asarray(answer.embedding, np.float64)
             columns = self.columns(trials[place])
-            return np.asarray(self.weights @ embedding + self.bias)[columns]
+            of_head = (self.weights @ embedding + self.bias)[columns]
+            return np.asarray(answer.logits + of_head if self.adds else of_head)
 
         return self.rescore(trials, ask, logits)
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What a head is taught: samples in groups of label and cue; `wrong` where the model errs."""
+    """Samples that a head is taught, in groups of label and cue; `wrong` where the model errs.
+
+    `own` are the logits that the head is added to, 0 for one that answers alone.
+    """
 
     inputs: Float[np.ndarray, "sample input"]
+    own: Float[np.ndarray, "sample label"]
     targets: Int[np.ndarray, " sample"]
     groups: Int[np.ndarray, " sample"]
     wrong: Bool[np.ndarray, " sample"]
-    labels: int
+
+    @property
+    def labels(self) -> int:
+        """Number of labels."""
+        return int(self.own.shape[1])
 
     def take(self, rows: np.ndarray) -> "Lesson":
         """Some of the samples."""
         return replace(
             self,
             inputs=self.inputs[rows],
+            own=self.own[rows],
             targets=self.targets[rows],
             groups=self.groups[rows],
             wrong=self.wrong[rows],
@@ -60,19 +82,20 @@ class Lesson:
 Learn = Callable[[Lesson, Setting], InputHead]
 
 
-def new_head(
+def learn_head(
     task: Task,
     name: str,
     *,
     settings: Sequence[Setting],
-    tried: Learn[Setting],
     learn: Learn[Setting],
-    least: int,
-) -> NewHead:
-    """A head that `learn` makes of the task, with the setting that its halves ask for.
+    tried: Learn[Setting] | None = None,
+    least: int = 1,
+    adds: bool = False,
+) -> Head:
+    """A head that `learn` makes of the task, with the setting that is best for the worst group.
 
-    `tried` is what makes those of the halves, `least` the samples that a group must have. Raises
-    UserError where the groups of a label have fewer.
+    `tried` is a quicker way to learn while settings are compared, `least` the samples that a group
+    must have. Raises UserError where the groups of a label have fewer.
     """
     require_labels(task, name)
     sizes = np.bincount(task.groups)
@@ -86,20 +109,21 @@ def new_head(
             remedy="Take more samples, or -O least=2",
         )
     embedding = task.embedding[rows]
-    scaler = Scaler.of(embedding, each=True)
+    # one spread for all where the head is added: with one for each noise would weigh as much
+    scaler = Scaler.of(embedding, each=not adds)
+    logits = task.logits[rows]
     # numbers without gaps: groups that are too small are gone
     _, groups = np.unique(task.groups[rows], return_inverse=True)
     lesson = Lesson(
         inputs=scaler.inputs(embedding),
+        own=logits if adds else np.zeros_like(logits),
         targets=targets,
         groups=groups.ravel(),
-        wrong=task.logits[rows].argmax(axis=1) != targets,
-        labels=len(task.labels),
+        wrong=logits.argmax(axis=1) != targets,
     )
-    weights, bias = scaler.unscale(
-        learn(lesson, best_for_worst(lesson, settings, tried))
-    )
-    return NewHead(labels=task.labels, weights=weights, bias=bias)
+    best = best_for_worst(lesson, settings, tried or learn)
+    weights, bias = scaler.unscale(learn(lesson, best))
+    return Head(task.labels, weights, bias, adds)
 
 
 def best_for_worst(
@@ -107,14 +131,27 @@ def best_for_worst(
 ) -> Setting:
     """The setting whose worst group is best, where each half is answered by the other's head."""
     half = halves(lesson.groups)
-    loss = worst_group(lesson.groups)
+    sizes = np.bincount(lesson.groups)
 
     def worst(setting: Setting) -> float:
         right = np.zeros(len(half), dtype=bool)
         for tested in (half == 0, half == 1):
             head = learn(lesson.take(~tested), setting)
-            answers = (lesson.inputs[tested] @ head.T).argmax(axis=1)
+            answers = (lesson.own + lesson.inputs @ head.T)[tested].argmax(axis=1)
             right[tested] = answers == lesson.targets[tested]
-        return loss(right).value
+        rates = np.bincount(lesson.groups, right) / sizes
+        return float(rates.min())
 
-    return settings[0] if len(settings) == 1 else min(settings, key=worst)
+    return max(settings, key=worst)
+
+
+def require_labels(task: Task, name: str) -> None:
+    """Raise UserError where the part to fit on has no sample of a label."""
+    missing = set(task.labels) - {sample.label for sample in task.samples}
+    if missing:
+        raise UserError(
+            f"{name}: a label has no sample in the part that is fitted on",
+            expected="samples of each label",
+            got=f"none of {', '.join(sorted(missing)[:4])}",
+            remedy="Take more samples, or fewer labels",
+        )

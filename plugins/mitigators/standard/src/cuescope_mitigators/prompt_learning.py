@@ -17,14 +17,14 @@ from cuescope_sdk.models import PromptTower
 from cuescope_sdk.report import count_of
 
 PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
-# Standard deviation of the first vectors, as CLIP's word vectors have at first. A tower with longer
-# words takes the vectors and the learning rate in that proportion, or they would hardly move.
-SPREAD = 0.02
-# CoOp's published settings (Zhou et al., 2022): SGD, batches of 32, a first epoch at a small rate
-MOMENTUM = 0.9
-WEIGHT_DECAY = 5e-4
-BATCH = 32
-WARM_UP_RATE = 1e-5
+# Standard deviation of the first vectors (Zhou et al., 2022), as CLIP's word vectors have at first.
+# A tower with longer words takes the vectors and the learning rate in that proportion, or they
+# would hardly move.
+SPREAD = 0.02  # Zhou et al., 2022
+MOMENTUM = 0.9  # Zhou et al., 2022
+WEIGHT_DECAY = 5e-4  # Zhou et al., 2022
+BATCH = 32  # Zhou et al., 2022
+WARM_UP_RATE = 1e-5  # of the first epoch (Zhou et al., 2022)
 # what torch says of a graph that begins nowhere
 WITHOUT_GRADIENTS = ("does not require grad", "Inference tensors", "not have been used")
 

@@ -1,7 +1,6 @@
-"""A plain refit of the last layer, which knows no cue: what every remedy is held against."""
+"""A plain refit of the last layer, which knows no cue: the control of every mitigator."""
 
-from cuescope_mitigators.last_layer import Head
-from cuescope_mitigators.reading import require_labels
+from cuescope_mitigators.new_head import Head, require_labels
 from cuescope_sdk import Requirements
 from cuescope_sdk.mitigation import LinearHead, Mitigator, Task
 
@@ -14,13 +13,7 @@ class Refit(Mitigator):
     learned = Head
 
     def fit(self, task: Task) -> Head:
-        """What it adds to the model's logits, everywhere."""
+        """Fit what the head adds to the model's logits, everywhere."""
         require_labels(task, "refit")
         weights, bias = LinearHead.refit(task.embedding, task.logits, task.targets)
-        return Head(
-            labels=task.labels,
-            weights=weights,
-            bias=bias,
-            everywhere=True,
-            router=task.router,
-        )
+        return Head(task.labels, weights, bias, adds=True)
