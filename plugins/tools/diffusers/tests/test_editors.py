@@ -57,7 +57,7 @@ def pixels(frame: Frame) -> np.ndarray:
             "pix2pix",
             Instruct,
             "StableDiffusionInstructPix2PixPipeline",
-            {"image_guidance": 1.2},
+            {},
         ),
     ],
 )
@@ -69,7 +69,7 @@ def test_what_is_kept_and_what_is_drawn(
     pipeline: str,
     options: dict[str, Any],
 ) -> None:
-    """Kept pixels to the bit; equal seeds and reloaded weights to the bit; a batch but rounding."""
+    """Kept pixels to the bit; equal seeds and reloaded weights to the bit."""
     editor = build(kind, folder_of(name), **options)
     assert editor.facts["pipeline"] == pipeline
     first, second = map(pixels, (editor.edit([edit])[0] for edit in edits))
@@ -78,10 +78,10 @@ def test_what_is_kept_and_what_is_drawn(
         same = (edited == pixels(edit.frame)).all(axis=2)
         assert same[~edit.mask].all()
         assert same[edit.mask].mean() < 0.05
-    again = build(kind, folder_of(name), images=2, **options)
+    again = build(kind, folder_of(name), **options)
     assert again.fingerprint == editor.fingerprint
     together = [pixels(frame) for frame in again.edit(edits)]
-    assert np.abs(np.stack([first, second]) - together).max() <= 2  # grey levels
+    assert np.array_equal(np.stack([first, second]), together)
     changes = replace(edits[0], seed=9), replace(edits[0], instruction="a calm sea")
     others = [again.edit([edit])[0] for edit in (edits[0], *changes)]
     assert [np.array_equal(first, pixels(frame)) for frame in others] == [
@@ -89,33 +89,6 @@ def test_what_is_kept_and_what_is_drawn(
         False,
         False,
     ]
-
-
-def test_a_controlnet_sees_what_is_masked(
-    folder_of: FolderOf, edits: list[ImageEdit]
-) -> None:
-    """With it, and with another thing shown to it, the images are others."""
-    folder, network = folder_of("sd-inpaint"), str(folder_of("controlnet"))
-    guided = build(Inpaint, folder, controlnet=network)
-    assert guided.facts["pipeline"] == "StableDiffusionControlNetInpaintPipeline"
-    editors = (
-        build(Inpaint, folder),
-        guided,
-        build(Inpaint, folder, controlnet=network, control="image"),
-    )
-    assert len({editor.fingerprint for editor in editors}) == 3
-    images = [pixels(editor.edit(edits[:1])[0]) for editor in editors]
-    assert not any(
-        np.array_equal(images[i], images[j]) for i, j in ((0, 1), (1, 2), (0, 2))
-    )
-    with pytest.raises(
-        UserError, match="no inpainting pipeline that takes this ControlNet"
-    ):
-        build(Inpaint, folder_of("flux-fill"), controlnet=network)
-    with pytest.raises(
-        UserError, match="is no ControlNet of diffusers: got UNet2DConditionModel"
-    ):
-        build(Inpaint, folder, controlnet=str(folder / "unet"))
 
 
 def test_hub_ids_with_revisions(
@@ -151,7 +124,7 @@ def test_too_little_memory_is_told(
 
     monkeypatch.setattr(editor._editor.pipeline.pipe, "encode_prompt", full)
     with pytest.raises(
-        UserError, match=r"got too little memory on the device\. Take fewer images"
+        UserError, match=r"got too little memory on the device\. Take a smaller size"
     ):
         editor.edit(edits)
 
@@ -178,16 +151,13 @@ def test_nothing_is_opened_for_a_plan(
         planned.edit(edits)
     assert build(Inpaint, folder, steps=30).fingerprint == planned.fingerprint
     changed = (
-        {"negative_prompt": "text"},
-        {"dtype": "bfloat16"},
         {"feather": 0},
         {"strength": 0.8},
     )
     fingerprints = {
         build(Inpaint, folder, steps=30, **each).fingerprint for each in changed
     }
-    assert len(fingerprints | {planned.fingerprint}) == 5
-    assert build(Inpaint, folder, steps=30, images=3).fingerprint == planned.fingerprint
+    assert len(fingerprints | {planned.fingerprint}) == 3
 
 
 def test_a_blackened_image_stays_as_it_was(
@@ -195,11 +165,12 @@ def test_a_blackened_image_stays_as_it_was(
 ) -> None:
     """A safety checker that finds fault with the first of two images."""
     told: list[str] = []
-    options = Inpaint.Options(model=str(folder_of("sd-inpaint")), steps=1, images=2)
+    options = Inpaint.Options(model=str(folder_of("sd-inpaint")), steps=1)
     editor = Inpaint(options, Context(device="cpu", announce=told.append))
     pipe = editor._editor.pipeline.pipe
+    verdicts = iter(([True], [False]))
     monkeypatch.setattr(
-        pipe, "run_safety_checker", lambda image, *_: (image, [True, False])
+        pipe, "run_safety_checker", lambda image, *_: (image, next(verdicts))
     )
     first, second = editor.edit(edits)
     assert np.array_equal(pixels(first), pixels(edits[0].frame))
@@ -209,27 +180,6 @@ def test_a_blackened_image_stays_as_it_was(
 
 
 # --------------------------------------------------------------------------------- what is refused
-
-
-def test_a_long_prompt_is_not_cut_in_silence(
-    folder_of: FolderOf, edits: list[ImageEdit]
-) -> None:
-    """SD's CLIP reads 77 tokens. FLUX has T5 beside it, which reads 512: that one is told."""
-    long = replace(edits[0], instruction="s n o w " * 25)
-    words = (
-        r"too long for the pipeline: expected at most 77 tokens, got 102 for 's n o w"
-    )
-    with pytest.raises(UserError, match=words):
-        build(Inpaint, folder_of("sd-inpaint")).edit([long])
-    told: list[str] = []
-    options = Inpaint.Options(model=str(folder_of("flux-fill")), steps=1, size=32)
-    editor = Inpaint(options, Context(device="cpu", announce=told.append))
-    editor.edit([long, long])
-    assert len(told) == 1
-    assert "(tokenizer) reads the first 77 tokens of a prompt alone" in told[0]
-    longer = replace(edits[0], instruction="s n o w " * 150)
-    with pytest.raises(UserError, match="at most 512 tokens"):
-        editor.edit([longer])
 
 
 def without_weights(folder: Path) -> None:
@@ -277,10 +227,6 @@ def with_an_unknown_pipeline(folder: Path) -> None:
     _change_index(folder, _class_name="Zero123PlusPipeline")
 
 
-def with_code(folder: Path) -> None:
-    (folder / "scheduler" / "mine.py").write_text("raise SystemExit('it ran')\n")
-
-
 def with_a_part_elsewhere(folder: Path) -> None:
     shutil.copytree(folder / "vae", folder.parent / "secret")
     _change_index(folder, **{"../secret": ["diffusers", "AutoencoderKL"]})
@@ -314,28 +260,27 @@ def _change_index(folder: Path, **values: Any) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (without_weights, "unet of copy has no weights"),
-        (cut_weights, "vae of copy lacks a part of its weights: .*got a part of it"),
+        (without_weights, "unet of copy lacks its weights"),
+        (cut_weights, "weights of vae of copy cannot be read"),
         (
             without_a_tensor,
             "text_encoder of copy lacks weights of a CLIPTextModel: .*got 1 without",
         ),
-        (without_a_shard, "expected all of diffusion_pytorch_model-00002-of-00002"),
-        (without_a_part, "copy lacks a part: expected the folder scheduler"),
-        (with_a_pickle, "A pickle is not opened"),
+        (without_a_shard, "unet of copy lacks its weights"),
+        (without_a_part, "the pipeline copy cannot be opened"),
+        (with_a_pickle, "save a pickle"),
         (
             with_a_custom_part,
-            "which is not run unasked: got unet of the class my_unet.UNet",
+            "which is not run: .*got unet: .*my_unet",
         ),
         (
             with_an_unknown_pipeline,
-            r"Zero123PlusPipeline, which .*trust_remote_code=true",
+            "which is not run: .*Zero123PlusPipeline",
         ),
-        (with_code, "which is not run unasked: got scheduler/mine.py"),
         (with_a_part_elsewhere, "copy names a part elsewhere: .*got '../secret'"),
         (with_a_shard_elsewhere, r"names a file elsewhere: .*got '../../diff"),
         (with_an_index_of_numbers, r"index.json of copy cannot be read: expected the"),
-        (with_no_class, "of copy names no pipeline"),
+        (with_no_class, "copy has code of its own"),
     ],
 )
 def test_damaged_and_strange_folders_are_refused(
@@ -353,23 +298,6 @@ def test_damaged_and_strange_folders_are_refused(
     assert "\n" not in str(raised.value)
 
 
-def test_trusted_code_edits(
-    folder_of: FolderOf, edits: list[ImageEdit], tmp_path: Path
-) -> None:
-    """A pipeline of the folder's own, as the stock one that it derives from."""
-    copy = tmp_path / "copy"
-    shutil.copytree(folder_of("sd-inpaint"), copy)
-    stock = "StableDiffusionInpaintPipeline"
-    code = f"from diffusers import {stock}\n\n\nclass Mine({stock}):\n    pass\n"
-    (copy / "mine.py").write_text(code)
-    _change_index(copy, _class_name=["mine", "Mine"])
-    with pytest.raises(UserError, match=r"got the pipeline Mine of mine\.py"):
-        build(Inpaint, copy)
-    trusted = build(Inpaint, copy, trust_remote_code=True)
-    wanted = build(Inpaint, folder_of("sd-inpaint")).edit(edits[:1])[0]
-    assert np.array_equal(pixels(trusted.edit(edits[:1])[0]), pixels(wanted))
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "options", "words"),
     [
@@ -383,14 +311,13 @@ def test_trusted_code_edits(
             Instruct,
             "sd-inpaint",
             {},
-            "no pipeline that edits by .*Use it with the tool inpaint",
+            "no pipeline that edits by .*the tool inpaint",
         ),
-        (Inpaint, "flux-fill", {"negative_prompt": "text"}, "takes no negative_prompt"),
         (
             Inpaint,
             "qwen-image-edit",
             {"size": 512},
-            "works on as many pixels as 1024 x 1024",
+            "takes no size",
         ),
         (
             Inpaint,

@@ -203,22 +203,6 @@ def stable_diffusion_3() -> Any:
     )
 
 
-def controlnet() -> Any:
-    """A ControlNet for Stable Diffusion, its last layers drawn: a new one's are zero."""
-    network = diffusers.ControlNetModel(
-        block_out_channels=(32, 64),
-        layers_per_block=1,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        cross_attention_dim=32,
-        attention_head_dim=8,
-        conditioning_embedding_out_channels=(16, 32),
-    )
-    for weight in network.parameters():
-        if not weight.any():
-            torch.nn.init.normal_(weight, std=0.3)
-    return network
-
-
 def flux(cls: Any, channels: int) -> Any:
     text, tokenizer = t5()
     return cls(
@@ -273,7 +257,6 @@ def qwen_edit(cls: Any) -> Any:
     )
 
 
-# The last is a network alone.
 PIPELINES = {
     "sd-inpaint": lambda: stable_diffusion(diffusers.StableDiffusionInpaintPipeline, 9),
     "sdxl-inpaint": stable_diffusion_xl,
@@ -284,5 +267,4 @@ PIPELINES = {
         diffusers.StableDiffusionInstructPix2PixPipeline, 8
     ),
     "kontext": lambda: flux(diffusers.FluxKontextPipeline, 16),
-    "controlnet": controlnet,
 }

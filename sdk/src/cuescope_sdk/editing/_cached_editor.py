@@ -1,36 +1,36 @@
 """Edited images kept in the user's cache: no edit is made twice, and a killed build goes on.
 
 editor = cached_editor(context.build("tool", "inpaint:MODEL", options), context)
-print(editor.plan(edits))
 frames = editor.edit(edits)
 """
 
 import errno
+import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
-from shutil import disk_usage
 from typing import Any
 
 from PIL import Image
 
 from cuescope_core.atomic_files import Draft
 from cuescope_core.capabilities import ImageEdit, ImageEditor
-from cuescope_core.checksummed_files import read_sealed, with_seal
+from cuescope_core.checksummed_files import LARGEST_WORDS, read_sealed, with_seal
 from cuescope_core.context import Context
 from cuescope_core.errors import BadDataError, PluginError, UserError
+from cuescope_core.plain_json import parse_json
+from cuescope_core.store import UNREADABLE
 from cuescope_core.types import Frame
 from cuescope_sdk.editing._edits import LARGEST_SIDE, edit_key
-from cuescope_sdk.editing._plan import EditPlan, Pace, read_pace, with_pace
 
 FOLDER = "edits"
 PACE = "pace.json"
 EDITS = "images edited"
 COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
-ESTIMATE = 2.0  # bytes a pixel of a photo as such a PNG
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -47,8 +47,8 @@ class CachedEditor:
 
     Files are lossless PNG in `edits/FINGERPRINT/` of the cache folder, named by source pixels,
     editor, instruction, mask and seed. Each is written whole or not at all, with a seal in a text
-    chunk of its own; one that is damaged or edited is made anew. The real editor is given
-    `batch_size` edits at once (its attribute, else 1), and what came is stored before the next.
+    chunk of its own; one that is damaged or edited is made anew. The real editor is given one edit
+    at a time, which is stored before the next.
     `made` counts the edits that it made, `context.tool_calls` those that it will.
     """
 
@@ -66,7 +66,7 @@ class CachedEditor:
         self._editor = editor
         self._context = context
         # of this run: a plan reckons with the pace of the last one (docs/cci.md)
-        self._pace = Pace()
+        self._seconds = 0.0
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -95,41 +95,23 @@ class CachedEditor:
         """Make an edit anew when it is asked for next: what is kept is none of the editor."""
         self._file(edit_key(edit, self.fingerprint)).unlink(missing_ok=True)
 
-    def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
-        """Return the cost of `edit`; nothing is made."""
-        count = len({edit_key(edit, self.fingerprint) for edit in edits})
-        size = (0, 0)
-        if edits and self._read_pace() is None:
-            size = edits[0].frame.load().size
-        return self.plan_of(count, count - len(self._lacking(edits)), size)
-
-    def plan_of(
-        self,
-        edits: int,
-        cached: int,
-        size: tuple[int, int] = (512, 512),
-    ) -> EditPlan:
-        """The same of numbers alone; `size` of an image is for an editor that never worked."""
-        pace = self._read_pace()
-        folders = (self.folder, *self.folder.parents)
-        existing = next(folder for folder in folders if folder.exists())
-        return EditPlan(
-            edits=edits,
-            cached=cached,
-            device=self._device,
-            seconds_each=pace.seconds / pace.edits if pace else None,
-            bytes_each=pace.bytes / pace.edits
-            if pace
-            else ESTIMATE * size[0] * size[1],
-            free_bytes=disk_usage(existing).free,
-        )
+    @property
+    def seconds_each(self) -> float | None:
+        """Pace measured when this editor last worked on this device; None where it never has."""
+        try:
+            paces = parse_json(
+                read_sealed(self.folder / PACE, most=LARGEST_WORDS), PACE
+            )
+            edits, seconds = map(float, paces[self._device])
+            pace = seconds / edits
+        except (OSError, UserError, *UNREADABLE):
+            return None
+        # a stranger's numbers may be infinite
+        return pace if isfinite(pace) and pace >= 0 else None
 
     @property
     def _device(self) -> str:
         return self.facts.get("device", self._context.device)
-
-    def _read_pace(self) -> Pace | None:
-        return read_pace(self.folder / PACE, self._device)
 
     def _lacking(self, edits: Sequence[ImageEdit]) -> list[ImageEdit]:
         """Those that are not on the disk, each once, in order."""
@@ -147,29 +129,23 @@ class CachedEditor:
         open_weights: Any = getattr(self._editor, "open_weights", None)
         if open_weights is not None:
             open_weights()
-        size = max(1, int(getattr(self._editor, "batch_size", 1)))
         with self._context.progress("editing images", len(lacking)) as advance:
-            for start in range(0, len(lacking), size):
-                batch = lacking[start : start + size]
-                self._make(batch)  # a kill loses this batch and no more
-                advance(len(batch))
+            for edit in lacking:
+                self._make(edit)  # a kill loses this edit and no more
+                advance(1)
 
-    def _make(self, batch: Sequence[ImageEdit]) -> None:
+    def _make(self, edit: ImageEdit) -> None:
         since = time.perf_counter()
-        written = 0
-        for edit, frame in zip(batch, self._editor.edit(batch), strict=True):
-            content = BytesIO()
-            # lossless: outside of the mask each pixel is the source's own (docs/cci.md)
-            frame.load().save(content, "PNG", compress_level=COMPRESSION)
-            file = self._file(edit_key(edit, self.fingerprint))
-            sealed = with_seal(file.name, content.getvalue())
-            _write(file, sealed)
-            written += len(sealed)
-        self.made += len(batch)
-        self._pace = self._pace.add(len(batch), time.perf_counter() - since, written)
-        pace = self.folder / PACE
-        paces = with_pace(pace, self._device, self._pace)
-        _write(pace, with_seal(pace.name, paces))
+        [frame] = self._editor.edit([edit])
+        content = BytesIO()
+        # lossless: outside of the mask each pixel is the source's own (docs/cci.md)
+        frame.load().save(content, "PNG", compress_level=COMPRESSION)
+        file = self._file(edit_key(edit, self.fingerprint))
+        _write(file, with_seal(file.name, content.getvalue()))
+        self.made += 1
+        self._seconds += time.perf_counter() - since
+        paces = json.dumps({self._device: [self.made, self._seconds]}).encode()
+        _write(self.folder / PACE, with_seal(PACE, paces))
 
     def _file(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.png"  # 1,500 files a folder, of 396,000

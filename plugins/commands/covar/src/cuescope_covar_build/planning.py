@@ -73,7 +73,7 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     pairs = on_backgrounds / len(recipe.names)
     of_editor = round(pairs * (recipe.edits - recipe.views))
     edits = {editor.spec: of_editor}
-    seconds = _seconds(editor, of_editor, opened)
+    seconds = _seconds(editor, of_editor)
     rows, cols = opened.size
     bytes_each = 2.0 * rows * cols  # bytes a pixel of a photo as such a PNG
     # what is on the disk says it better
@@ -83,7 +83,7 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
         of_views = round(pairs * recipe.views)
         # one editor may do both
         edits[views.spec] = edits.get(views.spec, 0) + of_views
-        more = _seconds(views, of_views, opened)
+        more = _seconds(views, of_views)
         # a sum without the unknown part would promise too little
         seconds = None if seconds is None or more is None else seconds + more
     # not with a viewpoint editor: a rehearsal would generate images
@@ -108,14 +108,13 @@ def _is_quick(editor: "NamedEditor") -> bool:
     return bool(getattr(editor.tool, "instant", False))
 
 
-def _seconds(editor: "NamedEditor", edits: int, opened: "OpenBuild") -> float | None:
+def _seconds(editor: "NamedEditor", edits: int) -> float | None:
     """At the pace that was measured when this editor last worked here."""
     if _is_quick(editor):
         return 0.0
     tool: Any = editor.tool
-    # a plan takes (width, height)
-    hours: float | None = tool.plan_of(edits, 0, opened.size[::-1]).hours
-    return None if hours is None else 3600 * hours
+    seconds_each: float | None = tool.seconds_each
+    return None if seconds_each is None else edits * seconds_each
 
 
 def _rehearse(builder: "Builder") -> tuple[float, float]:

@@ -27,7 +27,6 @@ class DiffusionEditor(Plugin, LazyWeights):
             self._editor = Editor(self.owner, options, context)
         self.fingerprint = self._editor.fingerprint
         self.facts: Mapping[str, str] = self._editor.facts
-        self.batch_size = options.images
 
     def open_weights(self) -> None:
         _ = self._editor.pipeline

@@ -1,6 +1,6 @@
 """An opened pipeline: the size that it works at, its call, and what comes out of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -9,17 +9,8 @@ import diffusers
 import numpy as np
 import torch
 from PIL import Image
-from torch import Tensor
 
-from cuescope_diffusers.classes import (
-    ONE_BY_ONE,
-    OWN_SIZE,
-    TEXT_ALONE,
-    WITH_MASK,
-    guidance_name,
-    parameters,
-    takes,
-)
+from cuescope_diffusers.classes import OWN_SIZE, guidance_name, parameters
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import Source, fault_of, quiet, refuse_larger_networks
@@ -38,29 +29,13 @@ class Job:
 
 
 class OpenPipeline:
-    """A pipeline of diffusers with its weights; raises UserError where it takes no mask."""
+    """A pipeline of diffusers with its weights."""
 
-    def __init__(
-        self,
-        source: Source,
-        pipe: Any,
-        options: EditorOptions,
-        *,
-        masked: bool,
-    ) -> None:
-        cls = type(pipe)
-        wanted = WITH_MASK if masked else TEXT_ALONE
-        # a trusted pipeline of its own is known now; SD 3's ControlNet names its mask otherwise
-        if not takes(cls, *wanted) and not takes(cls, "control_image", "control_mask"):
-            raise UserError(
-                f"{source.owner}: {source.title} cannot edit",
-                expected=f"a call that takes {', '.join(wanted)}",
-                got=", ".join(parameters(cls)),
-            )
+    def __init__(self, source: Source, pipe: Any, options: EditorOptions) -> None:
         self._title = f"{source.owner}: {source.title}"
         self.pipe = pipe
         self._options = options
-        self._cls = cls
+        self._cls = type(pipe)
         self.grid = _grid(pipe)
         self.side = options.size or _native_side(pipe)
 
@@ -74,17 +49,14 @@ class OpenPipeline:
         width, height = (cells * self.grid).astype(int).tolist()
         return width, height
 
-    def run(self, jobs: Sequence[Job]) -> list[Image.Image | None]:
-        """An image a job; None for one that the model's own safety checker has blackened.
+    def run(self, job: Job) -> Image.Image | None:
+        """The image; None where the model's own safety checker has blackened it.
 
-        All jobs have images of one size. Each draws from a CPU generator of its own seed, so that
-        neither the device nor the other jobs change what is drawn.
+        It draws from a CPU generator of its own seed, so that the device changes nothing of that.
         """
-        if len(jobs) > 1 and self._cls.__name__.startswith(ONE_BY_ONE):
-            return [self.run([job])[0] for job in jobs]
         try:
             with _silent(), torch.no_grad():
-                output = self.pipe(**self._arguments(jobs))
+                output = self.pipe(**self._arguments(job))
         except (
             Exception
         ) as error:  # a pipeline refuses what does not suit it in any way it likes
@@ -92,75 +64,41 @@ class OpenPipeline:
             remedy = None
             if isinstance(error, torch.OutOfMemoryError):
                 got = "too little memory on the device"
-                remedy = "Take fewer images at once, a smaller size, or bfloat16"
+                remedy = "Take a smaller size, or bfloat16"
             raise UserError(
                 f"{self._title}: {self._cls.__name__} cannot make this edit",
                 got=got,
                 remedy=remedy,
             ) from error
         # pipelines without a checker have no such field
-        unsafe = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
-        images = []
-        for image, is_unsafe in zip(output.images, unsafe, strict=True):
-            images.append(None if is_unsafe else image.convert("RGB"))
-        return images
+        [is_unsafe] = getattr(output, "nsfw_content_detected", None) or [False]
+        [image] = output.images
+        return None if is_unsafe else image.convert("RGB")
 
-    def _arguments(self, jobs: Sequence[Job]) -> dict[str, Any]:
+    def _arguments(self, job: Job) -> dict[str, Any]:
         options = self._options
         known = parameters(self._cls)
-        images = [job.image for job in jobs]
-        masks = [job.mask for job in jobs if job.mask]
-        width, height = images[0].size
+        width, height = job.image.size
         given: dict[str, Any] = {
-            "prompt": [job.prompt for job in jobs],
-            "image": images,
-            "generator": [torch.Generator("cpu").manual_seed(job.seed) for job in jobs],
+            "prompt": job.prompt,
+            "image": job.image,
+            "generator": torch.Generator("cpu").manual_seed(job.seed),
+            "num_inference_steps": options.steps,
+            "strength": getattr(options, "strength", 1.0),
         }
-        if masks:
-            given["mask_image"] = given["control_mask"] = masks
-        # some pipelines take several images for parts of one question
-        if len(jobs) == 1:
-            given = {name: values[0] for name, values in given.items()}
-        if "control_mask" in known:
-            given["control_image"] = given["image"]
-        elif "control_image" in known:
-            given["control_image"] = self._control(images, masks)
-        given["num_inference_steps"] = options.steps
-        given["strength"] = getattr(options, "strength", 1.0)
+        if job.mask is not None:
+            given["mask_image"] = job.mask
         if not self._cls.__name__.startswith(OWN_SIZE):
             given |= {"width": width, "height": height}
             # Flux Kontext would choose a size by itself
             given |= {"max_area": width * height, "_auto_resize": False}
         if options.guidance is not None:
             given[guidance_name(self._cls)] = options.guidance
-        if (image_guidance := getattr(options, "image_guidance", None)) is not None:
-            given["image_guidance_scale"] = image_guidance
-        negative = options.negative_prompt
-        if negative is None and guidance_name(self._cls) == "true_cfg_scale":
+        if guidance_name(self._cls) == "true_cfg_scale":
             # without one there is no guidance; this is what its authors give
-            negative = " "
-        if negative is not None:
-            given["negative_prompt"] = (
-                negative if len(jobs) == 1 else [negative] * len(jobs)
-            )
+            given["negative_prompt"] = " "
         # no pipeline takes all of these
         return {name: value for name, value in given.items() if name in known}
-
-    def _control(
-        self,
-        images: Sequence[Image.Image],
-        masks: Sequence[Image.Image],
-    ) -> Any:
-        if getattr(self._options, "control", "inpaint") == "image" or not masks:
-            return list(images) if len(images) > 1 else images[0]
-        return torch.cat(list(map(_mark, images, masks)))
-
-
-def _mark(image: Image.Image, mask: Image.Image) -> Tensor:
-    """Colours from 0 to 1 with -1 under the mask, as ControlNets for inpainting are trained."""
-    pixels = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
-    pixels = np.where(np.asarray(mask)[..., None] > 127, np.float32(-1), pixels)
-    return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
 
 
 def _factor(pipe: Any) -> int:
@@ -220,14 +158,8 @@ def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
     return network
 
 
-def open_pipeline(
-    source: Source,
-    opener: Any,
-    trusted: bool,
-    parts: dict[str, Any],
-) -> Any:
+def open_pipeline(source: Source, opener: Any, parts: dict[str, Any]) -> Any:
     """`opener.from_pretrained` around opened networks; raises UserError where it fails."""
-    more = {"trust_remote_code": True} if trusted else {}
     try:
         with _silent():
             # the files are here: nothing is downloaded now
@@ -235,7 +167,6 @@ def open_pipeline(
                 source.folder,
                 local_files_only=True,
                 **parts,
-                **more,
             )
             pipe.set_progress_bar_config(disable=True)
     except Exception as error:  # as above
