@@ -81,7 +81,7 @@ def test_a_caption_is_the_librarys(
     folders: dict[str, Path], frames: list[Frame]
 ) -> None:
     processor = transformers.AutoProcessor.from_pretrained(folders["grounding-dino"])
-    (caption,) = make_captions(NAMES, processor.tokenizer, 256, None)
+    (caption,) = make_captions(NAMES, processor.tokenizer, 256)
     (expected,) = processor(text=[list(NAMES)], images=frames[0].load()).input_ids
     assert list(caption.ids) == list(expected)
     words = [
@@ -92,19 +92,18 @@ def test_a_caption_is_the_librarys(
 
 
 @pytest.mark.parametrize(
-    ("lengths", "most", "runs"),
+    ("lengths", "runs"),
     [
-        ([2, 2, 2], None, [2, 1]),
-        ([4, 1, 4], None, [1, 1, 1]),
-        ([1, 1, 1], 1, [1, 1, 1]),
-        ([1] * 9, None, [4, 4, 1]),
-        ([], None, []),
+        ([2, 2, 2], [2, 1]),
+        ([4, 1, 4], [1, 1, 1]),
+        ([1] * 9, [4, 4, 1]),
+        ([], []),
     ],
 )
 def test_names_are_packed_into_few_captions(
-    lengths: list[int], most: int | None, runs: list[int]
+    lengths: list[int], runs: list[int]
 ) -> None:
-    found = pack(lengths, 4, most)
+    found = pack(lengths, 4)
     assert [len(run) for run in found] == runs
     assert [index for run in found for index in run] == list(range(len(lengths)))
 
@@ -126,25 +125,8 @@ def test_names_beyond_a_caption_go_into_the_next(
         np.testing.assert_allclose(ours, alone, atol=1e-5)
 
 
-def test_one_by_one_no_name_changes_another(build: Build, frames: list[Frame]) -> None:
-    single, joint = (
-        build("grounding-dino", one_by_one=flag, **ALL) for flag in (True, False)
-    )
-    assert (single.joint, joint.joint) == (False, True)
-    assert single.fingerprint != joint.fingerprint
-    differs = []
-    for name in NAMES:
-        alone, beside = (
-            d.detect(frames[:1], n)[0] for d, n in ((single, [name]), (single, NAMES))
-        )
-        np.testing.assert_allclose(of(beside, name), of(alone, name), atol=1e-5)
-        together = of(joint.detect(frames[:1], NAMES)[0], name)
-        differs.append(not np.allclose(together[0], of(alone, name)[0], atol=1e-5))
-    assert any(differs)
-
-
 def test_an_image_is_judged_by_itself(build: Build, frames: list[Frame]) -> None:
-    detector = build("grounding-dino", images=4, **ALL)
+    detector = build("grounding-dino", **ALL)
     for frame, found in zip(frames, detector.detect(frames, NAMES), strict=True):
         (alone,) = detector.detect([frame], NAMES)
         scores = [best_scores([said]) for said in (found, alone)]
@@ -166,9 +148,6 @@ def test_all_names_go_in_one_pass(
     monkeypatch.setattr(stock, "forward", counting)
     build("grounding-dino").detect(frames, NAMES)
     assert sorted(passes) == [1, 1, 2]  # the two images of one size together
-    passes.clear()
-    build("grounding-dino", one_by_one=True).detect(frames[:1], NAMES)
-    assert passes == [1] * len(NAMES)
 
 
 def test_odd_names(build: Build, frames: list[Frame]) -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 import transformers
 
+import cuescope_detectors
 from cuescope_sdk import Detection, Frame, UserError
 
 KINDS = ("owlv2", "owlvit")
@@ -122,7 +123,8 @@ def test_an_image_is_encoded_once_and_a_name_is_read_once(
             return _plain(self, *args, **kwargs)
 
         monkeypatch.setattr(tower, "forward", counting)
-    detector = build("owlv2", images=3)
+    monkeypatch.setattr(cuescope_detectors, "IMAGES_AT_ONCE", 3)
+    detector = build("owlv2")
     detector.detect(frames, ("cat", "dog", "Cat"))
     assert (seen, read) == ([3, 1], [2])
     detector.detect(frames[:1], ("dog", "tree", "cat"))

@@ -111,14 +111,6 @@ def test_verdicts(build: Any, said: Claim, verdict: str) -> None:
     assert says(build(), SAMPLE, said) == [verdict]
 
 
-def test_claims_of_other_kinds_are_left_open(build: Any) -> None:
-    claims = [entity("red chair", 0), attribute("door", "open", 2)]
-    assert says(build(kinds=("entity",)), SAMPLE, *claims) == [
-        "supported",
-        "out of vocabulary",
-    ]
-
-
 def test_a_part_of_a_kind_is_judged_as_that_kind(
     build: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,12 @@
 """Options that every detector has."""
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from cuescope_sdk import Options
 
 
 class DetectionOptions(Options):
-    """Which boxes a detector keeps, and how many images it is shown at once."""
+    """Boxes that a detector keeps."""
 
     threshold: float = Field(
         0.05,
@@ -20,7 +20,4 @@ class DetectionOptions(Options):
         le=1,
         description="boxes of a name that overlap a better one by more (intersection over union) "
         "are dropped; 1 keeps them",
-    )
-    images: PositiveInt = Field(
-        4, description="images that the network is shown at once"
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cuescope_detectors.options import (
+    IMAGES_AT_ONCE,
     GroundingDinoOptions,
     OpenVocabularyOptions,
     OwlOptions,
@@ -26,7 +27,6 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
     def __init__(self, options: OpenVocabularyOptions, context: Context) -> None:
         super().__init__(options, context)
         self._network = self.find_network()
-        # without `images`: how many go at once changes no detection
         self._limits = (options.threshold, options.overlap)
         # 1 is the version of how scores become detections
         self.fingerprint = digest(
@@ -54,9 +54,9 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
             return [()] * len(frames)
         columns = [queries.index(query) for query in spoken_of.values()]
         by_frame = []
-        size = self.options.images
-        for start in range(0, len(frames), size):
-            images = [frame.load() for frame in frames[start : start + size]]
+        for start in range(0, len(frames), IMAGES_AT_ONCE):
+            part = frames[start : start + IMAGES_AT_ONCE]
+            images = [frame.load() for frame in part]
             answers = self._network.detect(images, queries)
             for image, (scores, boxes) in zip(images, answers, strict=True):
                 detections = make_detections(
@@ -92,22 +92,18 @@ class GroundingDino(OpenVocabularyDetector):
     """Grounding DINO (Liu et al., 2023) and MM Grounding DINO.
 
     All names stand in one caption, or in as few as its length allows. Image and caption attend to
-    each other, so that a name's boxes depend on the names beside it, unless `one_by_one` is set.
+    each other, so that a name's boxes depend on the names beside it.
     """
 
     Options = GroundingDinoOptions
     options: GroundingDinoOptions
     owner = "grounding-dino"
+    joint = True  # the answer for a name depends on the names beside it
 
     def find_network(self) -> "GroundingDinoNetwork":
         from cuescope_detectors.grounding_dino import GroundingDinoNetwork
 
         return GroundingDinoNetwork(self.options, self.context)
-
-    @property
-    def joint(self) -> bool:
-        """Whether the answer for a name depends on the names beside it."""
-        return not self.options.one_by_one
 
 
 __all__ = ["GroundingDino", "GroundingDinoOptions", "Owl", "OwlOptions"]

@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cuescope_detectors.options import CocoOptions
+from cuescope_detectors.options import IMAGES_AT_ONCE, CocoOptions
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
 
@@ -60,7 +60,7 @@ class CocoDetector(Plugin, LazyWeights):
         if self.names.isdisjoint(spoken_of.values()):
             return [()] * len(frames)
         by_frame = []
-        size = self.options.images
+        size = IMAGES_AT_ONCE
         for start in range(0, len(frames), size):
             images = [frame.load() for frame in frames[start : start + size]]
             # neighbours of one size go together: padding would change the boxes of the smaller

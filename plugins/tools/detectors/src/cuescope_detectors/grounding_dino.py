@@ -34,9 +34,8 @@ def make_captions(
     names: Sequence[str],
     tokenizer: Any,
     limit: int,
-    most: int | None,
 ) -> list[Caption]:
-    """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
+    """Captions of at most `limit` tokens; a name that fits in none is cut."""
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
     phrases = []
@@ -46,7 +45,7 @@ def make_captions(
     # the model splits phrases at this token
     end = tokenizer.convert_tokens_to_ids(PHRASE_END)
     captions = []
-    for part in pack([len(phrase) + 1 for phrase in phrases], room + 1, most):
+    for part in pack([len(phrase) + 1 for phrase in phrases], room + 1):
         ids = [tokenizer.cls_token_id]
         positions = {}
         for index in part:
@@ -58,12 +57,12 @@ def make_captions(
     return captions
 
 
-def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
-    """Consecutive runs whose lengths add up to no more than `room`, of no more than `most`."""
+def pack(lengths: Sequence[int], room: int) -> list[range]:
+    """Consecutive runs whose lengths add up to no more than `room`."""
     runs = []
     start = used = 0
     for index, length in enumerate(lengths):
-        if index > start and (used + length > room or index - start == most):
+        if index > start and used + length > room:
             runs.append(range(start, index))  # in order: which names meet must not vary
             start = index
             used = 0
@@ -83,12 +82,10 @@ class GroundingDinoNetwork(StockNetwork):
     }
 
     def __init__(self, options: GroundingDinoOptions, context: Context) -> None:
-        # it changes the scores, so it enters the fingerprint
-        super().__init__(options, context, options.one_by_one)
-        self._most = 1 if options.one_by_one else None
+        super().__init__(options, context)
         self.facts = {
             **self.facts,
-            "names": "one by one" if options.one_by_one else "together in a caption",
+            "names": "together in a caption",
             "score of a name": "max of its tokens",
         }
 
@@ -99,7 +96,7 @@ class GroundingDinoNetwork(StockNetwork):
     ) -> list[ScoredBoxes]:
         """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
         limit = self.files.network.config.max_text_len
-        captions = make_captions(names, self.processor.tokenizer, limit, self._most)
+        captions = make_captions(names, self.processor.tokenizer, limit)
         answers = {}
         by_size = defaultdict(list)
         # images of one size go together: beside a larger one an image would be padded, and that

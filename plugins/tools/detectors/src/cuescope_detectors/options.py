@@ -9,6 +9,7 @@ from cuescope_sdk import Names, Options
 from cuescope_sdk.models import PromptWords, RepositoryName
 from cuescope_sdk.tools import DetectionOptions
 
+IMAGES_AT_ONCE = 4  # so that they fit into memory, whatever the model's batch is
 MODEL = "a folder that save_pretrained wrote, or a hub id"
 
 
@@ -51,10 +52,6 @@ class GroundingDinoOptions(OpenVocabularyOptions):
     model: RepositoryName = Field(
         "IDEA-Research/grounding-dino-base", description=MODEL
     )
-    one_by_one: bool = Field(
-        False,
-        description="a pass a name: slower, and no name changes the answer for another",
-    )
 
 
 class CocoOptions(PretrainedOptions):
@@ -77,9 +74,6 @@ class CocoOptions(PretrainedOptions):
         ge=0,
         lt=1,
         description="boxes must score more than this",
-    )
-    images: PositiveInt = Field(
-        4, description="images that the network is shown at once"
     )
 
 

@@ -12,9 +12,8 @@ import timm
 import timm.data
 import torch
 from PIL import Image
-from safetensors.torch import load_file
 
-from cuescope_sdk import Context, UserError, digest, nearest
+from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.torch import (
     Source,
     fault_of,
@@ -27,10 +26,6 @@ from cuescope_sdk.torch import (
 )
 
 OWNER = "timm"
-# of a stranger's configuration no more is taken: how pictures are cut and scaled
-LOOKS = ("input_size", "mean", "std", "interpolation", "crop_pct", "crop_mode")
-# what a classifier has and an eye has not
-HEADS = ("head.", "fc.", "classifier.", "head_dist.", "last_linear.")
 
 
 @dataclass(frozen=True)
@@ -61,19 +56,13 @@ class TimmNetwork:
             )
         try:
             config = json.loads((source.folder / "config.json").read_text("utf-8"))
-            name = str(config["architecture"])
+            _ = config["architecture"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UserError(
                 f"{OWNER}: config.json of {source.title}",
                 expected="that of timm, with an architecture",
                 remedy="A model of transformers is opened by vision-tower:MODEL",
             ) from error
-        known = timm.list_models()
-        if name not in known:
-            raise UserError(
-                f"{OWNER}: no architecture '{name[:80]}' in timm {timm.__version__}",
-                remedy=nearest(name, known),
-            )
         device = resolve_device(context.device)
         return cls(
             source, config, weights, context, device, resolve_dtype(context.dtype)
@@ -83,12 +72,6 @@ class TimmNetwork:
     def title(self) -> str:
         """What errors call it."""
         return f"{OWNER}: {self.source.title}"
-
-    @property
-    def looks(self) -> dict[str, Any]:
-        """How pictures are cut and scaled."""
-        said = self.config.get("pretrained_cfg") or {}
-        return {key: said[key] for key in LOOKS if key in said}
 
     @property
     def fingerprint(self) -> str:
@@ -116,51 +99,38 @@ class TimmNetwork:
     @cached_property
     def network(self) -> Any:
         """The network without its head, on its device; raises UserError where weights misfit."""
-        title = self.source.title
-        self.context.stop_plan_before(f"the weights of {title}")
+        self.context.stop_plan_before(f"the weights of {self.source.title}")
+        _ = self._outline
         # it draws weights before they are loaded, from everybody's generator
         with torch.random.fork_rng(devices=[]):
-            network = self._build()
-        tensors = load_file(self.weights)
-        try:
-            told = network.load_state_dict(tensors, strict=False)
-        except RuntimeError as error:  # of another shape
-            raise self._misfit(str(error).strip().splitlines()[-1]) from error
-        strange = [key for key in told.unexpected_keys if not key.startswith(HEADS)]
-        if told.missing_keys or strange:
-            raise self._misfit(", ".join([*told.missing_keys, *strange][:3]))
+            network = self._create(pretrained=True)
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
-    def _build(self) -> Any:
-        arguments = self.config.get("model_args") or {}
-        plain: dict[str, Any] = {
-            key: value
-            for key, value in arguments.items()
-            if isinstance(value, int | float | bool | list)
-        }
-        arguments = {**plain, "num_classes": 0}
-        name = self.config["architecture"]
+    @cached_property
+    def _outline(self) -> Any:
+        """Without its numbers: of a stranger's configuration they may take all memory."""
+        with torch.device("meta"), quiet():
+            return self._create(pretrained=False).eval()
+
+    def _create(self, *, pretrained: bool) -> Any:
         try:
-            # without its numbers: of a stranger's configuration they may take all memory
-            with torch.device("meta"), refuse_larger_networks(OWNER, [self.weights]):
-                timm.create_model(name, pretrained=False, **arguments)
-            return timm.create_model(name, pretrained=False, **arguments)
+            with refuse_larger_networks(OWNER, [self.weights]):
+                return timm.create_model(
+                    f"local-dir:{self.source.folder}",
+                    pretrained=pretrained,
+                    num_classes=0,
+                )
         except UserError:
             raise
         except Exception as error:  # a stranger's figures fail in any way they like
-            raise self._misfit(fault_of(error)) from error
-
-    def _misfit(self, got: str) -> UserError:
-        return UserError(
-            f"{OWNER}: the weights of {self.source.title} do not fit its architecture",
-            expected=f"those of {self.config['architecture']}",
-            got=got,
-        )
+            raise UserError(
+                f"{OWNER}: {self.source.title} cannot be opened", got=fault_of(error)
+            ) from error
 
     @cached_property
     def _data_config(self) -> dict[str, Any]:
         data: Any = timm.data  # of its names the library exports none
-        config: dict[str, Any] = data.resolve_data_config({}, pretrained_cfg=self.looks)
+        config: dict[str, Any] = data.resolve_model_data_config(self._outline)
         return config
 
     @cached_property
@@ -177,9 +147,9 @@ class TimmNetwork:
 
     def try_patches(self) -> None:
         """Raise whatever it raises where the network gives no patches; without weights."""
-        with torch.device("meta"), quiet():
-            network = self._build().eval()
-            _map_of(network, torch.zeros(1, *self._data_config["input_size"]), -1)
+        with torch.device("meta"):
+            pixels = torch.zeros(1, *self._data_config["input_size"])
+            _map_of(self._outline, pixels, -1)
 
     @torch.inference_mode()
     def patches(self, images: Sequence[Image.Image], layer: int) -> np.ndarray:

@@ -35,7 +35,7 @@ class OnnxDetector(Plugin, LazyWeights):
             files.append(self._file(options.names, ".txt"))
         # of contents: another file may come under the same name
         contents = [digest(file.read_bytes()) for file in files]
-        limits = (options.side, options.threshold, options.overlap)
+        limits = (options.threshold, options.overlap)
         self.fingerprint = digest(OWNER, 1, contents, limits)
         self.facts: Mapping[str, str] = {
             "weights": files[0].name,
@@ -66,19 +66,18 @@ class OnnxDetector(Plugin, LazyWeights):
         columns = list(known.values())
         options = self.options
         by_frame = []
-        for start in range(0, len(frames), options.images):
-            images = [frame.load() for frame in frames[start : start + options.images]]
-            answers = self._network.detect(images)
-            for image, (scores, boxes) in zip(images, answers, strict=True):
-                detections = make_detections(
-                    list(known),
-                    scores[:, columns],
-                    boxes,
-                    image.size,
-                    options.threshold,
-                    options.overlap,
-                )
-                by_frame.append(detections)
+        for frame in frames:
+            image = frame.load()
+            scores, boxes = self._network.detect(image)
+            detections = make_detections(
+                list(known),
+                scores[:, columns],
+                boxes,
+                image.size,
+                options.threshold,
+                options.overlap,
+            )
+            by_frame.append(detections)
         return by_frame
 
     @cached_property

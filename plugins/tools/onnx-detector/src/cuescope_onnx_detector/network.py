@@ -1,7 +1,7 @@
 """The network behind onnxruntime: images fitted into a square, and what comes out as boxes."""
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,10 +14,9 @@ from cuescope_onnx_detector.options import OWNER, OnnxOptions
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.data import TextFile
 
-GREY = 114  # of the border around an image, as YOLO is trained
-SIDE = 640
+GREY = 114  # of the border around an image, default of ultralytics' letterbox
+SIDE = 640  # default of ultralytics' imgsz
 LARGEST_SIDE = 4096  # pixels: no network is shown larger pictures
-MOST_PIXELS = 2**26  # of a batch: 800 MB of numbers
 FATAL = 4  # onnxruntime would write names of a stranger's nodes to the terminal
 TYPES: dict[str, type[np.floating[Any]]] = {
     "tensor(float)": np.float32,
@@ -40,10 +39,15 @@ class OnnxNetwork:
         self._input = image.name
         self._type = TYPES[image.type]
         batch, _, height, width = image.shape
+        # a name in place of a number stands for any length
+        if isinstance(batch, int) and batch != 1:
+            raise UserError(
+                f"{OWNER}: {self._file.name} takes {batch} pictures at once",
+                expected="one, or any number of them",
+                remedy="Export it with dynamic=True",
+            )
         metadata = self._session.get_modelmeta().custom_metadata_map
-        self.size = self._find_size(options.side, (height, width), metadata)
-        # a name in place of a number stands for any batch
-        self._batch = self._find_batch(batch) if isinstance(batch, int) else None
+        self.size = self._find_size([height, width], metadata)
         self.names = self._find_names(options.names, metadata)
 
     def _find_input(self) -> Any:
@@ -62,67 +66,32 @@ class OnnxNetwork:
             got=", ".join(shown) or "no input",
         )
 
-    def detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
-        """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
-        most = max(1, MOST_PIXELS // (self.size[0] * self.size[1]))
-        answers: list[ScoredBoxes] = []
-        for start in range(0, len(images), most):
-            answers += self._detect(images[start : start + most])
-        return answers
+    def detect(self, image: Image.Image) -> ScoredBoxes:
+        """Scores of an image's boxes for each class, and the boxes in its pixels."""
+        pixels, scale, corner = fit(image, self.size)
+        scores, boxes = self._read(self._answer(pixels[None].astype(self._type)))
+        # from the square's pixels back to the image's
+        return scores, (boxes - np.tile(corner, 2)) / scale
 
-    def _detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
-        fits = [fit(image, self.size) for image in images]
-        arrays, scales, corners = zip(*fits, strict=True)
-        pixels = np.stack(arrays).astype(self._type)
-        outputs = self._run(pixels)
-        answers = []
-        for table, scale, corner in zip(outputs, scales, corners, strict=True):
-            scores, boxes = self._read(table)
-            # from the square's pixels back to the image's
-            boxes = (boxes - np.tile(corner, 2)) / scale
-            answers.append((scores, boxes))
-        return answers
-
-    def _run(self, pixels: Float[np.ndarray, "image 3 row col"]) -> list[np.ndarray]:
-        """The network's output for each image."""
-        size = self._batch or len(pixels)
-        outputs: list[np.ndarray] = []
-        for start in range(0, len(pixels), size):
-            part = pixels[start : start + size]
-            count = len(part)
-            if count < size:  # an export for a fixed batch takes no fewer
-                padded = np.zeros((size, *part.shape[1:]), self._type)
-                padded[:count] = part
-                part = padded
-            # without what was said of the empty images
-            outputs += self._answer(part)[:count]
-        return outputs
-
-    def _answer(self, pixels: Float[np.ndarray, "image 3 row col"]) -> list[np.ndarray]:
-        """A table of finite numbers for each image; raises UserError for anything else."""
+    def _answer(self, pixels: Float[np.ndarray, "image 3 row col"]) -> np.ndarray:
+        """A table of finite numbers for one image; raises UserError for anything else."""
         try:
-            first = self._session.run(None, {self._input: pixels})[0]
-            tables = [np.asarray(table, dtype=np.float32) for table in first]
+            [table] = np.asarray(
+                self._session.run(None, {self._input: pixels})[0], dtype=np.float32
+            )
         # what a stranger's network does fails in any way it likes
         except Exception as error:
             raise UserError(
                 f"{OWNER}: {self._file.name} cannot look at an image",
-                expected="a network that gives boxes for each image",
+                expected="a network that gives a table of boxes for each image",
                 got=" ".join(str(error).split())[:200],
             ) from None
-        if len(tables) != len(pixels):
-            raise UserError(
-                f"{OWNER}: {self._file.name} gives no table for each image",
-                expected=f"{len(pixels)}",
-                got=f"{len(tables)}",
-            )
-        if not all(np.isfinite(table).all() for table in tables):
+        if not np.isfinite(table).all():
             raise UserError(
                 f"{OWNER}: {self._file.name} gives boxes that are no numbers",
                 expected="finite numbers",
-                got="NaN or infinite ones",
             )
-        return tables
+        return np.asarray(table)
 
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
         """Scores and corners, in pixels of the square, of one image's output."""
@@ -173,54 +142,19 @@ class OnnxNetwork:
             remedy="-O tool.detector.names=FILE names the classes where the file holds wrong ones",
         )
 
-    def _find_size(
-        self,
-        side: int | None,
-        shape: Sequence[Any],
-        metadata: dict[str, str],
-    ) -> tuple[int, int]:
+    def _find_size(self, shape: list[Any], metadata: dict[str, str]) -> tuple[int, int]:
         """Height and width of what it is shown."""
-        height, width = shape
-        # a name in place of a number stands for any length
-        if isinstance(height, int) and isinstance(width, int):
-            self._require_size([height, width])
-            if side is not None and (height, width) != (side, side):
-                raise UserError(
-                    f"{OWNER}: side={side}",
-                    expected=f"none, as {self._file.name} takes {height} x {width} alone",
-                )
-            return height, width
-        if side is not None:
-            return side, side
         # where the shape is open, an export may have written its size beside it
-        exported = _literal(metadata.get("imgsz"))
-        if exported is None:
-            return SIDE, SIDE
-        self._require_size(exported)
-        height, width = exported
-        return height, width
-
-    def _require_size(self, size: Any) -> None:
-        if not is_size(size):
+        if not all(isinstance(side, int) for side in shape):
+            shape = _literal(metadata.get("imgsz")) or [SIDE, SIDE]
+        if not is_size(shape):
             raise UserError(
                 f"{OWNER}: {self._file.name} names a size of its pictures",
                 expected=f"height and width in pixels, from 1 to {LARGEST_SIDE}",
-                got=f"{size!r:.60}",
-                remedy="-O tool.detector.side=640 says how large its pictures are",
+                got=f"{shape!r:.60}",
             )
-
-    def _find_batch(self, batch: int) -> int:
-        """How many pictures a network takes that is made for so many."""
-        height, width = self.size
-        most = max(1, MOST_PIXELS // (height * width))
-        if not 1 <= batch <= most:
-            raise UserError(
-                f"{OWNER}: {self._file.name} takes so many pictures at once",
-                expected=f"1 to {most} of {height} x {width} pixels",
-                got=f"{batch}",
-                remedy="Export it for any number of them (dynamic)",
-            )
-        return batch
+        height, width = shape
+        return height, width
 
     def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
         """Those of the person's file, else those in the .onnx file."""

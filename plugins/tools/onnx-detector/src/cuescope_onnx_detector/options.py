@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from cuescope_sdk.tools import DetectionOptions
 
@@ -18,8 +18,4 @@ class OnnxOptions(DetectionOptions):
     names: Path | None = Field(
         None,
         description="a text file with a class a line; default: the names in the .onnx file",
-    )
-    side: PositiveInt | None = Field(
-        None,
-        description="pixels of the square that images are fitted into; default: as exported",
     )

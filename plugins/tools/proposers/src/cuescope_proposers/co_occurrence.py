@@ -9,6 +9,7 @@ from typing import Annotated
 
 import numpy as np
 from pydantic import Field, PositiveInt
+from scipy.special import ndtri
 
 from cuescope_proposers.samples import classes_of
 from cuescope_sdk import (
@@ -28,7 +29,6 @@ from cuescope_sdk.tools import normalise_name
 
 OWNER = "co-occurrence"
 REMEDY = "Use the proposer llm or cues."
-Z = 1.96  # of a two-sided 95% interval
 
 
 class CoOccurrenceOptions(Options):
@@ -158,4 +158,4 @@ def bond(both: int, of_class: int, of_name: int, images: int) -> float:
     neither = images - of_class - of_name + both
     cells = np.array([both, of_class - both, of_name - both, neither]) + 0.5
     ratio = log(cells[0] * cells[3] / (cells[1] * cells[2]))
-    return ratio - Z * sqrt((1 / cells).sum())
+    return ratio + float(ndtri(0.025)) * sqrt((1 / cells).sum())

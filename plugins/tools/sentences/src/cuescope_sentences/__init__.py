@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from cuescope_sdk import Context, LazyWeights, Names, Options, Plugin, digest
 from cuescope_sdk.models import unit
@@ -23,9 +23,6 @@ class SentenceOptions(Options):
     )
     revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
-    )
-    sentences: PositiveInt = Field(
-        64, description="sentences that the network reads at once"
     )
 
 
@@ -69,7 +66,7 @@ class SentenceTransformers(Plugin, LazyWeights):
             )
         tensors = self._network.encode(
             list(texts),
-            batch_size=self.options.sentences,
+            batch_size=self.context.batch_size,
             show_progress_bar=False,
             convert_to_tensor=True,
         )

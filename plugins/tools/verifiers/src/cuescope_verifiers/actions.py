@@ -1,6 +1,5 @@
 """Claims of actions held against a network that recognises them."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
@@ -11,7 +10,6 @@ from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
-from cuescope_sdk.language import head_noun
 from cuescope_verifiers.options import ActionOptions
 from cuescope_verifiers.phrases import (
     atoms,
@@ -23,13 +21,10 @@ from cuescope_verifiers.phrases import (
 
 Clip = tuple[int, ...]  # indices of frames
 Look = Callable[[Claim, Sequence[int]], Judgement]
-_ANYTHING = frozenset(
-    {"something", "someone", "object", "objects", "thing", "things", "(something)"}
-)
 
 
 class Actions(Plugin, LazyWeights):
-    """Actions by X-CLIP, as a sentence among others, or by VideoMAE, as one of its classes.
+    """Actions by X-CLIP, as a sentence among others.
 
     Departs from step grounding (Rahman et al., section 4.3), which has SlowFast.
 
@@ -42,12 +37,12 @@ class Actions(Plugin, LazyWeights):
 
     def __init__(self, options: ActionOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_verifiers.action_networks import find_network
+        from cuescope_verifiers.action_networks import XCLIP
 
-        self._network = find_network(options.model, options.revision, context)
-        # a network of classes reads no alternatives: they change nothing that it says
-        others = None if self._network.classes else options.alternatives
-        self.fingerprint = digest("actions", 1, self._network.fingerprint, others)
+        self._network = XCLIP(options.model, options.revision, context)
+        self.fingerprint = digest(
+            "actions", 1, self._network.fingerprint, options.alternatives
+        )
         self.facts = {
             **self._network.files.facts,
             "evidence": f"actions by {options.model}",
@@ -78,15 +73,15 @@ class Actions(Plugin, LazyWeights):
             return self._network.logits(images, texts)
 
         def look(claim: Claim, meant: Sequence[int]) -> Judgement:
-            candidates, ours = self._candidates(claim, texts)
-            if not ours:
+            candidates = list(map(texts.index, self._texts(claim)))
+            if not candidates:
                 return Judgement.open("out of vocabulary")
             judgements = []
             clips = choose_clips(meant, len(sample.frames), self._network.length)
             for clip in clips:
                 # among its candidates alone: sentences of other claims do not compete with it
                 probabilities = softmax(logits_of(clip)[candidates])
-                judgement = verdict(probabilities, ours)
+                judgement = verdict(probabilities)
                 # a judgement names one frame
                 middle = clip[len(clip) // 2]
                 judgements.append(judgement.replace(frame=middle))
@@ -94,27 +89,10 @@ class Actions(Plugin, LazyWeights):
 
         return look
 
-    def _candidates(
-        self,
-        claim: Claim,
-        texts: Sequence[str],
-    ) -> tuple[list[int], list[int]]:
-        """Indices of the candidates among the logits, and of the claim's own among those."""
-        if claim.judged_as != "action":
-            return [], []
-        classes = self._network.classes
-        if classes is None:
-            # the claim itself comes first
-            candidates = list(map(texts.index, self._texts(claim)))
-            return candidates, [0]
-        # several classes may fit: their shares are added
-        ours = [index for index, title in enumerate(classes) if fits(claim, title)]
-        return list(range(len(classes))), ours
-
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
         claimed = sentence(claim) if claim.judged_as == "action" else None
-        if claimed is None or self._network.classes is not None:
+        if claimed is None:
             return []
         # "A person opens something." would compete with "The person opens the door."
         _, predicate, _ = plain_words(claim)
@@ -160,39 +138,19 @@ def _spread(first: int, last: int, length: int) -> Clip:
     return tuple(places.round().astype(int).tolist())
 
 
-def verdict(
-    probabilities: Float[np.ndarray, " candidate"], ours: Sequence[int]
-) -> Judgement:
-    """Supported where the best candidate is ours, unsupported where ours are less than chance."""
+def verdict(probabilities: Float[np.ndarray, " candidate"]) -> Judgement:
+    """Supported where the claim, the first, is best, unsupported where it is less than chance."""
     # above chance but not the best is neither for the claim nor against it
-    share = float(probabilities[list(ours)].sum())
-    if int(probabilities.argmax()) in ours:
+    share = float(probabilities[0])
+    if int(probabilities.argmax()) == 0:
         return Judgement.of(True, score=share)
-    if share < len(ours) / len(probabilities):
+    if share < 1 / len(probabilities):
         return Judgement.of(False, score=share)
     return Judgement(verdict="unverifiable", reason="no evidence", score=share)
 
 
-def fits(claim: Claim, title: str) -> bool:
-    """Whether an action claim is what a class is called: "open", "door" is "opening a door".
-
-    A class of another thing does not fit; one of "something" does.
-    """
-    words = set(re.split(r"[_,\s]+", title.lower()))
-    _, predicate, other = plain_words(claim)
-    verb, _, particle = predicate.partition(" ")
-    names_verb = not words.isdisjoint(forms(verb))
-    if not names_verb or not words.issuperset(particle.split()):
-        return False
-    noun = head_noun(other)
-    if not noun:
-        return True
-    objects = {noun, f"{noun}s"} | _ANYTHING
-    return not words.isdisjoint(objects)
-
-
 def forms(verb: str) -> set[str]:
-    """The forms in which a verb may stand in a class name: "put", "puts", "putting" ..."""
+    """The forms in which a verb may stand: "put", "puts", "putting" ..."""
     stem = verb.removesuffix("e")
     double = f"{verb}{verb[-1:]}"  # "putting"
     return {

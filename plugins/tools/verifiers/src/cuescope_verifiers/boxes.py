@@ -12,15 +12,8 @@ from jaxtyping import Float
 
 from cuescope_sdk import Detection, Detector, Frame
 from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
-from cuescope_sdk.language import head_noun, normalise_words
-from cuescope_verifiers.phrases import (
-    Movement,
-    colour_after,
-    describe,
-    movement,
-    plain_words,
-    query,
-)
+from cuescope_sdk.language import normalise_words
+from cuescope_verifiers.phrases import Movement, describe, movement, plain_words, query
 
 # by frame and name, best first
 Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]
@@ -140,8 +133,6 @@ class BoxEvidence:
             # a passive may not say who does it
             case "action" if not subject:
                 return Judgement.open("unclear reference")
-            case "action" if colour := colour_after(predicate):
-                return self._judge_colour_change(index, subject, colour)
             case "action" if how := movement(predicate):
                 return self._judge_movement(index, subject, how)
         return Judgement.open("out of vocabulary")
@@ -302,26 +293,6 @@ class BoxEvidence:
             # the first one stays
             best.setdefault(box.track or 0, box.detection)
         return best
-
-    def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
-        """Whether the thing has the colour now, and was there without it in the frame before."""
-        if index == 0:
-            return Judgement.of(False)
-        # when a red ball has turned blue it is a blue ball
-        coloured = describe(head_noun(subject), colour)
-        now = self._judge_presence(index, coloured)
-        then = self._judge_presence(index - 1, coloured)
-        before = self._judge_presence(index - 1, subject)
-        verdicts = []
-        for judgement in (now, then, before):
-            if judgement.reason is not None:
-                return judgement
-            verdicts.append(judgement.verdict)
-        return Judgement.of(
-            verdicts == ["supported", "unsupported", "supported"],
-            box=now.box,
-            score=now.score,
-        )
 
 
 def _judge(holds: bool, detection: Detection) -> Judgement:

@@ -113,10 +113,7 @@ class ImageText(Plugin, LazyWeights):
         return judge_claims(claims, len(sample.frames), at)
 
     def _sentences(self, claim: Claim) -> list[str]:
-        """The claim in words, and its opposites; [] where it is not one to ask about."""
-        kinds = {claim.kind, claim.judged_as}
-        if kinds.isdisjoint(self.options.kinds):
-            return []
+        """The claim in words, and its opposites; [] where it has no words."""
         claimed = sentence(claim)
         return [claimed, *opposites(claim)] if claimed else []
 

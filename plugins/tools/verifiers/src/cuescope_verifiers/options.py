@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, NonNegativeInt
 
 from cuescope_sdk import Names, Options, Words
-from cuescope_sdk.grounding import KindName
 from cuescope_sdk.models import RepositoryName
 from cuescope_verifiers.phrases import WORDS
 
@@ -93,10 +92,6 @@ class ImageTextOptions(Options):
         description="SPEC of a model with an image and a text tower",
     )
     model_options: SpecOptions = Field({}, description="options of that model")
-    kinds: Annotated[tuple[KindName, ...], Words()] = Field(
-        ("entity", "attribute", "relation", "action"),
-        description="claims that it is asked about; a model of still pictures may know no action",
-    )
     margin: float = Field(
         0.01,
         ge=0,
@@ -110,13 +105,13 @@ class ActionOptions(Options):
 
     model: RepositoryName = Field(
         "microsoft/xclip-base-patch32",
-        description="X-CLIP or VideoMAE: a folder that save_pretrained wrote, or a hub id",
+        description="X-CLIP: a folder that save_pretrained wrote, or a hub id",
     )
     revision: Revision = None
     alternatives: Annotated[tuple[str, ...], Words()] = Field(
         tuple(WORDS["alternatives"]),
         min_length=1,
-        description="X-CLIP: sentences that a claim competes with; those of its verb are left out",
+        description="sentences that a claim competes with; those of its verb are left out",
     )
 
 

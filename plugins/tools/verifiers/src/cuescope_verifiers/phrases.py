@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Literal
 
 from cuescope_sdk.grounding import RELATIONS, Claim
-from cuescope_sdk.language import head_noun, is_name_of, normalise_words
+from cuescope_sdk.language import is_name_of, normalise_words
 
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
@@ -39,13 +39,6 @@ def movement(verb: str) -> Movement | None:
     if first in GOING:
         return _WAYS.get(way)
     return _ALONE.get(verb)
-
-
-def colour_after(verb: str) -> str | None:
-    """ "turn red" -> "red"."""
-    first, _, colour = verb.partition(" ")
-    is_change = first in ("turn", "become")
-    return colour if is_change and colour in COLOURS else None
 
 
 # --------------------------------------------------------------------- what to look for
@@ -89,8 +82,6 @@ def phrases(claim: Claim) -> tuple[str, ...]:
             return (beside[0],)
         case "relation":
             return (subject, other)
-        case "action" if colour := colour_after(verb):
-            return subject, describe(head_noun(subject), colour)
         case "action" if movement(verb):
             return (subject,)
     return ()
@@ -99,9 +90,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
     _, verb, _ = plain_words(claim)
-    if claim.judged_as == "action":
-        return bool(movement(verb) or colour_after(verb))
-    return claim.judged_as == "attribute" and movement(verb) is not None
+    return claim.judged_as in ("action", "attribute") and movement(verb) is not None
 
 
 def describe(subject: str, attribute: str) -> str:

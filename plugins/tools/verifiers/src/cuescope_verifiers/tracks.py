@@ -17,8 +17,6 @@ from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import Boxes, TrackedBox
 from cuescope_verifiers.options import TrackOptions
 
-AS_PUBLISHED = 30.0  # the library counts its buffer in frames of videos at 30 a second
-
 
 class Tracks(BoxGeometry):
     """The boxes of `box-geometry`, joined by ByteTrack, so that of several things any is known.
@@ -95,7 +93,6 @@ def track(
     trackers, supervision = library()
     tracker = trackers.ByteTrackTracker(
         lost_track_buffer=lost,
-        frame_rate=AS_PUBLISHED,
         minimum_consecutive_frames=1,
         track_activation_threshold=start,
         high_conf_det_threshold=start,
