@@ -48,12 +48,6 @@ class _Opened:
                 self._pixels -= oldest.width * oldest.height
         return image
 
-    def clear(self) -> None:
-        """Forget them all."""
-        with self._lock:
-            self._images.clear()
-            self._pixels = 0
-
 
 _OPENED = _Opened()
 
@@ -65,11 +59,6 @@ def open_frame(frame: Frame) -> Image.Image:
     side by side, and each opens the same frames.
     """
     return _OPENED.get(frame)
-
-
-def forget_frames() -> None:
-    """Free the frames that `open_frame` remembers."""
-    _OPENED.clear()
 
 
 def change_frames(

@@ -11,12 +11,7 @@ from typing import ClassVar, Literal
 
 from cuescope_interventions.arrays import Mask, Pixels
 from cuescope_interventions.case_by_case import CaseByCase, paint_over, with_frames
-from cuescope_interventions.matching.appearance import (
-    match_light,
-    match_sharpness,
-    match_tones,
-)
-from cuescope_interventions.matching.blocks import match_blocks
+from cuescope_interventions.matching.appearance import match_light, match_tones
 from cuescope_interventions.matching.framing import (
     MOST,
     direction_of,
@@ -25,8 +20,6 @@ from cuescope_interventions.matching.framing import (
     turn,
     zoom,
 )
-from cuescope_interventions.matching.fringes import match_fringes
-from cuescope_interventions.matching.scaling import scale_between
 from cuescope_interventions.matching.spectrum import match_spectrum
 from cuescope_interventions.matching.tempo import in_tempo, tempo
 from cuescope_interventions.mixing import from_donor
@@ -108,22 +101,8 @@ ImposeLight = imposed(
 )
 
 
-class MatchSharpness(OfEachFrame):
-    """Blur, grain and noise."""
-
-    title = "it is as sharp and grainy as a sample without the cue"
-    changes = "sharpness"
-    matched = staticmethod(match_sharpness)
-
-
-ImposeSharpness = imposed(
-    MatchSharpness,
-    "samples without the cue are as sharp and grainy as one with the cue",
-)
-
-
 class MatchSpectrum(OfEachFrame):
-    """Patterns all over the frame: waves, weaves, grids, grain."""
+    """Strength of detail all over the frame: blur, grain, waves, weaves, grids, compression."""
 
     title = "each frequency is as strong as in a sample without the cue"
     changes = "spectrum"
@@ -133,32 +112,6 @@ class MatchSpectrum(OfEachFrame):
 ImposeSpectrum = imposed(
     MatchSpectrum,
     "in samples without the cue each frequency is as strong as in one with the cue",
-)
-
-
-class MatchBlocks(OfEachFrame):
-    """Blocks of compression."""
-
-    title = "it is as blocky as a sample without the cue"
-    changes = "blocks"
-    matched = staticmethod(match_blocks)
-
-
-ImposeBlocks = imposed(
-    MatchBlocks, "samples without the cue are compressed as one with the cue"
-)
-
-
-class MatchFringes(OfEachFrame):
-    """Fringes of colour, as of a lens or a print."""
-
-    title = "its colours meet as in a sample without the cue"
-    changes = "fringes"
-    matched = staticmethod(match_fringes)
-
-
-ImposeFringes = imposed(
-    MatchFringes, "in samples without the cue colours meet as in one with the cue"
 )
 
 
@@ -224,28 +177,6 @@ class MatchZoom(OfLayout):
 
 ImposeZoom = imposed(
     MatchZoom, "samples without the cue are magnified as one with the cue"
-)
-
-
-class MatchScale(OfLayout):
-    """How near all of the frame is seen; it is magnified about its middle."""
-
-    title = "it is seen as near as a sample without the cue"
-    changes = "scale"
-
-    def step(self, case: Case) -> float:
-        """The log of the scale."""
-        return scale_between(*frames_of(case))
-
-    def change(self, case: Case) -> Trial:
-        """The sample with magnified frames."""
-        scale = exp(self.step(case))
-        name = f"match-scale {scale:.6f}"
-        return paint_over(case, name, partial(zoom, scale, (0.5, 0.5)))
-
-
-ImposeScale = imposed(
-    MatchScale, "samples without the cue are seen as near as one with the cue"
 )
 
 

@@ -1,18 +1,10 @@
-"""Tones, light and sharpness of a whole frame become those of another one."""
+"""Tones and light of a whole frame become those of another one."""
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
 from cuescope_interventions.arrays import Levels, Mask, Pixels, as_bytes, cells_of
-from cuescope_interventions.matching.cosines import (
-    PerFrequency,
-    Spectrum,
-    amplify,
-    donor_spectrum,
-    power_of,
-    spectrum_of,
-)
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import open_frame
 
@@ -23,11 +15,6 @@ Light = Float[np.ndarray, " term"]  # how much of each of `_surfaces`
 SHARES = np.linspace(0, 1, 11)
 LEAST_VARIANCE = 4.0  # squared grey levels, as of rounding and noise
 CELLS = 32  # along a side, by which light is measured: it changes slowly
-COARSE = 4.0  # cycles a frame: what is slower is light and layout, and stays
-BANDS = 12
-# from detail across the frame to detail down it: lines and smears have one
-DIRECTIONS = 5
-LEAST = 0.1  # grey levels: of less detail nothing can be made
 ROUNDS = 10
 SMALL = 0.01  # of log luminance from cell to cell: noise
 
@@ -150,74 +137,3 @@ def _least_absolute(
         # square roots: the weights stand on both sides
         weights = 1 / np.sqrt(np.maximum(deviations, SMALL))
     return np.asarray(fitted)
-
-
-def match_sharpness(
-    frame: Frame,
-    inside: Mask | None,
-    pixels: Pixels,
-    mask: Mask,
-) -> Pixels:
-    """Fine detail is as strong, beside coarse detail, as in the donor; it stays where it is.
-
-    The amplitude spectrum above four cycles a frame, averaged by pitch and direction, is the
-    donor's: that of blur, smears, lines, grain and noise. Beside coarse detail, for the strength of
-    both together is contrast.
-    """
-    from scipy.ndimage import map_coordinates
-
-    own = spectrum_of(pixels)
-    wanted = donor_spectrum(frame, pixels)
-    change = _profile(wanted) - _profile(own)
-    bands = _bands(own.shape)
-    # between the middles of two bands the change goes over evenly
-    places = [_directions(own.shape), bands]
-    log_gain = map_coordinates(change, places, order=1, mode="nearest")
-    gain = np.exp(log_gain)
-    coarse = bands < -0.5
-    gain[coarse] = 1.0
-    return amplify(own, gain)
-
-
-def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
-    """Log amplitude of each direction and band, beside that of the coarse detail."""
-    power = power_of(spectrum)
-    bands = np.rint(_bands(spectrum.shape)).astype(int)
-    directions = np.rint(_directions(spectrum.shape)).astype(int)
-    profile = np.zeros((DIRECTIONS, BANDS))
-    for direction, band in np.ndindex(profile.shape):
-        inside = (directions == direction) & (bands == band)
-        # a small frame has not every pitch
-        strength = 0.0
-        if inside.any():
-            strength = np.sqrt(power[inside].mean())
-        profile[direction, band] = np.log(strength + LEAST)
-    coarse = bands < 0
-    # less the mean of the frame, which is no detail
-    count = max(coarse.sum() - 1, 1)
-    coarse_strength = np.sqrt(power[coarse].sum() / count)
-    return np.asarray(profile - np.log(coarse_strength + LEAST))
-
-
-def _bands(shape: tuple[int, ...]) -> PerFrequency:
-    """In which band each frequency lies, in equal steps of pitch; below 0 it is coarse."""
-    rows, cols = shape[:2]
-    # of the cosine transform: half a wave a step
-    down = np.arange(rows) / (2 * rows)
-    across = np.arange(cols) / (2 * cols)
-    cycles = np.hypot(down[:, None], across)
-    lowest = COARSE / min(rows, cols)
-    cycles[0, 0] = lowest / 100
-    highest = cycles.max()
-    steps = np.log(cycles / lowest) / np.log(highest / lowest)
-    return np.asarray(steps * BANDS - 0.5)
-
-
-def _directions(shape: tuple[int, ...]) -> PerFrequency:
-    """In which direction each frequency lies: 0 is across the frame, the last one is down it."""
-    rows, cols = shape[:2]
-    down = np.arange(rows) / rows
-    across = np.arange(cols) / cols
-    angles = np.arctan2(down[:, None], across)
-    quarters = angles / (np.pi / 2)
-    return quarters * (DIRECTIONS - 1)

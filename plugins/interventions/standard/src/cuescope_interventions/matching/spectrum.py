@@ -2,16 +2,11 @@
 
 import numpy as np
 from jaxtyping import Float
+from PIL import Image
 
-from cuescope_interventions.arrays import Mask, Pixels
-from cuescope_interventions.matching.cosines import (
-    Spectrum,
-    amplify,
-    donor_spectrum,
-    power_of,
-    spectrum_of,
-)
+from cuescope_interventions.arrays import Mask, Pixels, as_bytes
 from cuescope_sdk import Frame
+from cuescope_sdk.interventions import open_frame
 
 # bins along a side: the phase of a wave moves its amplitude between neighbours
 NEIGHBOURS = 3
@@ -24,22 +19,35 @@ def match_spectrum(
     pixels: Pixels,
     mask: Mask,
 ) -> Pixels:
-    """Patterns that fill the frame are the donor's: waves, weaves, grids, grain.
+    """Detail that fills the frame is as strong as the donor's: blur, grain, waves, weaves, grids.
 
     Each frequency gets the donor's amplitude and keeps its phase (after Yang and Soatto, 2020,
-    Fourier domain adaptation), so things stay where they are. Mean colours stay as well.
+    Fourier domain adaptation), so things stay where they are. Mean colours stay as well. Of the
+    cosine transform, as a Fourier transform takes the jump between opposite edges for detail.
     """
-    own = spectrum_of(pixels)
-    wanted = donor_spectrum(frame, pixels)
+    from scipy.fft import dctn, idctn
+
+    rows, cols = pixels.shape[:2]
+    # at the sample's size: a model sees all frames at one size
+    donor = open_frame(frame).resize((cols, rows), Image.Resampling.BILINEAR)
+    own, wanted = (
+        dctn(np.asarray(levels, np.float64), axes=(0, 1), norm="ortho")
+        for levels in (pixels, donor)
+    )
     gain = _amplitude(wanted) / _amplitude(own)
     gain[0, 0] = 1.0
-    return amplify(own, gain)
+    return as_bytes(idctn(own * gain[..., None], axes=(0, 1), norm="ortho"))
 
 
-def _amplitude(spectrum: Spectrum) -> Float[np.ndarray, "row col"]:
-    """Of each frequency with its neighbours."""
+def _amplitude(
+    spectrum: Float[np.ndarray, "row col 3"],
+) -> Float[np.ndarray, "row col"]:
+    """Amplitude of each frequency with its neighbours, over the channels."""
     from scipy.ndimage import uniform_filter
 
+    power = (spectrum**2).mean(axis=2)
+    # the mean of the frame is no frequency
+    power[0, 0] = 0.0
     # running sums: where a strong frequency leaves the window, the rest may be a little below 0
-    power = uniform_filter(power_of(spectrum), NEIGHBOURS).clip(min=0)
-    return np.asarray(np.sqrt(power) + LEAST)
+    near = uniform_filter(power, NEIGHBOURS).clip(min=0)
+    return np.asarray(np.sqrt(near) + LEAST)
