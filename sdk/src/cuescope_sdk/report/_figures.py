@@ -20,7 +20,7 @@ from cuescope_core.remedies import how_to_install
 from cuescope_core.types import Frame
 from cuescope_sdk.maths._maps import upsample
 
-DENSITY = 200  # dots an inch, twice that of a page
+DENSITY = 200  # dots an inch, twice the default of matplotlib
 PAPER = "#fcfcfa"
 INK = "#22252a"
 FAINT = "#d9d9d4"
@@ -37,17 +37,6 @@ COLOURS = (
     "#b8a800",
     "#555555",
 )
-BRIGHT = 380  # sum of red, green and blue
-LARGEST = 150_000  # bytes
-QUALITIES = (92, 85, 75, 60)
-PANEL = 1.25  # inches, of the side of an image
-STRIP = 0.8  # inches, of the side of a frame
-SMALL_SIDE = 160  # px of a thumbnail
-STRIP_WORDS = 5  # frames that captions need room for
-# inches
-HEAD = 0.22
-CAPTION = 0.27
-MARGIN = 0.05
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Curve = Float[np.ndarray, " step"]
@@ -88,7 +77,7 @@ class PanelRow:
 # ------------------------------------------------------------------------------ images and maps
 
 
-def thumbnail(frame: Frame, side: int = SMALL_SIDE) -> Pixels:
+def thumbnail(frame: Frame, side: int = 160) -> Pixels:
     """The frame with at most `side` pixels along its longer side, for strips and panels."""
     # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
     # Pillow's thumbnail() works in place, and frames are shared
@@ -111,27 +100,13 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
     shown = [
         name for name in titles if any(getattr(row, name) is not None for row in rows)
     ]
-    width = MARGIN + PANEL * len(shown)
-    height = HEAD + (CAPTION + PANEL) * len(rows)
-    side = PANEL - MARGIN
-    figure = _figure(width, height)
-    for column, name in enumerate(shown):
-        middle = (MARGIN + PANEL * column + side / 2) / width
-        figure.text(
-            middle,
-            1 - 0.15 / height,
-            titles[name],
-            weight="bold",
-            ha="center",
-            **SMALL,
-        )
-    bottom = height - HEAD + MARGIN
-    for row in rows:
-        bottom -= CAPTION + PANEL
-        above = (bottom + PANEL) / height
-        figure.text(MARGIN / width, above, _words(row.caption), **SMALL)
-        for column, name in enumerate(shown):
-            axes = _image_axes(figure, MARGIN + PANEL * column, bottom, side)
+    figure, grid = figure_of(
+        1.25 * len(shown), 1.5 * len(rows) + 0.2, len(rows), len(shown)
+    )
+    for row, line in zip(rows, grid, strict=True):
+        line[0].set_title(_words(row.caption), loc="left", **SMALL)
+        for axes, name in zip(line, shown, strict=True):
+            axes.set_axis_off()
             picture = row.panel(name)
             if picture is not None:
                 # large or small, without steps
@@ -140,44 +115,35 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
                 # as numbers: the 0.5 line of a coarse mask is smooth
                 mask = row.mask.astype(np.float32)
                 _outline(axes, upsample(mask, row.image.shape[:2]))
+    for axes, name in zip(grid[-1], shown, strict=True):
+        below = {"transform": axes.transAxes, "ha": "center", "va": "top"}
+        axes.text(0.5, -0.03, titles[name], weight="bold", **SMALL, **below)
     return _jpeg(figure)
 
 
 def frame_strips(
     rows: Sequence[tuple[str, Sequence[Frame]]],
     most: int = 8,
-    side: int = SMALL_SIDE,
+    side: int = 160,
 ) -> bytes:
     """A JPEG: the frames of each row side by side under its caption, at most `most` of them.
 
     A caption has a line or more; `side` is that of a `thumbnail`.
     """
     longest = min(most, max((len(frames) for _, frames in rows), default=0))
-    width = MARGIN + STRIP * max(STRIP_WORDS, longest)
-    heights = [CAPTION * (1 + caption.count("\n")) + STRIP for caption, _ in rows]
-    height = MARGIN + sum(heights)
-    figure = _figure(width, height)
-    top = height
-    for (caption, frames), tall in zip(rows, heights, strict=True):
-        top -= tall
-        above = (top + STRIP + MARGIN) / height
-        words = _words(caption)
-        figure.text(MARGIN / width, above, words, va="bottom", linespacing=1.5, **SMALL)
+    columns = max(5, longest)  # captions need some room
+    lines = sum(1 + caption.count("\n") for caption, _ in rows)
+    height = 0.8 * len(rows) + 0.2 * lines
+    figure, grid = figure_of(0.8 * columns, height, len(rows), columns)
+    for line, (caption, frames) in zip(grid, rows, strict=True):
+        line[0].set_title(_words(caption), loc="left", **SMALL)
+        for axes in line:
+            axes.set_axis_off()
         # all of them, or some from the first to the last
         shown = np.linspace(0, len(frames) - 1, min(len(frames), most))
-        for column, index in enumerate(shown.tolist()):
-            left = MARGIN + STRIP * column
-            axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
+        for axes, index in zip(line, shown.tolist(), strict=False):
             axes.imshow(thumbnail(frames[round(index)], side), interpolation="lanczos")
     return _jpeg(figure)
-
-
-def _image_axes(figure: Any, left: float, bottom: float, side: float) -> Any:
-    """A square for an image, in inches."""
-    width, height = figure.get_size_inches().tolist()
-    axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
-    axes.set_axis_off()
-    return axes
 
 
 def tint_clusters(image: Pixels, clusters: Clusters) -> Pixels:
@@ -231,9 +197,7 @@ def line_chart(
 
     A line of x and y alone has no band.
     """
-    figure = _figure(5.2, 3.0)
-    axes = figure.add_axes((0.1, 0.15, 0.62, 0.75 if title else 0.81))
-    _style(axes, xlabel, ylabel)
+    figure, axes = chart_of(5.2, 3.0, xlabel, ylabel)
     axes.set_title(_words(title), loc="left", **HEADING)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
@@ -244,9 +208,8 @@ def line_chart(
         if band:
             axes.fill_between(x, *band, color=colour, alpha=0.12, linewidth=0)
     axes.margins(x=0, y=0.04)
-    beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
-    axes.legend(fontsize=6.5, frameon=False, labelcolor=INK, **beside)
-    return _png(figure)
+    add_legend(figure, "outside right center")
+    return png_of(figure)
 
 
 def scatter_plot(
@@ -255,21 +218,11 @@ def scatter_plot(
     ylabel: str,
 ) -> bytes:
     """A PNG: points (x, y) by group, each group's name beside its colour, and the line of all."""
-    figure = _figure(4.2, 3.0)
-    axes = figure.add_axes((0.13, 0.15, 0.82, 0.8))
-    _style(axes, xlabel, ylabel)
+    figure, axes = chart_of(4.2, 3.0, xlabel, ylabel)
     axes.grid(color=FAINT, linewidth=0.6)
-    for number, (name, (x, y)) in enumerate(groups.items()):
-        label = _words(name)
-        axes.scatter(
-            x,
-            y,
-            s=14,
-            color=_colour(number),
-            label=label,
-            linewidths=0,
-            zorder=3,
-        )
+    for number, (name, points) in enumerate(groups.items()):
+        colour = _colour(number)
+        axes.scatter(*points, s=14, color=colour, label=_words(name), zorder=3)
     across, up = np.concatenate(list(groups.values()), axis=1)
     if np.ptp(across) > 0:  # else no line is defined
         ends = np.array([across.min(), across.max()])
@@ -277,89 +230,78 @@ def scatter_plot(
         slope, start = np.polyfit(across, up, 1)
         axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
     if len(groups) > 1:
-        axes.legend(fontsize=6.5, frameon=False)
-    return _png(figure)
+        add_legend(figure, "outside right center")
+    return png_of(figure)
 
 
 def bar_chart(
     rows: Mapping[str, Mapping[str, float]],
     title: str,
     xlabel: str,
-    limit: float | None = None,
 ) -> bytes:
-    """A PNG: a bar for each row, made of its shares one after another, in the order they come.
-
-    The axis ends at `limit`, or else where the longest bar does.
-    """
-    parts = list(dict.fromkeys(chain.from_iterable(rows.values())))
-    height = 0.9 + 0.3 * len(rows)
-    figure = _figure(5.2, height)
-    axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
-    _style(axes, xlabel)
+    """A PNG: a bar for each row, made of its shares one after another, in the order they come."""
+    figure, axes = chart_of(5.2, 1.1 + 0.3 * len(rows), xlabel)
     lengths = [sum(row.values()) for row in rows.values()]
-    longest = limit or max(lengths, default=0) or 1.0
+    longest = max(lengths, default=0) or 1.0
     names = [_words(row) for row in rows]
     left = np.zeros(len(rows))
-    for number, part in enumerate(parts):
-        colour = _colour(number)
+    for number, part in enumerate(dict.fromkeys(chain.from_iterable(rows.values()))):
         width = np.array([row.get(part, 0.0) for row in rows.values()])
-        ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
-        label = _words(part)
-        axes.barh(names, width, left=left, color=colour, height=0.7, label=label)
+        bars = axes.barh(
+            names, width, left=left, color=_colour(number), label=_words(part)
+        )
         # a narrower part has no room
-        for row in np.flatnonzero(width > 0.06 * longest):
-            middle = left[row] + width[row] / 2
-            share = f"{width[row]:.0%}"
-            axes.text(middle, row, share, size=6.5, color=ink, ha="center", va="center")
+        shares = [f"{share:.0%}" if share > 0.06 * longest else "" for share in width]
+        axes.bar_label(bars, shares, label_type="center", size=6.5)
         left += width
     axes.invert_yaxis()  # the first row on top, as in a table
     axes.set_xlim(0, longest)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    _head(figure, title, len(parts))
-    return _png(figure)
+    axes.set_title(_words(title), loc="left", **HEADING)
+    add_legend(figure, "outside upper right", columns=4)
+    return png_of(figure)
 
 
 # ---------------------------------------------------------------------------------- matplotlib
 
 
-def _figure(width: float, height: float) -> Any:
-    """Inches; without pyplot, whose state is global."""
+def figure_of(
+    width: float, height: float, rows: int = 1, columns: int = 1
+) -> tuple[Any, Any]:
+    """A figure in inches and its axes (row, column); without pyplot, whose state is global."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise UserError(
             "pictures need matplotlib", remedy=how_to_install("cuescope-sdk[figures]")
         ) from error
-    return Figure(figsize=(width, height), dpi=DENSITY, facecolor=PAPER)
+    figure = Figure(
+        figsize=(width, height), dpi=DENSITY, facecolor=PAPER, layout="constrained"
+    )
+    return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def _style(axes: Any, xlabel: str, ylabel: str = "") -> None:
+def chart_of(
+    width: float, height: float, xlabel: str, ylabel: str = ""
+) -> tuple[Any, Any]:
+    """A figure with one chart, and its axes."""
+    figure, [[axes]] = figure_of(width, height)
     axes.set_xlabel(_words(xlabel), **SMALL)
     axes.set_ylabel(_words(ylabel), **SMALL)
     axes.set_facecolor(PAPER)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(INK)
     axes.tick_params(labelsize=6.5, colors=INK, length=2)
+    return figure, axes
 
 
-def _head(figure: Any, title: str, columns: int) -> None:
-    """The title at the left, and the legend at the right."""
-    _, height = figure.get_size_inches().tolist()
-    figure.text(0.01, 1 - 0.17 / height, _words(title), **HEADING)
-    figure.legend(
-        loc="upper right",
-        ncols=columns,
-        fontsize=6.5,
-        frameon=False,
-        labelcolor=INK,
-        bbox_to_anchor=(0.97, 1 - 0.2 / height),
-        borderaxespad=0,
-        handlelength=1,
-    )
+def add_legend(figure: Any, place: str, columns: int = 1) -> None:
+    """The names of all that is drawn."""
+    figure.legend(loc=place, ncols=columns, fontsize=6.5, frameon=False, labelcolor=INK)
 
 
-def _png(figure: Any) -> bytes:
-    """Lines and letters have few colours."""
+def png_of(figure: Any) -> bytes:
+    """Bytes of a figure of lines and letters, which have few colours."""
     # dithering would set dots into plain paper
     image = _render(figure).quantize(256, dither=Image.Dither.NONE)
     out = BytesIO()
@@ -368,14 +310,9 @@ def _png(figure: Any) -> bytes:
 
 
 def _jpeg(figure: Any) -> bytes:
-    """Photos have many; the best quality within `LARGEST` bytes, or the lowest."""
-    image = _render(figure)
-    for quality in QUALITIES:
-        out = BytesIO()
-        # colour at full resolution: thin red lines stay red
-        image.save(out, "JPEG", quality=quality, subsampling=0, optimize=True)
-        if out.tell() <= LARGEST:
-            break
+    out = BytesIO()
+    # colour at full resolution: thin red lines stay red
+    _render(figure).save(out, "JPEG", subsampling=0, optimize=True)
     return out.getvalue()
 
 

@@ -7,21 +7,16 @@ import numpy as np
 
 from cuescope_sdk.report._figures import (
     FAINT,
+    HEADING,
     INK,
     _colour,
-    _figure,
-    _head,
-    _png,
-    _style,
     _words,
+    add_legend,
+    chart_of,
+    png_of,
 )
 
 Ends = tuple[float, float, float]  # value, low, high
-# inches
-ROW = 0.16
-SERIES = 0.1
-HEAD = 0.45
-FOOT = 0.4
 
 
 def interval_chart(
@@ -34,27 +29,30 @@ def interval_chart(
     A line stands at 0; the first row is on top.
     """
     series = list(dict.fromkeys(chain.from_iterable(rows.values())))
-    tall = ROW + SERIES * len(series)
-    height = HEAD + FOOT + tall * len(rows)
-    figure = _figure(5.2, height)
-    axes = figure.add_axes((0.3, FOOT / height, 0.66, tall * len(rows) / height))
-    _style(axes, xlabel)
+    tall = 0.16 + 0.1 * len(series)
+    figure, axes = chart_of(5.2, 0.9 + tall * len(rows), xlabel)
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
     axes.axvline(0, color=INK, linewidth=0.8)
     for number, name in enumerate(series):
         # the series of a row stand below each other
         offset = 0.6 * ((number + 0.5) / len(series) - 0.5)
-        heights = []
-        ends = []
-        for place, row in enumerate(rows.values()):
-            if name in row:
-                heights.append(place + offset)
-                ends.append(row[name])
-        value, low, high = np.array(ends).T
-        colour = _colour(number)
-        axes.hlines(heights, low, high, color=colour, linewidth=1.1)
-        axes.plot(value, heights, "o", color=colour, markersize=3.2, label=_words(name))
+        ends = {
+            place + offset: row[name]
+            for place, row in enumerate(rows.values())
+            if name in row
+        }
+        value, low, high = np.array(list(ends.values())).T
+        axes.errorbar(
+            value,
+            list(ends),
+            xerr=(value - low, high - value),
+            fmt="o",
+            color=_colour(number),
+            markersize=3.2,
+            label=_words(name),
+        )
     axes.set_yticks(range(len(rows)), [_words(name) for name in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    _head(figure, title, min(len(series), 3))
-    return _png(figure)
+    axes.set_title(_words(title), loc="left", **HEADING)
+    add_legend(figure, "outside upper right", columns=3)
+    return png_of(figure)

@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk.report._figures import INK, _figure, _png, _words
-
-# inches
-SIDE = 1.6
-TITLE = 0.25
-EDGE = 0.4
-GAP = 0.4
-COLUMNS = 3  # maps in a row
-SCALE = 0.6  # inches, of the colour bar and its numbers
+from cuescope_sdk.report._figures import HEADING, SMALL, _words, figure_of, png_of
 
 
 def heat_maps(
@@ -29,41 +21,25 @@ def heat_maps(
     `rows` and `columns` name the kind of each row and column: lines are drawn where the kind
     changes, and its name stands at its side. `label` is what the colours are.
     """
-    lines = -(-len(maps) // COLUMNS)
-    across = min(len(maps), COLUMNS)
-    width = EDGE + across * (SIDE + GAP) + SCALE
-    height = lines * (TITLE + SIDE + GAP)
-    figure = _figure(width, height)
+    lines = -(-len(maps) // 3)
+    across = min(len(maps), 3)
+    figure, grid = figure_of(2 * across + 1, 2.2 * lines, lines, across)
     highest = max(float(matrix.max(initial=0)) for matrix in maps.values()) or 1.0
-    image = None
-    for number, (title, matrix) in enumerate(maps.items()):
-        line, place = divmod(number, COLUMNS)
-        left = EDGE + place * (SIDE + GAP)
-        bottom = height - (line + 1) * (TITLE + SIDE + GAP) + GAP
-        axes = figure.add_axes(
-            (left / width, bottom / height, SIDE / width, SIDE / height)
-        )
+    for axes in grid.flat[len(maps) :]:
+        axes.set_axis_off()
+    for axes, (title, matrix) in zip(grid.flat, maps.items(), strict=False):
         # no smoothing: a cell is a weight
         image = axes.imshow(
-            matrix,
-            vmin=0,
-            vmax=highest,
-            cmap="viridis",
-            interpolation="nearest",
-            aspect="auto",
+            matrix, vmin=0, vmax=highest, interpolation="nearest", aspect="auto"
         )
-        axes.set_title(_words(title), size=7, weight="bold", color=INK)
+        axes.set_title(_words(title), **HEADING)
         _name_kinds(rows, axes.yaxis, axes.axhline)
         _name_kinds(columns, axes.xaxis, axes.axvline)
-        axes.tick_params(labelsize=6.5, colors=INK, length=0)
-    if image is not None:
-        left = width - SCALE
-        bottom = height - TITLE - SIDE
-        box = (left / width, bottom / height, 0.1 / width, SIDE / height)
-        scale = figure.colorbar(image, cax=figure.add_axes(box))
-        scale.set_label(_words(label), size=6.5, color=INK)
-        scale.ax.tick_params(labelsize=6, colors=INK, length=2)
-    return _png(figure)
+        axes.tick_params(labelsize=6.5, length=0)
+    scale = figure.colorbar(image, ax=grid)
+    scale.set_label(_words(label), **SMALL)
+    scale.ax.tick_params(labelsize=6, length=2)
+    return png_of(figure)
 
 
 def _name_kinds(kinds: Sequence[str], axis: Any, draw: Callable[..., Any]) -> None:

@@ -3,7 +3,7 @@
 from cuescope_sdk import Evidence
 from cuescope_sdk.statistics import exceeds_rate_p_value
 
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.05  # the convention since Fisher (1925)
 
 
 def null_evidence(
