@@ -8,12 +8,10 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
-from pydantic import Field, PositiveInt, model_validator
 
-from cuescope_core.amounts import count_of
 from cuescope_core.auditing import Audit
 from cuescope_core.errors import UserError
-from cuescope_core.types import Options, Sample, Trial
+from cuescope_core.types import Sample, Trial
 from cuescope_sdk.explain._canvas import Canvas
 from cuescope_sdk.explain._perturbation import (
     Direction,
@@ -27,9 +25,10 @@ from cuescope_sdk.statistics import Groups, change_interval
 
 # "paper" is CCI's own schedule, "rise" that of RISE, where insertion starts blurred
 WHOLE = {"paper": 0.5, "rise": 1.0}  # share of the pixels that has changed at the end
-ROUNDING = 1e-9  # 100 steps of 0.01 add up to a little more than 1
 TRIALS_AT_ONCE = 4096  # frames are made as they are shown; outcomes stay in memory
 NUMBERS_AT_ONCE = 2**24  # similarities held at a time: 64 MiB
+
+TOP = (1, 5)  # ranks of CCI's table 1 and table 2
 
 Curves = Shaped[np.ndarray, "image step"]
 Maps = Sequence[Num[np.ndarray, "map_row map_col"]]
@@ -55,60 +54,34 @@ class Difference:
         return int(self.low > 0) - int(self.high < 0)
 
 
-class Perturbation(Options):
-    """Pixels change by falling importance, the same share of the image at each step.
+@dataclass(frozen=True)
+class Perturbation:
+    """Pixels change by falling importance, the same share of the image at each of so many `steps`.
 
     "paper" (CCI, section 3.1: about 0.5% of pixels over 100 steps, about half of the image):
-    deletion puts seeded random noise in their place, insertion reveals them on a blank canvas.
-    "rise" (Petsiuk et al., 2018): deletion blanks them, insertion reveals them in the blurred
-    image, until all have changed; their published code takes one row's length of pixels a step,
-    which is 224 steps, and blanks after normalisation, which is nearest to "grey".
+    deletion puts seeded random noise in their place, insertion reveals them on a black canvas.
+    "rise" (Petsiuk et al., 2018): deletion blackens them, insertion reveals them in the blurred
+    image, until all have changed.
     """
 
-    direction: Direction = Field(
-        "deletion", description="whether the most important pixels go or come"
-    )
-    protocol: Literal["paper", "rise"] = Field(
-        "paper",
-        description="paper: half of the pixels, noise and blank; rise: all, blank and blur",
-    )
-    steps: PositiveInt = Field(100, description="how often pixels change")
-    share: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="share of the pixels a step; default: half (paper) or all (rise) of them "
-        "over the steps",
-    )
-    blank: Literal["black", "grey", "white"] = Field(
-        "black", description="what a blank pixel is"
-    )
-
-    @model_validator(mode="after")
-    def _within_the_image(self) -> "Perturbation":
-        if self.steps * self.per_step > 1 + ROUNDING:
-            raise ValueError(
-                f"{count_of(self.steps, 'steps')} of {self.per_step:g} change more pixels than "
-                "there are: "
-                f"at most {int((1 + ROUNDING) / self.per_step)} steps"
-            )
-        return self
+    direction: Direction = "deletion"
+    protocol: Literal["paper", "rise"] = "paper"
+    steps: int = 100
 
     @property
     def both(self) -> tuple["Perturbation", "Perturbation"]:
         """Deletion, then insertion, both by this schedule."""
-        deletion = self.model_copy(update={"direction": "deletion"})
-        return deletion, self.model_copy(update={"direction": "insertion"})
+        return replace(self, direction="deletion"), replace(self, direction="insertion")
 
     @property
     def per_step(self) -> float:
         """Share of the image's pixels that change at a step."""
-        return WHOLE[self.protocol] / self.steps if self.share is None else self.share
+        return WHOLE[self.protocol] / self.steps
 
     @property
     def changed(self) -> Float[np.ndarray, " step"]:
         """Share of the pixels that has changed after each step, from 0 before the first."""
-        return np.asarray(np.minimum(np.arange(self.steps + 1) * self.per_step, 1.0))
+        return np.linspace(0, WHOLE[self.protocol], self.steps + 1)
 
     def counts(self, pixels: int) -> Int[np.ndarray, " step"]:
         """How many of `pixels` have changed after each step, rounded to whole ones."""
@@ -119,8 +92,8 @@ class Perturbation(Options):
     def fill(self) -> Fill:
         """Pixels where the image does not show."""
         if self.direction == "deletion":
-            return "noise" if self.protocol == "paper" else self.blank
-        return self.blank if self.protocol == "paper" else "blur"
+            return "noise" if self.protocol == "paper" else "black"
+        return "black" if self.protocol == "paper" else "blur"
 
     @property
     def words(self) -> tuple[str, str]:
@@ -134,7 +107,7 @@ class Perturbation(Options):
         audit: Audit,
         samples: Sequence[Sample],
         maps: Maps,
-        top: Sequence[int] = (1, 5),
+        top: Sequence[int] = TOP,
     ) -> dict[int, Bool[np.ndarray, "image step"]]:
         """For each k, whether the label is among the top k: before any step, and after each.
 
@@ -166,7 +139,6 @@ class Perturbation(Options):
         samples: Sequence[Sample],
         captions: Sequence[Sequence[str]],
         maps: Maps,
-        at: Sequence[int] = (1, 5),
     ) -> dict[str, Float[np.ndarray, "image step"]]:
         """ "IR@k" and "TR@k" of each image with its captions: before any step, and after each.
 
@@ -181,7 +153,7 @@ class Perturbation(Options):
         paths = self._paths(audit, asked, maps)
         every_step = range(self.steps + 1)
         curves: dict[str, np.ndarray] = {}
-        for task, k in product(("IR", "TR"), at):
+        for task, k in product(("IR", "TR"), TOP):
             curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
         count = owns.sum(axis=1)
         most = min(
@@ -198,7 +170,7 @@ class Perturbation(Options):
             similarity = logits.reshape(len(paths), len(steps), len(choices))
             for index, step in enumerate(steps):
                 of_step = similarity[:, index]
-                for k in at:
+                for k in TOP:
                     recalled = is_recalled(of_step.T, owns.T, k).astype(np.float64)
                     curves[f"IR@{k}"][:, step] = owns @ recalled / count
                     curves[f"TR@{k}"][:, step] = is_recalled(of_step, owns, k)

@@ -15,9 +15,9 @@ from cuescope_core.types import Frame
 from cuescope_sdk.maths._maps import rank_pixels, upsample
 
 Direction = Literal["deletion", "insertion"]
-Fill = Literal["noise", "blur", "black", "grey", "white"]
-BLANKS: dict[str, int] = {"black": 0, "grey": 128, "white": 255}
-# standard deviation, of the shorter side: 5 of 224 pixels in Evaluation.ipynb of RISE's authors
+Fill = Literal["noise", "blur", "black"]
+# standard deviation, of the shorter side: 5 of 224 pixels in Evaluation.ipynb of RISE's
+# authors (Petsiuk et al., 2018)
 BLUR = 5 / 224
 Pixels = UInt8[np.ndarray, "row col 3"]
 REMEMBERED_GROUNDS = 16  # a batch's worth of images, each with its fill
@@ -124,4 +124,4 @@ def fill_pixels(pixels: Pixels, fill: Fill, rng: np.random.Generator) -> Pixels:
             blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
             return np.asarray(np.rint(blurred).astype(np.uint8))
         case _:
-            return np.full_like(pixels, BLANKS[fill])
+            return np.zeros_like(pixels)
