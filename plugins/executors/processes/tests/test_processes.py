@@ -49,13 +49,3 @@ def test_what_pickle_refuses_is_told_in_one_line() -> None:
         UserError, match=r"the model cannot be sent to workers: expected a model"
     ):
         list(executor.map(lambda: None, [[None]]))
-
-
-def test_more_processes_than_a_machine_holds_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("cuescope_processes.usable_cores", lambda: 2)
-    assert pool("processes:16", "cpu")[1] == 16
-    for workers in ("17", "9" * 18, "9" * 4000):
-        with pytest.raises(UserError, match="expected at most 16, 8 a core"):
-            pool(f"processes:{workers}", "cpu")

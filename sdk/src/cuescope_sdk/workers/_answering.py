@@ -4,7 +4,7 @@ import os
 import pickle
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,18 +23,17 @@ class Setup:
     """Setup of a worker.
 
     `build` is the pickled function that opens the model; relative paths are those of `folder`. A
-    worker must have these `versions` and see these `files`.
+    worker must have these `versions`.
     """
 
     build: bytes
     versions: Versions = field(default_factory=dict)
-    files: tuple[Path, ...] = ()
     folder: Path = field(default_factory=Path.cwd)
 
     @classmethod
-    def elsewhere(cls, build: bytes, files: Iterable[Path] = ()) -> Self:
+    def elsewhere(cls, build: bytes) -> Self:
         """For another machine: with the versions of this process."""
-        return cls(build, loaded_versions(), tuple(files))
+        return cls(build, loaded_versions())
 
 
 class Answering:
@@ -69,13 +68,6 @@ class Answering:
         require_versions(setup.versions, node())
         if setup.folder.is_dir():
             os.chdir(setup.folder)
-        for file in setup.files:
-            if not file.exists():
-                raise UserError(
-                    f"the worker on {node()} does not see {file}",
-                    expected="files under the same path on all machines",
-                    remedy="Add ,frames=bytes to the executor: pixels are sent then",
-                )
         try:
             build = pickle.loads(setup.build)  # noqa: S301
         except ImportError as error:

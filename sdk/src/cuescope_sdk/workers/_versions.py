@@ -46,46 +46,25 @@ def loaded_versions() -> dict[str, tuple[str, str]]:
 
 def require_versions(expected: Versions, where: str) -> None:
     """Raise UserError for what is not installed here, or in another version than the driver's."""
-    lacking: dict[str, str] = {}  # dist -> what to install
-    others: list[tuple[str, str, str]] = []
-    reason = ""
+    others = []
     for module, (dist, wanted) in expected.items():
         try:
             import_module(module)
             found = _version(module, dist)
         except (ModuleNotFoundError, PackageNotFoundError) as error:
-            lacking[dist] = _what_to_install(module, dist, wanted)
-            reason = reason or str(error)
-            continue
+            found = f"none ({error})"
         if found != wanted:
-            others.append((dist, wanted, found))
-    if lacking:
-        raise UserError(
-            f"the worker on {where} has no {', '.join(lacking)}",
-            got=reason,
-            remedy=f"Install there {', '.join(lacking.values())}",
-        )
+            others.append(f"{dist} {wanted} (there: {found})")
     if others:
-        dist, wanted, found = others[0]
-        remedy = f"Install {dist}=={wanted} on all machines"
-        if dist.startswith("cuescope"):  # its version ends with the digest of its code
-            remedy = "Install the same code on all machines"
         raise UserError(
-            f"the worker on {where} has another {dist} than the driver",
-            expected=wanted,
-            got=found,
-            remedy=remedy,
+            f"the worker on {where} lacks what the driver has",
+            expected=", ".join(others),
+            remedy="Install the same packages and code on all machines",
         )
-
-
-def _what_to_install(module: str, dist: str, wanted: str) -> str:
-    """A dist in the driver's version; of a plugin the driver alone knows where it came from."""
-    if module.startswith("cuescope"):
-        return f"{dist} {wanted.partition('+')[0]} from where the driver has it"
-    return f"{dist}=={wanted}"
 
 
 def _version(module: str, dist: str) -> str:
+    # that of ours ends with the digest of its code
     return (
         version_with_code(dist, module)
         if module.startswith("cuescope")

@@ -10,7 +10,6 @@ from cuescope_sdk import UserError
 from cuescope_sdk.workers import Pool, WorkerExecutor, WorkerOptions
 
 WORKERS = 2  # where there are no GPUs
-MOST_PER_CORE = 8  # each opens the model, and more of them fill the memory
 
 
 class ProcessesOptions(WorkerOptions):
@@ -56,12 +55,6 @@ class Processes(WorkerExecutor):
                 expected=f"at most {len(gpus)}, one process a GPU",
                 got=str(workers),
                 remedy=f"Take processes:{len(gpus)}, or --device cpu",
-            )
-        most = MOST_PER_CORE * usable_cores()
-        if workers > most:
-            raise UserError(
-                f"processes:{workers}",
-                expected=f"at most {most}, {MOST_PER_CORE} a core",
             )
         return ProcessPool(environments(gpus, workers, self.options.threads)), workers
 

@@ -22,7 +22,6 @@ class RayPool(Pool):
         actor = ray.remote(
             num_cpus=needs["CPU"],
             num_gpus=needs["GPU"],
-            memory=needs["memory"] or None,
             max_restarts=0,
             max_task_retries=0,
             # batches are taken beside the one that is answered

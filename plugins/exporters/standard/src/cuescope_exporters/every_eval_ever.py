@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
@@ -30,25 +30,13 @@ class EveryEvalEverOptions(Options):
     organization: Annotated[str, Words()] = Field(
         "unknown", description="who ran the audit"
     )
-    relationship: Literal["first_party", "third_party", "collaborative", "other"] = (
-        Field("third_party", description="of whoever ran it to the model's developer")
-    )
     developer: Annotated[str, Words()] = Field(
         "unknown", description="who made the model"
-    )
-    deployment: Literal["self_deployed", "externally_managed", "unknown"] = Field(
-        "unknown", description="who runs the model"
-    )
-    availability: Literal["open_weights", "closed_weights", "unknown"] = Field(
-        "unknown", description="whether its weights are open"
-    )
-    collection: Annotated[str, Words()] = Field(
-        "cuescope", description="folder that the record belongs to"
     )
 
 
 class EveryEvalEver(Exporter):
-    """data/COLLECTION/DEVELOPER/MODEL/UUID.json, and UUID_samples.jsonl beside it."""
+    """data/cuescope/DEVELOPER/MODEL/UUID.json, and UUID_samples.jsonl beside it."""
 
     title = "Every Eval Ever 0.3.0"
     Options = EveryEvalEverOptions
@@ -60,8 +48,7 @@ class EveryEvalEver(Exporter):
         answers = plain_answers(run)
         name = plain_name(report.provenance.model.spec)
         options = self.options
-        parts = (plain_name(options.collection), plain_name(options.developer), name)
-        home = folder.joinpath("data", *parts)
+        home = folder / "data" / "cuescope" / plain_name(options.developer) / name
         home.mkdir(parents=True, exist_ok=True)
         # of the report, not drawn: the same run is the same record
         record = str(UUID(report.hash, version=4))
@@ -109,7 +96,7 @@ class EveryEvalEver(Exporter):
                 "source_name": "cuescope",
                 "source_type": "evaluation_run",
                 "source_organization_name": self.options.organization,
-                "evaluator_relationship": self.options.relationship,
+                "evaluator_relationship": "other",
             },
             "eval_library": {"name": "cuescope", "version": version("cuescope-sdk")},
             "model_info": {
@@ -117,8 +104,8 @@ class EveryEvalEver(Exporter):
                 "id": model,
                 "developer": self.options.developer,
                 "additional_details": {
-                    "deployment_type": self.options.deployment,
-                    "model_availability": self.options.availability,
+                    "deployment_type": "unknown",
+                    "model_availability": "unknown",
                 },
             },
             "evaluation_results": list(results(report, answers)),

@@ -13,7 +13,7 @@ from cuescope_sdk.tracking import Tracker
 
 # of the names of metrics MLflow takes letters, digits and these alone
 REFUSED = re.compile(r"[^\w\-. /]", re.ASCII)
-LONGEST = 250  # characters of a name
+LONGEST = 250  # characters of a name, the default of MLflow's MAX_ENTITY_KEY_LENGTH
 
 
 @contextmanager
