@@ -64,19 +64,3 @@ def test_the_smallest_mean_above_zero_is_found_in_eight_of_ten() -> None:
         for _ in range(100)
     )
     assert 60 <= hits <= 95
-
-
-@pytest.mark.parametrize(("gain", "level"), [(0.3, 0.05), (0.5, 0.01)])
-def test_so_many_samples_show_a_gain_in_eight_of_ten_audits(
-    gain: float, level: float
-) -> None:
-    def share_shown(count: int) -> float:
-        rng = np.random.default_rng(count)
-        groups = Groups.single(count)
-        draws = (rng.random((400, count)) < gain).astype(float)
-        return float(np.mean([MeanAboveZero(d, groups).holds(level) for d in draws]))
-
-    needed = MeanAboveZero.samples(gain, level)
-    assert share_shown(needed) >= 0.74
-    assert share_shown(needed - 4) < 0.8
-    assert MeanAboveZero.samples(gain, level, least=needed + 30) == needed + 30

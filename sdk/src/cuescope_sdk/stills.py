@@ -18,7 +18,6 @@ __all__ = [
 
 RANKED = 0.4  # of all frames: a feature that lists more ranks them
 LEAST = 24  # of these: from fewer nothing can be learned
-CROP = 0.34  # of the side, that each crop shows: a cell and what stands around it
 FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
 
 

@@ -9,7 +9,7 @@ Centres = Float[np.ndarray, "cluster dim"]
 PerPoint = Float[np.ndarray, " point"]
 
 NOISE = 1e-6
-# as many as TRoVe's published code makes
+# as many as TRoVe's published code makes (Varma et al., 2025)
 ITERATIONS = 20
 LEAST_GAIN = 1e-3  # of the sum of cosines, below which k-means stops
 BLOCK = 1024  # rows at a time: the working set stays in the processor's cache
@@ -26,15 +26,12 @@ def spherical_kmeans(
     points: Points,
     k: int,
     seed: int,
-    *,
-    restarts: int = 1,
 ) -> tuple[Centres, Labels, PerPoint]:
     """At most `k` clusters of unit vectors by cosine, the largest first; all points are used.
 
     Unit centroids, each point's cluster, and its cosine to the centroid. No cluster is empty.
     Points that are all the same are one cluster, and a centroid that no point is nearest to is
-    dropped. Of several `restarts` the tightest clusters are kept. The same points, in the same
-    order, with the same seed give the same clusters.
+    dropped. The same points, in the same order, with the same seed give the same clusters.
     """
     if k < 1 or len(points) == 0:
         raise ValueError(
@@ -45,8 +42,7 @@ def spherical_kmeans(
         alone = np.zeros(len(unit), dtype=np.int64)
         return unit[:1], alone, np.ones(len(unit))
     rng = np.random.default_rng(seed)
-    starts = [_lloyd(unit, min(k, len(unit)), rng) for _ in range(restarts)]
-    centroid, cluster, strength = max(starts, key=lambda found: found[2].sum())
+    centroid, cluster, strength = _lloyd(unit, min(k, len(unit)), rng)
     # without empty clusters, the largest first, ties by first point
     used, first, cluster, size = np.unique(
         cluster,

@@ -1,20 +1,17 @@
 """Test that a mean lies above zero, by the interval that a report prints beside it."""
 
-from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._intervals import change_interval
 from cuescope_sdk.statistics._paired import change_p_value
-from cuescope_sdk.statistics._power import POWER, DetectionLimit
+from cuescope_sdk.statistics._power import DetectionLimit
 from cuescope_sdk.statistics._shapes import PerSample
 
 PLANTED = 50  # draws of a planted mean
-MOST_NEEDED = 10_000  # samples: where more are needed, nobody counts on
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,23 +34,6 @@ class MeanAboveZero:
         if self.groups.count < 2:
             return None
         return change_p_value(self.values, self.groups, alternative="greater")
-
-    @classmethod
-    def samples(cls, gain: float, level: float, *, least: int = 1) -> int:
-        """The fewest samples, from `least` on, of which 8 of 10 draws hold at a level.
-
-        Each gains 1 or nothing, the former with the chance `gain`.
-        """
-
-        def holds(gained: int) -> bool:
-            values = (np.arange(count) < gained).astype(float)
-            return cls(values, Groups.single(count)).holds(level)
-
-        for count in range(least, MOST_NEEDED):
-            fewest = bisect_left(range(count + 1), True, key=holds)
-            if stats.binom.sf(fewest - 1, count, gain) >= POWER:
-                return count
-        return MOST_NEEDED
 
     def smallest(self, level: float, rng: np.random.Generator) -> float | None:
         """The mean that 8 of 10 audits find at a level, were values scattered as these are.

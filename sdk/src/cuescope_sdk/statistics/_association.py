@@ -89,10 +89,6 @@ class AssociationTests:
         """How many pairs were tested."""
         return int(np.isfinite(self.p_value).sum())
 
-    def p_of(self, feature: int, column: int) -> float:
-        """The p-value of a pair; 1 where it was not tested."""
-        return float(np.nan_to_num(self.p_value[feature, column], nan=1.0))
-
 
 @dataclass(frozen=True, eq=False)
 class GroupedFeatures:

@@ -11,15 +11,15 @@ from scipy import stats
 from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import (
     RESAMPLES,
+    TIE,
     percentile_interval,
     permutation_p_value,
 )
 from cuescope_sdk.statistics._shapes import IntPerRow, PerItem, PerRow
 from cuescope_sdk.statistics._tests import correlation_interval
 
-FEWEST = 4  # points, from which on Fisher's interval has a width
+FEWEST = 4  # points: the variance of Fisher's z is 1 / (n - 3) (Fisher, 1921)
 EXACT = 5_040  # so many orders or fewer are all tried: seven units
-TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from cuescope_sdk.statistics._shapes import PerCell
 
 LEAST_P = 1e-6
 WIDEST = 1 - 1e-9  # an interval of confidence 0 has no ends
-PRECISION = 1e-12  # of the logarithm of a p-value
 
 
 def inverted_p_value(beyond: Callable[[float], float]) -> float:
@@ -31,7 +30,7 @@ def inverted_p_value(beyond: Callable[[float], float]) -> float:
     if beyond_at(most) <= 0:
         return 1.0
     # on a scale of powers of ten (Brent, 1973)
-    root = optimize.brentq(beyond_at, least, most, xtol=PRECISION)
+    root = optimize.brentq(beyond_at, least, most)
     return float(np.exp(root))
 
 

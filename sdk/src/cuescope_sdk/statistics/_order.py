@@ -12,8 +12,6 @@ from cuescope_sdk.statistics._resampling import (
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
 SHUFFLES = 1999
-ENOUGH = 100  # orders as good as the data, to stop at
-LEAST_WIDTH = 40_000  # orders of fewer samples are made in portions as if of so many
 VALUES_A_DEGREE = 10  # of a trend, at least
 
 
@@ -28,10 +26,9 @@ def neighbour_p_value(
 
     Samples are in their order, and neighbours are two of a stratum with none of it between them.
     The statistic is the serial correlation of lag one about the strata's means (Wald and Wolfowitz,
-    1943); under the null, values of a stratum come in any order. No more are tried once p is large
-    for sure (Besag and Clifford, 1991). 1 where no value differs. With a `trend`, it is about a
-    polynomial in the place within the stratum, of this degree at most; under the null, what is left
-    of it comes in any order (Freedman and Lane, 1983), about.
+    1943); under the null, values of a stratum come in any order. 1 where no value differs. With a
+    `trend`, it is about a polynomial in the place within the stratum, of this degree at most; under
+    the null, what is left of it comes in any order (Freedman and Lane, 1983), about.
     """
     residuals = np.array(values, dtype=float)
     first = []
@@ -46,15 +43,11 @@ def neighbour_p_value(
     observed = float(residuals[before] @ residuals[after])
     tie = TIE * float(residuals @ residuals)
     reached = 0
-    drawn = 0
-    for count in portions(SHUFFLES, max(len(residuals), LEAST_WIDTH)):
+    for count in portions(SHUFFLES, len(residuals)):
         shuffled = residuals[stratified_orders(strata, count, rng)]
         products = shuffled[:, before] * shuffled[:, after]
         reached += int((products.sum(axis=1) >= observed - tie).sum())
-        drawn += count
-        if reached >= ENOUGH:
-            break
-    return monte_carlo_p_value(reached, drawn)
+    return monte_carlo_p_value(reached, SHUFFLES)
 
 
 def _trend(values: PerSample, degree: int) -> PerSample:

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._resampling import (
+    AT_ONCE,
     RESAMPLES,
     TIE,
     monte_carlo_p_value,
@@ -30,7 +31,6 @@ ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
 # a cell is done once so many draws reached it: its p-value is then known to 14%
 REACHED = 50
-PORTION = 2_000_000  # numbers of a draw that are in memory together
 
 
 def gap_p_values(
@@ -126,7 +126,7 @@ def _sequential(
     drawn = 0
     open_cells = np.arange(len(limit))
     while len(open_cells) and drawn < draws:
-        in_memory = max(PORTION // len(residuals), 1)
+        in_memory = max(AT_ONCE // len(residuals), 1)
         # cells with a p-value above 5% are done within the first thousand
         few = 1000 if drawn < 1000 else 10_000
         count = min(in_memory, few, draws - drawn)

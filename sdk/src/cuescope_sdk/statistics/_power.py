@@ -117,16 +117,6 @@ class ChangePlan:
             return None
         return float(special.betaincinv(needed, count - needed + 1, POWER))
 
-    def samples(self, effect: float) -> int:
-        """How many samples show a mean change of `effect`, 8 times of 10.
-
-        By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly
-        or not at all, which vary most. `effect` lies above 0, up to 1.
-        """
-        reach = float(stats.norm.isf(self.level / 2) + stats.norm.isf(1 - POWER))
-        variance = effect * (1 - effect)
-        return int(np.ceil(reach**2 * variance / effect**2)) + 1
-
 
 class DetectionLimit:
     """The smallest effect that would be found, by what is known of the test."""

@@ -54,29 +54,6 @@ class Roc:
         return float(wins / (positives * others))
 
     @staticmethod
-    def aurocs(
-        scores: Float[np.ndarray, "row item"],
-        positive: BoolPerItem,
-        strata: Shaped[np.ndarray, " item"],
-    ) -> Float[np.ndarray, " row"]:
-        """`auroc` of many rows of scores at once; all 0.5 where a side is empty."""
-        inside = list(level_indices(strata))
-        both = [items for items in inside if 0 < positive[items].sum() < len(items)]
-        values = []
-        sizes = []
-        for items in both or [np.arange(len(positive))]:
-            positives = int(positive[items].sum())
-            others = len(items) - positives
-            if not positives or not others:
-                return np.full(len(scores), 0.5)
-            ranks = stats.rankdata(scores[:, items], axis=1)
-            wins = ranks[:, positive[items]].sum(axis=1)
-            wins -= positives * (positives + 1) / 2
-            values.append(wins / (positives * others))
-            sizes.append(min(positives, others))
-        return np.asarray(np.average(values, axis=0, weights=sizes))
-
-    @staticmethod
     def null_error(positives: int, others: int) -> float:
         """Standard error of an AUROC of scores that tell nothing (Mann and Whitney, 1947).
 

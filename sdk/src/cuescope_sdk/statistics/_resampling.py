@@ -115,21 +115,6 @@ def monte_carlo_p_value(reached: int, draws: int) -> float:
     return (1 + reached) / (1 + draws)
 
 
-def bound_of_maxima(maxima: Float[np.ndarray, " draw"], level: float) -> float:
-    """Bound that the largest of many figures exceeds by chance in `level` of all draws at most.
-
-    What is beyond it is so after correction for all figures (Westfall and Young, 1993). The data is
-    one of the draws; where these are too few for the level, nothing is beyond it.
-
-    >>> bound_of_maxima(np.arange(99.0), 0.05)
-    94.0
-    """
-    allowed = int(level * (1 + len(maxima)))
-    if not allowed:
-        return float("inf")
-    return float(np.sort(maxima)[-allowed])
-
-
 def stratified_orders(
     stratum: Shaped[np.ndarray, " sample"],
     draws: int,
