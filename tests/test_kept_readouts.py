@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from cuescope_cci.trials import PatchClusters
-from cuescope_mitigators.asking import OwnQuestion
 from cuescope_mitigators.prompt_learning import LearnedPrompts
 from cuescope_quag.trials import FusionSize, TokenModalities
 from cuescope_quag.verify import RankExcess
@@ -94,11 +93,6 @@ CASES: dict[str, tuple[Readout, Any, Any]] = {
         np.array([3], np.int8),
     ),
     "figures too few": (RankExcess(layer=0, longest=9), np.zeros(4), np.zeros(3)),
-    "bytes that are no text": (
-        OwnQuestion(),
-        np.frombuffer(b"what?\n", np.uint8),
-        np.frombuffer(b"\xff\n", np.uint8),
-    ),
     "vectors of another width": (PROMPTS, learned(3), learned(1e30)),
     "vectors of no width": (PROMPTS, learned(3), learned(0)),
     "vectors that are not there": (PROMPTS, learned(3), learned(3, count=2)),

@@ -319,7 +319,6 @@ LAST_STEPS = {
 }
 # of a remedy
 LAST_STEPS_OF_REMEDY = {
-    "cuescope_mitigation.figures.contrasts": "pictures of what changed",
     "cuescope_mitigation.verify.placebo_checks": f"checks of the remedy against {NAME}",
 }
 
