@@ -83,18 +83,30 @@ def test_a_class_that_is_not_there(written: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
-        ("a.yaml", "", "expected a mapping {class: [cue, cue]}, got nothing"),
-        ("a.yaml", "- bread", "expected a mapping {class: [cue, cue]}, got list"),
+        ("a.yaml", "", "got all of it: Input should be a valid dictionary"),
+        ("a.yaml", "- bread", "got all of it: Input should be a valid dictionary"),
         (
             "a.yaml",
             "toaster: bread",
-            "class 'toaster': expected a list [cue, cue], got 'bread'",
+            "got toaster: Input should be a valid list",
         ),
-        ("a.yaml", "toaster: [no]", "expected words, got False. Put it in quotes."),
-        ("a.yaml", "12: [bread]", "expected words, got 12. Put it in quotes."),
-        ("a.yaml", "a: [b\nc: [d]", "a.yaml line 2 is no YAML"),
-        ("a.json", "[" * 100_000, "a.json is no YAML"),
-        ("a.yaml", b"\xff\xfe\xfa", "cannot read a.yaml: expected UTF-8 text"),
+        (
+            "a.yaml",
+            "toaster: [no]",
+            "in quotes, got toaster.0: Input should be a valid string",
+        ),
+        (
+            "a.yaml",
+            "12: [bread]",
+            "in quotes, got 12.[key]: Input should be a valid string",
+        ),
+        ("a.yaml", "a: [b\nc: [d]", "got no YAML: line 2"),
+        ("a.json", "[" * 100_000, "got no YAML"),
+        (
+            "a.yaml",
+            b"\xff\xfe\xfa",
+            "a.yaml: expected a mapping {class: [cue, cue]} in UTF-8",
+        ),
         (
             "a.yaml",
             "dining_table: []\nDining table: []",
@@ -109,9 +121,7 @@ def test_mistakes_are_told_in_a_line(
 
 
 def test_a_missing_file_is_told(written: Write, tmp_path: Path) -> None:
-    assert "cannot read cue.yaml: expected UTF-8 text, got No such file" in said(
-        tmp_path / "cue.yaml"
-    )
+    assert "got No such file" in said(tmp_path / "cue.yaml")
 
 
 def test_the_fingerprint_is_that_of_the_cues(written: Write) -> None:
@@ -127,7 +137,5 @@ def test_yaml_that_unfolds_without_end_is_refused(written: Write) -> None:
     for name, inner in zip("bcdefgh", "abcdefg", strict=True):
         lines.append(f"{name}: &{name} [{', '.join([f'*{inner}'] * 9)}]")
     assert "aliases" in said(written("a.yaml", "\n".join(lines)))
-    assert "is no YAML" in said(
-        written("c.yaml", "a: !!python/object/apply:os.getcwd []")
-    )
-    assert "is no YAML" in said(written("d.json", "[" * 100_000))
+    assert "no YAML" in said(written("c.yaml", "a: !!python/object/apply:os.getcwd []"))
+    assert "no YAML" in said(written("d.json", "[" * 100_000))

@@ -1,16 +1,17 @@
 """Cues that somebody has written down."""
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import yaml
-from pydantic import Field
+from pydantic import Field, Strict, StringConstraints, TypeAdapter, ValidationError
 
 from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
 from cuescope_sdk.data import load_yaml
 
 OWNER = "cues"
+# YAML reads `no` as False and `12` as a number
+Words = Annotated[str, Strict(), StringConstraints(strip_whitespace=True, min_length=1)]
 Cues = dict[str, list[str]]  # by class
 
 
@@ -58,7 +59,7 @@ def read_cues(path: Path) -> Cues:
     """The cues of a file by class; raises UserError for faults in it."""
     by_class: Cues = {}
     plain_names: dict[str, str] = {}
-    for name, cues in _read_yaml(path):
+    for name, cues in _read_yaml(path).items():
         # "Fire_Truck" and "fire truck" are one class
         first = plain_names.setdefault(plain(name), name)
         if first in by_class:
@@ -74,46 +75,20 @@ def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
-def _read_yaml(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _read_yaml(path: Path) -> Cues:
+    expected = "a mapping {class: [cue, cue]} in UTF-8, words that YAML knows in quotes"
+    shape: TypeAdapter[Cues] = TypeAdapter(
+        Annotated[dict[Words, list[Words]], Field(min_length=1)]
+    )
     try:
         # utf-8-sig: editors on Windows put a mark in front
-        content = load_yaml(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"cues: cannot read {path.name}",
-            expected="UTF-8 text",
-            got=getattr(error, "strerror", None) or str(error),
-        ) from None
+        return shape.validate_python(load_yaml(path.read_text(encoding="utf-8-sig")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "all of it"
+        got = f"{where}: {first['msg']}"
     except yaml.YAMLError as error:
-        # not every error of YAML has a place
-        mark = getattr(error, "problem_mark", None)
-        line = f" line {mark.line + 1}" if mark else ""
-        raise UserError(
-            f"cues: {path.name}{line} is no YAML",
-            got=getattr(error, "problem", None) or str(error),
-        ) from None
-    if not isinstance(content, Mapping) or not content:
-        raise UserError(
-            f"cues: {path.name}",
-            expected="a mapping {class: [cue, cue]}",
-            got=type(content).__name__ if content else "nothing",
-        )
-    for name, cues in content.items():
-        text = _text(path, name)
-        if not isinstance(cues, list):
-            title = f"cues: {path.name} class '{name}'"
-            raise UserError(title, expected="a list [cue, cue]", got=repr(cues)[:60])
-        words = [_text(path, cue) for cue in cues]
-        yield text, words
-
-
-def _text(path: Path, value: Any) -> str:
-    # YAML reads `no` as False and `12` as a number
-    if not isinstance(value, str) or not value.strip():
-        raise UserError(
-            f"cues: {path.name}",
-            expected="words",
-            got=repr(value)[:60],
-            remedy="Put it in quotes.",
-        )
-    return value.strip()
+        got = f"no YAML: {' '.join(str(error).split())}"
+    except (OSError, UnicodeDecodeError) as error:
+        got = getattr(error, "strerror", None) or str(error)
+    raise UserError(f"cues: {path.name}", expected=expected, got=got)
