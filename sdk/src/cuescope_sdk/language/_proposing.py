@@ -1,11 +1,8 @@
 """Cues that a language model proposes: what it is asked, and the names in its replies."""
 
-import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import chain, islice
-from typing import Any
 
 from cuescope_sdk.language._tables import read_toml, word_sets
 from cuescope_sdk.language._yes_no import strip_thinking
@@ -124,9 +121,7 @@ _IN_BRACKETS = re.compile(r"\([^)]*\)")
 _AFTER_NAME = re.compile(r"[:：]|\s[-–—]\s")  # noqa: RUF001
 _COMMA = re.compile(r"[,;/，、；،]|\s(?:and|or|&)\s", re.IGNORECASE)  # noqa: RUF001
 _AND = re.compile(r"^\s*(?:and|or|&)\s+", re.IGNORECASE)
-_JSON_STARTS = re.compile(r"[\[{]")
-_MOST_STARTS = 4  # "[note] {here}" before the list
-_MOST_OF_LINES = 20_000  # letters; brackets that never close take longer and longer
+_MOST_OF_REPLY = 20_000  # letters; brackets that never close take longer and longer
 
 
 def parse_list(reply: str) -> list[str]:
@@ -134,47 +129,17 @@ def parse_list(reply: str) -> list[str]:
 
     Of more than `MOST_NAMES` the first: each is looked for, and paid for, by whoever asked.
     """
-    text = strip_thinking(reply)
-    pieces = _of_json(text)
-    if not pieces:
-        lines = text[:_MOST_OF_LINES].splitlines()
-        pieces = list(chain.from_iterable(map(_of_line, lines)))
+    lines = strip_thinking(reply)[:_MOST_OF_REPLY].splitlines()
+    pieces = chain.from_iterable(map(_of_line, lines))
     names = dict.fromkeys(filter(None, map(clean_name, pieces)))
     return list(islice(names, MOST_NAMES))
-
-
-def _of_json(text: str) -> list[str]:
-    """The texts of the first JSON list or object that has any."""
-    for match in islice(_JSON_STARTS.finditer(text), _MOST_STARTS):
-        try:
-            value, _ = json.JSONDecoder().raw_decode(text, match.start())
-            texts = list(_texts(value))
-        except (ValueError, RecursionError):
-            # a bracket of prose, or brackets without end
-            continue
-        if texts:
-            return texts
-    return []
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Texts of a list, or of the values of an object; of a list in it, the first."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            # {"name": ..., "why": ...}: the name comes first
-            yield from islice(_texts(part), 1 if isinstance(part, dict) else None)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
 
 
 def _of_line(line: str) -> list[str]:
     """The pieces of a line between commas; none of a heading, or where most are no names."""
     # bold names, and rows of a table; each gap is one space, for what looks for gaps
     bare = " ".join(line.replace("**", "").split()).strip("| ")
-    if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
+    if not bare or bare.endswith((":", "：")) or re.match(r"#+\s|```", bare):  # noqa: RUF001
         return []
     marked = _MARK.match(bare)
     if marked:
