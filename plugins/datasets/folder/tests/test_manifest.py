@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from PIL import Image
 from pyarrow import parquet
 
 from cuescope_folder.cells import plain
@@ -332,6 +334,19 @@ def test_timed_actions_become_frames_of_the_sampled_clip(data, video, opened):
     assert "times" not in every[2].annotations
     assert [sample.label for sample in every] == [None, "cat", "dog"]
     assert every.labels == ("cat", "dog")
+
+
+def test_times_of_an_uneven_clip_are_those_of_what_is_shown(data, opened):
+    frames = [Image.new("L", (16, 12), 20 * level) for level in range(4)]
+    others, lasts = frames[1:], [100, 700, 100, 100]
+    frames[0].save(data / "a.gif", save_all=True, append_images=others, duration=lasts)
+    row = {"path": "a.gif", "actions": [["waving", 0.1, 0.8], ["late", 0.85, 1]]}
+    (data / "manifest.jsonl").write_text(json.dumps(row))
+    [clip] = opened(frames=4)
+    levels = [np.asarray(frame.load()).mean() for frame in clip.frames]
+    assert levels == [20, 20, 20, 60]
+    assert clip.annotations["times"] == (0.1, 0.1, 0.1, 0.9)
+    assert clip.annotations["actions"] == (("waving", 0, 3), ("late", 3, 4))
 
 
 @pytest.mark.parametrize(

@@ -218,12 +218,10 @@ def class_items(
 
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     """Folders beside the class folders without an image or video in them, hidden ones aside."""
-    used: set[Path] = set()
     paths = [PurePosixPath(item.files[0].relative_to(root)) for item in items]
     depth = leading(paths)
-    for item in items:
-        below = item.files[0].relative_to(root).parts
-        used.add(root.joinpath(*below[: depth + 1]))
+    classes = {path.parts[: depth + 1] for path in paths}
+    used = {root.joinpath(*parts) for parts in classes}
     beside: set[Path] = set()
     for parent in {folder.parent for folder in used}:
         beside |= set(parent.glob("[!._]*/"))

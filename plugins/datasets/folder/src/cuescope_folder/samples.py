@@ -89,7 +89,7 @@ def _times_and_actions(
         return {}
     (file,) = item.files
     video = probes[file]
-    shown = list(Probe.sample_indices(video.frames, wanted))
+    shown = list(video.indices(wanted))
     times = video.times()[shown]
     annotations: dict[str, Any] = {
         TIMES: tuple(round(float(time), 3) for time in times)

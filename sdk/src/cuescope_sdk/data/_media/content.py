@@ -4,12 +4,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b, file_digest
 from io import BufferedIOBase, BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._own_files import READ_FLAGS
@@ -24,8 +23,7 @@ class ChangedError(OSError):
         super().__init__(0, "it changed while it was read")
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A file as it was when looked at: equal stamps, equal bytes.
 
     `mtime` and `ctime` are in nanoseconds; all are 0 of a missing file. Anybody may set an mtime,

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import astuple
 from functools import cache
 from importlib.metadata import version
 from itertools import repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -34,7 +34,8 @@ from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.images import measure_animation, measure_image
 from cuescope_sdk.data._media.video import measure_video
 
-# terms, stamp, and the probe: digest, frames, problem, loss, steady
+_FACTS = ("digest", "frames", "problem", "loss", "steady")
+# terms, stamp, and the facts
 _Facts = tuple[str, NonNegativeInt, str | None, str | None, bool]
 _ROW = TypeAdapter(tuple[str, tuple[int, int, int, int], _Facts])
 _version = cache(version)  # a package's description is read once
@@ -117,8 +118,8 @@ class ProbeCache(CacheFile):
         rows = {}
         for stamp, probe in probes:
             if probe.digest:
-                _, *content = astuple(probe)
-                row = json.dumps([self._terms, astuple(stamp), content])
+                facts = attrgetter(*_FACTS)(probe)
+                row = json.dumps([self._terms, stamp, facts])
                 rows[printable_name(str(probe.path))] = row.encode()
         self.write(rows)
 
