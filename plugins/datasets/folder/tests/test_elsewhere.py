@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
@@ -162,10 +163,11 @@ def test_a_table_and_its_images_on_the_web(
     host = server.removeprefix("http://").replace(":", "-")
     assert shown(folder) == [("img/1.png", "cat", 10), (f"{host}/2.png", "dog", 20)]
     assert "img/none.png (no such file)" in folder.facts["skipped"]
-    assert "fetch_again=true" in folder.facts["copies"]
+    assert "fetched anew" in folder.facts["copies"]
     (web / "2.png").write_bytes(png(50))
     assert shown(opened(path=f"{server}/photos.csv", max_bad=0.5))[1][2] == 20
-    again = opened(path=f"{server}/photos.csv", max_bad=0.5, fetch_again=True)
+    shutil.rmtree(context.cache / "remote")
+    again = opened(path=f"{server}/photos.csv", max_bad=0.5)
     assert shown(again)[1][2] == 50
     assert again.fingerprint != folder.fingerprint
     assert shown(opened(path=f"{server}/s-{{0..0}}.tar")) == [

@@ -19,8 +19,6 @@ from cuescope_sdk.data._tables import delimiter_of, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
 Value = TypeVar("Value")
-_DEPTH = 2  # authors' archives unpack into a folder, and some into one more
-
 _WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -48,11 +46,9 @@ class TextFile:
                 got=f"'{root}'",
             )
         names = set[str]()
-        level = [root]  # by level, so that the file nearest to `root` wins
-        for _ in range(_DEPTH + 1):
-            entries: list[Path] = []
-            for folder in level:
-                entries += sorted(folder.iterdir())
+        # authors' archives unpack into a folder, and some into one more; the nearest wins
+        for below in ("", "[!.]*/", "[!.]*/[!.]*/"):
+            entries = sorted(root.glob(f"{below}*"))
             matches = [entry for entry in entries if entry.name.lower() == name.lower()]
             if len(matches) > 1:
                 raise UserError(
@@ -64,11 +60,6 @@ class TextFile:
             if matches:
                 return cls(require_inside_one(root, matches[0], title), title)
             names |= {entry.name for entry in entries}
-            level = [
-                entry
-                for entry in entries
-                if entry.is_dir() and not entry.name.startswith(".")
-            ]
         raise UserError(
             f"{title}: no {name}",
             expected=f"it in {root} or two folders below",

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, Self
 from cuescope_sdk import UserError
 from cuescope_sdk.logs._files import open_file, parse_json
 
-ZSTD = 93  # the method of new logs; zipfile knows it from Python 3.14 on
+# the method of new logs (APPNOTE, section 4.4.5); zipfile knows it from Python 3.14 on
+ZSTD = 93
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBER = 2**26  # bytes of a member, unpacked
 HEADER = 30  # bytes of a member's own header before its name (APPNOTE, section 4.3.7)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from cuescope.application import Entry, Registry
 
-MOST_BYTES = 100_000
 SOFTWARE = f"""\
 % cuescope itself
 @software{{cuescope,
@@ -42,5 +41,5 @@ def bibtex_of(entry: Entry) -> str | None:
     for folder in (package and package.submodule_search_locations) or ():
         file = Path(folder, "cite", f"{entry.name}.bib")
         if file.is_file():
-            return file.read_text("utf-8", errors="replace")[:MOST_BYTES]
+            return file.read_text("utf-8", errors="replace")
     return None

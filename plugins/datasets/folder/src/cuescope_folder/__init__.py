@@ -75,7 +75,7 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         }
         rows = with_named_columns(rows, name, given)
         cells = path_cells(rows, name)
-        facts |= fetch_cells(cells, place, options, context, copies.files)
+        facts |= fetch_cells(cells, place, context, copies.files)
     else:
         name = f"{len(place.shards)} shards"
         rows, unread = shard_rows(place.shards, copies, place.roots, context)

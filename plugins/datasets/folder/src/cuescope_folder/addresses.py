@@ -21,7 +21,6 @@ from cuescope_sdk.data import Draft, printable_name
 
 OWNER = "folder"  # that errors name, where it is no other
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
-CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
 DEEPEST = 16  # folders in each other at an address: a server may list them without end
 EXTRAS = {"s3": "s3", "gs": "gcs", "gcs": "gcs"}  # of cuescope-folder
 
@@ -112,24 +111,18 @@ def list_address(address: str, roots: Roots) -> list[str]:
     return sorted(names)
 
 
-def fetch_all(
-    files: Mapping[str, Path],
-    context: Context,
-    *,
-    again: bool,
-    roots: Roots,
-) -> None:
-    """Fetch each address to its path; with `again` also those that are here.
+def fetch_all(files: Mapping[str, Path], context: Context, roots: Roots) -> None:
+    """Fetch each address to its path, unless it is here.
 
     Of the web only hosts of `roots` are asked. What a server does not have is left out. Raises
     UserError for one that cannot be asked.
     """
-    missing = {a: path for a, path in files.items() if again or not path.exists()}
+    missing = {a: path for a, path in files.items() if not path.exists()}
     if not missing:
         return
     with (
         context.progress("Fetching files", len(missing)) as advance,
-        ThreadPoolExecutor(CONNECTIONS) as pool,
+        ThreadPoolExecutor() as pool,
     ):
         jobs = [
             pool.submit(_fetch, address, path, roots)

@@ -104,6 +104,3 @@ class FolderOptions(SampleOptions):
         description="folder that links among the files may lead into: the store of a cache, DVC or "
         "git-annex; the hub's own is known",
     )
-    fetch_again: bool = Field(
-        False, description="fetch files at addresses that are kept already"
-    )

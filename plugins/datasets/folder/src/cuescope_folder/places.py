@@ -110,7 +110,7 @@ def _remote(
     for path in root.rglob("*"):  # what is no longer there
         if path.is_file() and path not in wanted:
             path.unlink()
-    fetch_all(files, context, again=options.fetch_again, roots=roots)
+    fetch_all(files, context, roots)
     return Place(root, facts=_kept_copies(len(files)))
 
 
@@ -119,7 +119,7 @@ def _of_table(address: str, context: Context, roots: Roots) -> Place:
     table = copy_of(address, context)
     # never a table of yesterday, where the address has none any more
     table.unlink(missing_ok=True)
-    fetch_all({address: table}, context, again=True, roots=roots)
+    fetch_all({address: table}, context, roots)
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
     return Place(table.parent.resolve(), table, address.rpartition("/")[0])
@@ -135,7 +135,6 @@ def copy_of(address: str, context: Context) -> Path:
 def fetch_cells(
     cells: Mapping[str, str],
     place: Place,
-    options: FolderOptions,
     context: Context,
     copies: dict[str, Path],
 ) -> dict[str, str]:
@@ -150,14 +149,14 @@ def fetch_cells(
         if cell not in copies and (place.base or looks_like_address(cell)):
             address = cell_address(place.base, cell, place.roots, where)
             copies[cell] = files[address] = copy_of(address, context)
-    fetch_all(files, context, again=options.fetch_again, roots=place.roots)
+    fetch_all(files, context, place.roots)
     return _kept_copies(len(files)) if files else {}
 
 
 def _kept_copies(count: int) -> dict[str, str]:
     return {
-        "copies": f"{count_of(count, 'files')} fetched and kept; -O data.fetch_again=true fetches "
-        "all anew"
+        "copies": f"{count_of(count, 'files')} fetched and kept; without the folder 'remote' of "
+        "the cache they are fetched anew"
     }
 
 

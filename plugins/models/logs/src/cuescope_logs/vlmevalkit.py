@@ -23,10 +23,13 @@ from cuescope_sdk.logs import (
     without_letters,
 )
 
-CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
+# added to the index of a question with its options turned: VLMEvalKit (Duan et al., 2024)
+CIRCULAR = 1_000_000
 FAILED = "Failed to obtain answer"  # written where the API gave nothing
 COLUMNS = (b"index", b"prediction", b"answer")
-LONGEST_CELL = 32_767  # characters: Excel cuts what is longer
+LONGEST_CELL = (
+    32_767  # characters: Excel cuts what is longer (its limits, since Excel 2007)
+)
 # read elsewhere, or much too long for an annotation
 PASSED_OVER = {
     "index",

@@ -6,7 +6,7 @@ from typing import Any
 
 from cuescope_sdk import UserError, nearest
 
-MOST_ROWS = 2**20  # Excel has no more
+MOST_ROWS = 2**20  # Excel has no more (its limits, since Excel 2007)
 
 
 def workbook_rows(

@@ -74,7 +74,7 @@ class Measured(NamedTuple):
 
 # default of Pillow, above which it speaks of a decompression bomb
 MAX_PIXELS = 89_478_485
-MOST_PIXELS = 2 * MAX_PIXELS  # where Pillow refuses
+MOST_PIXELS = 2 * MAX_PIXELS  # where it refuses, also by default of Pillow
 
 
 def reason(error: Exception) -> str:

@@ -25,7 +25,6 @@ from cuescope_sdk.data._media.images import (
 from cuescope_sdk.data._media.video import decode_video, video_times
 
 _CLIPS_KEPT = 4  # frames of one clip are loaded in turn; more would fill memory
-_TIMES_KEPT = 64  # small arrays, asked again for each range of a video
 _ROUNDING = 1e-6  # seconds
 
 
@@ -225,7 +224,7 @@ def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
     return by_index[max(before) if before else min(by_index)]
 
 
-@lru_cache(maxsize=_TIMES_KEPT)
+@lru_cache  # asked again for each range of a video
 def _times(path: Path, digest: str) -> Float[np.ndarray, " frame"]:
     measure = video_times if kind_of(path) == "video" else animation_times
     with readable_still(path), listed_bytes(path, digest) as file:

@@ -14,10 +14,6 @@ from cuescope_commands.gating._policy import PolicyText, read_policy
 from cuescope_commands.outputs import GateResult
 from cuescope_sdk import UserError
 
-# beside 2, which every command has for what cannot be done
-FAILED = 1
-UNDECIDED = 3
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -104,8 +100,11 @@ def _judge_model(
 
 
 def exit_code(verdicts: list[Verdict]) -> int:
-    """The exit code of the command, which a pipeline sees."""
+    """The exit code of the command, which a pipeline sees: 0, 1 or 3.
+
+    2 is that of every command for what cannot be done.
+    """
     outcomes = {verdict.outcome for verdict in verdicts if verdict.blocks}
     if "fail" in outcomes:
-        return FAILED
-    return UNDECIDED if "undecided" in outcomes else 0
+        return 1
+    return 3 if "undecided" in outcomes else 0

@@ -11,8 +11,6 @@ from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile, load_yaml
 
 STRICT = ConfigDict(extra="forbid", frozen=True)
-# as text; a policy is a page, and what is longer is another file
-MOST_BYTES = 1_000_000
 Points = Annotated[
     float, Field(ge=0, le=100, description="points of accuracy, 0 to 100")
 ]
@@ -133,7 +131,7 @@ def read_policy(path: Path) -> PolicyText:
             if path.is_dir()
             else "`cuescope gate --schema` describes a policy",
         )
-    text = TextFile(path, "gate").text(MOST_BYTES)
+    text = TextFile(path, "gate").text()
     where = f"gate: {path.name}"
     try:
         content = load_yaml(text)
