@@ -18,7 +18,7 @@ from cuescope_core.capabilities import (
     require_texts,
 )
 from cuescope_core.conclusions import PluginStamp
-from cuescope_core.context import Context, Resolved, SaidOnce
+from cuescope_core.context import Context, Resolved, SaidOnce, ignore
 from cuescope_core.data_parts import draw, select_part
 from cuescope_core.digest import digest
 from cuescope_core.errors import (
@@ -377,8 +377,8 @@ def _build_verifier(method: Resolved, context: Context) -> Built:
 
 def rebuild_model(request: Request, context: Context) -> Model:
     """The request's model, built anew: what an executor's workers call."""
-    context = context_for(request, context)
-    # in a worker: nothing is shared with the process that planned it
+    # in a worker: nothing is shared with the process that planned it, which said it all
+    context = replace(context_for(request, context), announce=ignore)
     # a model may have learned from the audited data, or read its labels
     data = context.build("dataset", request.data, request.data_options)
     model: Model = context.for_dataset(data).build(
