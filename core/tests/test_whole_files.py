@@ -74,7 +74,7 @@ def kill(writer: subprocess.Popen[str]) -> None:
 
 def look_again() -> None:
     """Forget when a folder was looked at last."""
-    whole_files._next_cleaning.clear()
+    whole_files._cleaned.clear()
 
 
 def test_threads_that_write_one_file_leave_one_whole(tmp_path: Path) -> None:

@@ -17,11 +17,9 @@ _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 DRAFT = ".cuescope-draft-"
 LOCK_SECONDS = 30.0  # a change takes milliseconds: whoever holds it longer is stuck
 ABANDONED_SECONDS = 3600.0  # of a draft that nobody writes any more
-# looking for drafts takes at most one part in so many of the time
-CLEANING_SHARE = 50.0
 # of a disk; Windows has no quota
 NO_ROOM = (errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-_next_cleaning: dict[Path, float] = {}
+_cleaned = set[Path]()
 
 
 class Draft:
@@ -31,8 +29,8 @@ class Draft:
     after an exception. `draft.path` is for libraries that open a file by its name, and is given
     `suffix` where they go by that. Raises OSError where the folder cannot be written.
 
-    A draft that is left of a process that was killed is deleted by a write into the folder an hour
-    later.
+    A draft that is left of a process that was killed is deleted by the first write of a process
+    into the folder an hour later.
     """
 
     def __init__(self, path: Path, *, suffix: str = "", mode: int = 0o666) -> None:
@@ -229,18 +227,16 @@ def read_whole(path: Path, *, most: int) -> bytes:
 def delete_abandoned(folder: Path, now: float) -> None:
     """Delete the drafts in a folder that nobody has written to for an hour before `now`.
 
-    In a folder of many files it is done now and then: looking costs time.
+    Once in a process for each folder: looking costs time.
     """
-    began = time.monotonic()
-    if began < _next_cleaning.get(folder, 0.0):
+    if folder in _cleaned:
         return
+    _cleaned.add(folder)
     # whoever writes next finds out what is wrong with the folder
     with suppress(OSError):
         for draft in folder.glob(f"{DRAFT}*"):
             if now - draft.lstat().st_mtime > ABANDONED_SECONDS:
                 draft.unlink()
-    ended = time.monotonic()
-    _next_cleaning[folder] = ended + CLEANING_SHARE * (ended - began)
 
 
 def _create_draft(folder: Path, suffix: str, mode: int) -> tuple[Path, int]:
