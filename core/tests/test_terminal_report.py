@@ -259,22 +259,6 @@ def test_a_command_that_no_shell_takes_is_printed(command: str) -> None:
     show(report.model_copy(update={"provenance": origin}), console, run="it's here")
 
 
-def test_a_figure_has_no_more_digits_than_its_column_needs() -> None:
-    report = make_report()
-    first, *others = report.scores
-    plain = {"low": None, "high": None}
-    scores = [
-        first.model_copy(update={"value": -0.00579, **plain}),
-        *(score.model_copy(update=plain) for score in others),
-    ]
-    said = shown(report.model_copy(update={"scores": tuple(scores)}))
-    assert "−0.01" in said
-    assert "0.00579" not in said
-    # where all are so small their digits are all that tells them apart
-    alone = [score.model_copy(update={"value": -0.00579, **plain}) for score in scores]
-    assert "0.00579" in shown(report.model_copy(update={"scores": tuple(alone)}))
-
-
 def test_what_is_seen_names_the_cue_as_the_finding_does() -> None:
     report = make_report()
     key = report.findings[0].feature

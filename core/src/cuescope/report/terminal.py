@@ -1,13 +1,13 @@
 """The report in a terminal: a screen, and with -v what stands behind it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from cuescope.report.figures import FINE, figure, short_p_value, with_ends
+from cuescope.report.figures import figure, short_p_value, with_ends
 from cuescope.report.screen import check_words, screen
 from cuescope.report.steps import Step, copyable, next_steps
 from cuescope.report.tables import render_table
@@ -26,7 +26,6 @@ from cuescope_core.next_commands import Typed
 
 NARROW = 72  # columns of a screen on which the headline alone has its column
 LONGEST_WORD = 14  # of a name; longer ones are broken
-SIZEABLE = 0.1  # a figure beside which thousandths say nothing
 VERDICT_STYLE = {"passed": "green", "FAILED": "red", "note": "yellow"}
 
 
@@ -210,10 +209,6 @@ def _table(
         (score.feature, score.label, score.metric): score for score in report.scores
     }
     names = report.names
-    largest: dict[str, float] = {}
-    for score in report.scores:
-        size = abs(score.value or 0.0)
-        largest[score.metric] = max(size, largest.get(score.metric, 0.0))
     for headline in report.headlines:
         row = [
             by_row.get((headline.feature, headline.label, metric.name))
@@ -223,7 +218,7 @@ def _table(
             headline.mark,
             Words(names[headline.feature]),
             Words(headline.label or "all"),
-            *[_value(score, with_intervals, largest) for score in row],
+            *[_value(score, with_intervals) for score in row],
             *_n_and_q(row),
             style="bold" if headline.finding else "dim",
         )
@@ -250,16 +245,12 @@ def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
     return n, q
 
 
-def _value(
-    score: Score | None, with_interval: bool, largest: Mapping[str, float]
-) -> str:
-    """The score as its column writes it, in which so much is the `largest` by metric."""
+def _value(score: Score | None, with_interval: bool) -> str:
+    """The score as its column writes it."""
     if score is None or score.value is None:
         return "-"
     if score.low is None or score.high is None or not with_interval:
-        # digits that matter to no other row are none that matter
-        is_fine = abs(score.value) < FINE and largest[score.metric] >= SIZEABLE
-        return figure(round(score.value, 2) if is_fine else score.value)
+        return figure(score.value)
     value, low, high = with_ends(score.value, score.low, score.high)
     return f"{value}\n{low} to {high}"
 
@@ -281,21 +272,10 @@ def _cost(cost: Cost) -> str:
     tools = "".join(f"; {work}: {count:,}" for work, count in cost.tool_calls.items())
     read = cost.trials - cost.model_calls - cost.cache_hits
     recorded = f", {read:,} read from a recording" if read > 0 else ""
+    work = f" in {cost.model_seconds:.1f} s" if cost.model_seconds else ""
     return (
         f"{count_of(cost.trials, 'trials')}{by_condition(cost.conditions)}: "
-        f"{cost.model_calls:,} answered by the model{_work(cost)}, {cost.cache_hits:,} by the cache"
+        f"{cost.model_calls:,} answered by the model{work}, {cost.cache_hits:,} by the cache"
         f"{recorded}{tools}; "
         f"{cost.seconds:.1f} s"
     )
-
-
-def _work(cost: Cost) -> str:
-    """How long the model worked, and how often it saw a picture; reports of before have neither."""
-    if not cost.model_seconds:
-        return ""
-    words = f" in {cost.model_seconds:.1f} s"
-    if not cost.pictures:
-        return words
-    times = cost.shown / cost.pictures
-    each = "once" if times == 1 else f"{times:.3g} times"
-    return f"{words} ({count_of(cost.pictures, 'distinct pictures')}, each {each})"
