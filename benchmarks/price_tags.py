@@ -2,8 +2,9 @@
 
     python benchmarks/price_tags.py FILE.npz --pairs 1600
 
-Features of OpenAI's CLIP ViT-B/16; drawing and reading a pair takes about a second of one core. A
-file that has pairs already is continued. Needs the photos and weights of `tests/real_assets.py`.
+Features of OpenAI's CLIP ViT-B/16 in bfloat16: a third of a second of one core a pair, where the
+core multiplies such numbers itself. A file that has pairs already is continued. Needs the photos
+and weights of `tests/real_assets.py`.
 """
 
 import argparse
@@ -114,7 +115,8 @@ def _embed(tower: object, pictures: list[Image.Image]) -> Features:
     pixels = np.stack([np.asarray(one, np.float32) / 255 for one in pictures])
     pixels = ((pixels - MEAN) / SPREAD).transpose(0, 3, 1, 2)
     with torch.inference_mode():
-        return tower(pixel_values=torch.from_numpy(pixels)).image_embeds.numpy()
+        inputs = torch.from_numpy(pixels).bfloat16()
+        return tower(pixel_values=inputs).image_embeds.float().numpy()
 
 
 def main() -> None:
@@ -128,7 +130,7 @@ def main() -> None:
     stored = dict(np.load(asked.path)) if asked.path.exists() else {}
     done = len(stored.get("label", ()))
     tower = CLIPVisionModelWithProjection.from_pretrained(
-        assets() / "clip-vit-b16-vision"
+        assets() / "clip-vit-b16-vision", dtype="bfloat16"
     ).eval()
     pairs = draw_pairs()
     for _ in range(done):

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int, UInt8
 from numpy.random import Generator
 from PIL import Image
 
@@ -29,6 +29,7 @@ MOST_KEPT = 20_000  # frames, of about 4 kB each
 MOST_READ = 4_000  # frames that one look remembers, of about 5 kB each
 MOST_SQUARES = 4_000  # frames, of 12 kB each
 Figures = Float[np.ndarray, " figure"]
+Cells = Int[np.ndarray, " cell"]
 Square = UInt8[np.ndarray, "row col 3"]
 # equal keys are equal pixels
 _KEPT: dict[str, Figures] = {}
@@ -131,11 +132,18 @@ def figures_of(frame: Frame) -> Figures:
     spread = cells.std(axis=(1, 3))
     grey = pixels.mean(axis=2)
     power = np.abs(np.fft.rfft2(grey - grey.mean())) ** 2
+    ring, sizes = _rings()
+    of_ring = np.bincount(ring, power.ravel()) / sizes
+    return np.concatenate([mean.ravel(), spread.ravel(), np.log(of_ring + SMALL)])
+
+
+@cache
+def _rings() -> tuple[Cells, Cells]:
+    """The ring of spatial frequency of each coefficient, and how many each ring has."""
     rows = np.fft.fftfreq(SIDE)[:, None]
     ring = np.hypot(rows, np.fft.rfftfreq(SIDE)) * 2 * RINGS
-    ring = ring.astype(int).clip(max=RINGS - 1)
-    of_ring = np.bincount(ring.ravel(), power.ravel()) / np.bincount(ring.ravel())
-    return np.concatenate([mean.ravel(), spread.ravel(), np.log(of_ring + SMALL)])
+    ring = ring.astype(int).clip(max=RINGS - 1).ravel()
+    return ring, np.bincount(ring)
 
 
 def detail_of(frame: Frame) -> Figures:
@@ -150,14 +158,8 @@ def detail_of(frame: Frame) -> Figures:
     top, left = (max(side - LARGEST, 0) // 2 // BLOCK * BLOCK for side in grey.shape)
     grey = grey[top : top + LARGEST, left : left + LARGEST]
     power = dctn(grey - grey.mean(), norm="ortho") ** 2
-    down = np.arange(power.shape[0])[:, None] / power.shape[0]
-    across = np.arange(power.shape[1])[None, :] / power.shape[1]
-    band = (np.hypot(down, across) / np.sqrt(2) * BANDS).astype(int)
-    direction = (np.arctan2(down, across) / (np.pi / 2) * DIRECTIONS).astype(int)
-    cell = band * DIRECTIONS + direction.clip(max=DIRECTIONS - 1)
-    count = BANDS * DIRECTIONS
-    total = np.bincount(cell.ravel(), power.ravel(), count)
-    sizes = np.bincount(cell.ravel(), minlength=count).clip(min=1)
+    cell, sizes = _bands(*power.shape)
+    total = np.bincount(cell, power.ravel(), len(sizes))
     figures = [np.log(total / sizes + SMALL)]
     for axis in (0, 1):
         steps = np.abs(np.diff(grey, axis=axis)).mean(axis=1 - axis)
@@ -169,6 +171,17 @@ def detail_of(frame: Frame) -> Figures:
         mean = steps.sum() / max(len(steps), 1)
         figures.append(np.log(of_phase + 1) - np.log(mean + 1))
     return np.concatenate(figures)
+
+
+@lru_cache(maxsize=8)
+def _bands(rows: int, cols: int) -> tuple[Cells, Cells]:
+    """Pitch and direction of each coefficient, and how many there are of each."""
+    down = np.arange(rows)[:, None] / rows
+    across = np.arange(cols)[None, :] / cols
+    band = (np.hypot(down, across) / np.sqrt(2) * BANDS).astype(int)
+    direction = (np.arctan2(down, across) / (np.pi / 2) * DIRECTIONS).astype(int)
+    cell = (band * DIRECTIONS + direction.clip(max=DIRECTIONS - 1)).ravel()
+    return cell, np.bincount(cell, minlength=BANDS * DIRECTIONS).clip(min=1)
 
 
 def square_pixels(frame: Frame, side: int) -> Float[np.ndarray, "row col 3"]:
