@@ -35,6 +35,8 @@ from cuescope_sdk.statistics import Groups, LabelEffects, gap_intervals
 from cuescope_sdk.stills import Answers, typical_occurrences
 from cuescope_slices import DistillingFailures, Domino, George
 from cuescope_trove import TRoVe
+from cuescope_trove.analysis import analyse
+from cuescope_trove.cues import SHOWN, Cue
 
 SIZES = (150, 400, 800, 2000, 4000)
 TAGS = 800  # of these most
@@ -44,6 +46,7 @@ HEADS = {"strong": 0.9, "weak": 0.4, "honest": 0.05}
 CACHE = Path(".cache/headlines")
 SOUTH = 1  # what the cue of moving-shapes draws
 FRESH = 8_000
+FRESH_CLIPS = 3_000  # by which other findings are graded
 UNRELATED = 0.05  # association of cue and label in these
 PLAIN: frozenset[Any] = frozenset({"logits"})
 TRAINED = 500  # pairs that a head learns from
@@ -210,7 +213,12 @@ class Asked:
         """The figures of a method for some of the samples."""
         method, given = WAYS[way]
         options = method.Options(null_shuffles=0, **given)
-        recorded = record(
+        recorded = self.recorded(chosen, options, seed)
+        return run(method(options, None), recorded, checks=False)
+
+    def recorded(self, chosen: Numbers, options: Any, seed: int) -> Recorded:
+        """An audit of some of the samples, whose answers are known."""
+        return record(
             [self.samples[number] for number in chosen],
             self.labels,
             options,
@@ -219,7 +227,6 @@ class Asked:
             embedding=np.concatenate(self.embedding[chosen]),
             seed=seed,
         )
-        return run(method(options, None), recorded, checks=False)
 
     def sheet(self, chosen: Numbers, truth: np.ndarray, answer: int) -> Sheet:
         """The answer sheet of some of the samples."""
@@ -350,8 +357,12 @@ def audit_tags(
 # ----------------------------------------------------------------------------------- the rows
 
 
-def graded(audit: Recorded, sheet: Sheet) -> dict[str, Any]:
-    """What is printed of the cue and of other things, beside the sheet."""
+def graded(audit: Recorded, sheet: Sheet, fresh: Asked | None = None) -> dict[str, Any]:
+    """What is printed of the cue and of other things, beside the sheet.
+
+    Other findings of TRoVe are held against `fresh` samples, where its recognisers say who shows
+    the thing.
+    """
     number = {key: index for index, key in enumerate(sheet.keys)}
     listed = {
         feature.key: np.array(
@@ -413,10 +424,50 @@ def graded(audit: Recorded, sheet: Sheet) -> dict[str, Any]:
         "large": len(large),
         "large told": len(told & set(large)),
         "others": len(others),
+        "other rows": [] if fresh is None else list(_others(audit, sheet, fresh)),
         "small told": sum(row["told"] and row["truth"] > -SMALL for row in rows),
         "purity": [purity[key] for key in found if key not in others],
         "oracle": _oracle(sheet),
     }
+
+
+def _others(audit: Recorded, sheet: Sheet, fresh: Asked) -> Iterator[dict[str, Any]]:
+    """Findings that are not the planted cue, beside what they change in fresh samples."""
+    analysis = audit.once(analyse, audit, audit.options)
+    table, pairs = analysis.table, analysis.table.pairs
+    answers = fresh.recorded(np.arange(len(fresh.label)), audit.options, 0).answers
+    for number, cue in enumerate(analysis.cues):
+        found = np.flatnonzero(table.finding & (pairs.cluster == number))
+        if not len(found) or sheet.shows[cue.probability > SHOWN].mean() >= SHOWS_IT:
+            continue
+        shows = _shows(cue, answers, fresh)
+        for pair in found:
+            mine = fresh.label == pairs.label[pair]
+            share, right = shows[mine], fresh.correct[mine].astype(float)
+            with_it = share @ right / share.sum()
+            without = (1 - share) @ right / (1 - share).sum()
+            yield {
+                "label": int(pairs.label[pair]),
+                "value": -float(table.gap[pair]),
+                "low": -float(table.gap_high[pair]),
+                "high": -float(table.gap_low[pair]),
+                "truth": float(with_it - without),
+            }
+
+
+def _shows(cue: Cue, answers: Answers, fresh: Asked) -> Float[np.ndarray, " sample"]:
+    """Probability of fresh samples to show a cue, by the mean of the recognisers of all folds."""
+    count, length = fresh.static_logits.shape[:2]
+    frames = np.arange(count * length).reshape(count, length)
+    if len(cue.view.frames) < len(cue.odds):
+        frames = frames[:, [length // 2]]
+    rows = cue.view.read(answers, frames.ravel())
+    rows = rows.reshape(*frames.shape, -1).mean(axis=1)
+    scores = [
+        cue.recognised.scores_of(rows, fresh.label, np.full(count, fold))
+        for fold in range(len(cue.recognised.directions))
+    ]
+    return cue.groups.probability(np.mean(scores, axis=0), fresh.label)
 
 
 def _plain(sheet: Sheet, listed: Numbers, code: int) -> dict[str, float] | None:
@@ -532,18 +583,23 @@ def jobs(asked: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Keys of audits with the work, all worlds by turns so that a part says something of each."""
     pairs = Pairs.read(asked.tags) if asked.tags else None
 
-    def held(audit: Callable[..., tuple[Recorded, Sheet]], *words: Any) -> Any:
-        return graded(*audit(*words))
+    def clips(cue: str, n: int, seed: int, way: str) -> Any:
+        # on other clips than the truth of the planted cue, which needs no frame held still
+        fresh = toy_answers(cue, FRESH, FRESH_CLIPS) if way == "trove" else None
+        return graded(*audit_toy(cue, n, seed, way), fresh)
+
+    def tags(*words: Any) -> Any:
+        return graded(*audit_tags(pairs, *words))
 
     for seed in range(asked.seeds):
         for n in asked.sizes:
             for way in WAYS:
                 for cue in CUES:
                     key = f"clips|{cue}|{n}|{way}|{seed}"
-                    yield key, partial(held, audit_toy, cue, n, seed, way)
+                    yield key, partial(clips, cue, n, seed, way)
                 for head in HEADS if pairs is not None and n <= TAGS else ():
                     key = f"tags|{head}|{n}|{way}|{seed}"
-                    yield key, partial(held, audit_tags, pairs, head, n, seed, way)
+                    yield key, partial(tags, head, n, seed, way)
         for name, each in STUDIES.items():
             for n in (n for n in each.sizes if n <= max(asked.sizes)):
                 yield f"{name}|drawn|{n}|{name}|{seed}", partial(study, name, n, seed)
@@ -581,6 +637,8 @@ COLUMNS = (
     "told",
     "purity",
     "other things",
+    "rows",
+    "under 5",
 )
 
 
@@ -617,8 +675,15 @@ def table_of(all_results: Sequence[dict[str, Any]]) -> Table:
             str(sum(result.get("large told", 0) for result in results)),
             f"{np.mean(purities):.2f}" if purities else "-",
             str(sum(result.get("others", 0) > 0 for result in results)),
+            _held([row for result in results for row in result.get("other rows", ())]),
+            str(sum(map(_tells_too_much, results))),
         )
     return table
+
+
+def _tells_too_much(result: dict[str, Any]) -> bool:
+    """True if a finding of another thing changes less than 5 points in fresh samples."""
+    return any(row["truth"] > -SMALL for row in result.get("other rows", ()))
 
 
 def holds(row: dict[str, Any]) -> bool:

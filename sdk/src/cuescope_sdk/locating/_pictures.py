@@ -29,7 +29,8 @@ MOST_KEPT = 20_000  # frames, of about 4 kB each
 MOST_READ = 4_000  # frames that one look remembers, of about 5 kB each
 MOST_SQUARES = 4_000  # frames, of 12 kB each
 Figures = Float[np.ndarray, " figure"]
-Cells = Int[np.ndarray, " cell"]
+# the number of each coefficient's group, and how many coefficients each group has
+Grouped = tuple[Int[np.ndarray, " coefficient"], Int[np.ndarray, " group"]]
 Square = UInt8[np.ndarray, "row col 3"]
 # equal keys are equal pixels
 _KEPT: dict[str, Figures] = {}
@@ -138,7 +139,7 @@ def figures_of(frame: Frame) -> Figures:
 
 
 @cache
-def _rings() -> tuple[Cells, Cells]:
+def _rings() -> Grouped:
     """The ring of spatial frequency of each coefficient, and how many each ring has."""
     rows = np.fft.fftfreq(SIDE)[:, None]
     ring = np.hypot(rows, np.fft.rfftfreq(SIDE)) * 2 * RINGS
@@ -174,7 +175,7 @@ def detail_of(frame: Frame) -> Figures:
 
 
 @lru_cache(maxsize=8)
-def _bands(rows: int, cols: int) -> tuple[Cells, Cells]:
+def _bands(rows: int, cols: int) -> Grouped:
     """Pitch and direction of each coefficient, and how many there are of each."""
     down = np.arange(rows)[:, None] / rows
     across = np.arange(cols)[None, :] / cols

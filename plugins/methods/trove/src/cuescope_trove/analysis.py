@@ -87,7 +87,7 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
         return Analysis(
             candidates, observations, table, len(table.pairs), clustering=clustering
         )
-    cues, tests = recognise_cues(audit, observations)
+    cues, tests = recognise_cues(audit, observations, options.fdr)
     shown = candidates_of(cues, observations)
     of_cues = score_cues(replace(observations, member=shown.member), cues, options)
     found = np.unique(of_cues.pairs.cluster[of_cues.finding])

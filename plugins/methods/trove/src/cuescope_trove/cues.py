@@ -36,21 +36,21 @@ PerFrame = Float[np.ndarray, " frame"]
 class View:
     """Rows that describe some frames; `frames` are their numbers, some of each sequence.
 
-    `read` gives the rows of others.
+    `read` gives the rows of others, of these answers or of any.
     """
 
     name: str
     frames: Int[np.ndarray, " seen"]
     rows: Float[np.ndarray, "seen dim"]
-    read: Callable[[Int[np.ndarray, " frame"]], Float[np.ndarray, "frame dim"]]
+    read: Callable[[Answers, Int[np.ndarray, " frame"]], Float[np.ndarray, "frame dim"]]
 
 
 @dataclass(frozen=True, eq=False)
 class Cue:
     """A cue that draws an answer, as one view shows it.
 
-    `odds` is the log odds of each frame to show it, by the two `groups` of frames. `q_value` is
-    corrected for all answers and views.
+    `odds` is the log odds of each frame to show it, by the two `groups` of frames. `p_value` is
+    of no effect where surer cues are alike, `q_value` corrected for all answers and views.
     """
 
     answer: int
@@ -59,6 +59,7 @@ class Cue:
     effects: LabelEffects
     groups: TwoGroups
     odds: PerFrame
+    p_value: float = 1.0
     q_value: float = 1.0
 
     @property
@@ -77,38 +78,49 @@ class Cue:
         return members[np.argsort(-self.odds[members], kind="stable")]
 
 
-def recognise_cues(audit: Audit, observations: Observations) -> tuple[list[Cue], int]:
+def recognise_cues(
+    audit: Audit, observations: Observations, fdr: float
+) -> tuple[list[Cue], int]:
     """The cue of each common wrong answer, surest first, and how many were tested.
 
-    Of its views, that with the larger shared slope speaks for an answer.
+    Of its views, that with the larger shared slope speaks for an answer. A cue is tested in samples
+    that are alike in the surer ones that are clear (`fdr`): what is only the absence of another
+    cue, or the same one behind another answer, changes nothing there (forward selection).
     """
-    answers = wrong_answers(observations)
-    if not answers:
+    wrong = wrong_answers(observations)
+    if not wrong:
         return [], 0
     tested = []
     views = list(_views(audit, observations))
-    with audit.context.progress(
-        "recognising cues", len(answers) * len(views)
-    ) as advance:
+    with audit.context.progress("recognising cues", len(wrong) * len(views)) as advance:
         for view in views:
-            for answer in answers:
+            for answer in wrong:
                 cue = _cue(audit, observations, view, answer)
                 if cue is not None:
                     tested.append(cue)
                 advance(1)
-    q_values = benjamini_hochberg([cue.effects.p_value for cue in tested])
     best: dict[int, Cue] = {}
-    for cue, q_value in zip(tested, q_values, strict=True):
+    for cue in tested:
         before = best.get(cue.answer)
         if before is None or cue.effects.z > before.effects.z:
-            best[cue.answer] = replace(cue, q_value=float(q_value))
-    # a cue that no sample shows for sure has nothing to look at
-    shown = [
-        _in_each_frame(cue, observations)
-        for cue in best.values()
-        if (cue.probability > SHOWN).any()
-    ]
-    return sorted(shown, key=lambda cue: -cue.effects.z), len(tested)
+            best[cue.answer] = cue
+    ordered = sorted(best.values(), key=lambda cue: -cue.effects.z)
+    others = [cue for cue in tested if cue is not best[cue.answer]]
+    p_values = [cue.effects.p_value for cue in [*ordered, *others]]
+    strata = observations.label
+    for number, cue in enumerate(ordered):
+        p_values[number] = _p_value_within(cue, strata, observations, audit)
+        if benjamini_hochberg(p_values)[number] <= fdr:
+            strata = 2 * strata + (cue.probability > SHOWN)
+    q_values = benjamini_hochberg(p_values)
+    answers = audit.once(Answers.ask, audit)
+    shown = []
+    for cue, p_value, q_value in zip(ordered, p_values, q_values, strict=False):
+        # a cue that no sample shows for sure has nothing to look at
+        if (cue.probability > SHOWN).any():
+            cue = replace(cue, p_value=p_value, q_value=float(q_value))
+            shown.append(_in_each_frame(cue, answers, observations))
+    return shown, len(tested)
 
 
 def wrong_answers(observations: Observations) -> list[int]:
@@ -164,6 +176,25 @@ def _cue(
     return Cue(answer, view, recognised, effects, two_groups, odds)
 
 
+def _p_value_within(
+    cue: Cue,
+    strata: Int[np.ndarray, " sample"],
+    observations: Observations,
+    audit: Audit,
+) -> float:
+    """Of no shared slope within strata of samples, which lie within labels."""
+    _, first, stratum = np.unique(strata, return_index=True, return_inverse=True)
+    effects = LabelEffects.of(
+        cue.probability,
+        observations.values,
+        stratum,
+        signs(cue.answer, observations.classes)[observations.label[first]],
+        observations.groups,
+        audit.rng("effects", str(cue.answer)),
+    )
+    return effects.p_value if effects.z > 0 else 1.0
+
+
 def _mean_rows(
     view: View, observations: Observations
 ) -> Float[np.ndarray, "sample dim"]:
@@ -173,7 +204,7 @@ def _mean_rows(
     return sums / np.bincount(own)[:, None]
 
 
-def _in_each_frame(cue: Cue, observations: Observations) -> Cue:
+def _in_each_frame(cue: Cue, answers: Answers, observations: Observations) -> Cue:
     """The cue with the odds of every frame of the sequences that likely show it."""
     unseen = np.ones(len(observations.frame_sample), dtype=bool)
     unseen[cue.view.frames] = False
@@ -183,7 +214,7 @@ def _in_each_frame(cue: Cue, observations: Observations) -> Cue:
         return cue
     own = observations.frame_sample[frames]
     label, fold = observations.label[own], cue.recognised.fold[own]
-    score = cue.recognised.scores_of(cue.view.read(frames), label, fold)
+    score = cue.recognised.scores_of(cue.view.read(answers, frames), label, fold)
     odds = cue.odds.copy()
     odds[frames] = cue.groups.log_odds(score, label)
     return replace(cue, odds=odds)
@@ -195,13 +226,18 @@ def _in_each_frame(cue: Cue, observations: Observations) -> Cue:
 def _views(audit: Audit, observations: Observations) -> Iterator[View]:
     answers = audit.once(Answers.ask, audit)
     frames = np.arange(len(observations.frame_sample))
-    rows = normalise(answers.embedding).astype(np.float64)
-    yield View("embedding", frames, rows, rows.__getitem__)
+    yield View("embedding", frames, _embeddings(answers, frames), _embeddings)
     if len(observations.label) <= MOST_PICTURES:
         with audit.spare("what the pictures themselves have in common"):
             pictures = _pictures(audit, observations)
             if pictures is not None:
                 yield pictures
+
+
+def _embeddings(
+    answers: Answers, numbers: Int[np.ndarray, " frame"]
+) -> Float[np.ndarray, "frame dim"]:
+    return normalise(answers.embedding[numbers]).astype(np.float64)
 
 
 @on_one_thread
@@ -226,7 +262,9 @@ def _pictures(audit: Audit, observations: Observations) -> View | None:
     seed = audit.derive_seed("pictures")
     reduced = PCA(count, svd_solver="randomized", random_state=seed % 2**32)
 
-    def read(numbers: Int[np.ndarray, " frame"]) -> Float[np.ndarray, "frame dim"]:
+    def read(
+        answers: Answers, numbers: Int[np.ndarray, " frame"]
+    ) -> Float[np.ndarray, "frame dim"]:
         others = look.read(_frames_at(answers, numbers))[:, varies] / spread[varies]
         return np.asarray(reduced.transform(others))
 

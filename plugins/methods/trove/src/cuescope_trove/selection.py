@@ -140,7 +140,7 @@ def score_cues(
         gap_high=-of_pairs([low for low, _ in intervals]),
         accuracy_with=of_pairs([effect.accuracy_with for effect in effects]),
         accuracy_without=of_pairs([effect.accuracy_without for effect in effects]),
-        p_value=np.array([cue.effects.p_value for cue in cues])[pairs.cluster],
+        p_value=np.array([cue.p_value for cue in cues])[pairs.cluster],
         q_value=q_value,
         finding=finding,
         worth=gap * pairs.n_with,
