@@ -1,5 +1,6 @@
 """Moments of clips: what is seen, what moves, and places that a few samples tell."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_what_runs_backwards_is_told_by_what_moves_alone(
     shows = np.arange(60) < 30
     clips = [clip(rng, backwards=bool(shown)) for shown in shows]
     moments = [Moment(frames, 0) for frames in clips]
-    look = ClipLook.learn(moments, rng, lasts=True)
+    look = replace(ClipLook.learn(moments, rng), lasts=True)
     if not with_motion:
         look = ClipLook(look.stills, lasts=True)
     data = Training(shows, np.full(60, "east"), Groups.single(60))
@@ -86,7 +87,7 @@ def study_of(samples: dict[str, Sample]) -> Any:
     """As much of a study as tells where a cue is."""
     options = SimpleNamespace(samples=60)
     study = SimpleNamespace(
-        seen=samples, rng=lambda *names: RNG(len(names)), options=options
+        seen=samples, cues=(), rng=lambda *names: RNG(len(names)), options=options
     )
     study.frames_of = lambda cue: Study.frames_of(study, cue)
     study.lasts = lambda cue: Study.lasts(study, cue)

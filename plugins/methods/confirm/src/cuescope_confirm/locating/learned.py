@@ -253,15 +253,26 @@ def _one_of_each_clip(frames: Frames) -> list[int]:
 
 
 def look_of(study: Study, cue: Cue) -> ClipLook:
-    """How frames are described where the cue is to be told, learned from those of the run, once."""
-    return study.audit.once(_learn_look, study, cue)
+    """How frames are described where the cue is to be told.
+
+    What frames are described by is learned once for all cues, so each frame is read once.
+    """
+    look = study.audit.once(_learn_look, study)
+    return replace(look, lasts=study.lasts(cue))
 
 
-def _learn_look(study: Study, cue: Cue) -> ClipLook:
-    frames, _ = training_frames(study, cue)
-    moments = [_moment(study.seen, frame) for frame in frames]
-    rng = study.rng("look", cue.id)
-    return ClipLook.learn(moments, rng, lasts=study.lasts(cue))
+def _learn_look(study: Study) -> ClipLook:
+    """From the run's frames with any of its cues, of each as many, and from others."""
+    rng = study.rng("look")
+    listed = [list(study.frames_of(cue)) for cue in study.cues]
+    shown = {
+        frame
+        for frames in listed
+        for frame in shuffle(frames, rng)[: FRAMES // max(len(listed), 1)]
+    }
+    others = shuffle(sorted(set(frames_in(study.seen)).difference(*listed)), rng)
+    frames = [*sorted(shown), *others[:FRAMES]]
+    return ClipLook.learn([_moment(study.seen, frame) for frame in frames], rng)
 
 
 def by_pictures(study: Study, cue: Cue) -> Teller:

@@ -97,15 +97,13 @@ class ClipLook:
     lasts: bool = False
 
     @classmethod
-    def learn(
-        cls, moments: Sequence[Moment], rng: Generator, *, lasts: bool = False
-    ) -> "ClipLook":
+    def learn(cls, moments: Sequence[Moment], rng: Generator) -> "ClipLook":
         """From these; nothing of motion where each is alone."""
         stills = Look.learn([moment.frame for moment in moments], rng)
         motion = None
         if any(len(moment.clip) > 1 for moment in moments):
             motion = Look.learn([moment.motion for moment in moments], rng)
-        return cls(stills, motion, lasts)
+        return cls(stills, motion)
 
     def read(self, moments: Sequence[Moment]) -> Rows:
         """A row a moment."""
