@@ -148,9 +148,14 @@ class _Fitting:
             ended = np.abs(total - last) < TOLERANCE * len(score)
             ended |= step == OUTER - 1
             for number in np.flatnonzero(ended):
-                _, *common = (each[number].item() for each in shared)
-                mean, share = labels.mean[number, 0], labels.share[number, 0]
-                fits.append(TwoGroups(mean, share, *common, float(total[number])))
+                fits.append(
+                    TwoGroups(
+                        labels.mean[number, 0],
+                        labels.share[number, 0],
+                        *(each[number].item() for each in shared[1:]),
+                        likelihood=float(total[number]),
+                    )
+                )
             if ended.all():
                 break
             shared = _Shared(*(each[~ended] for each in shared))
