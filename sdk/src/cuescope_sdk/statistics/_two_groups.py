@@ -147,15 +147,17 @@ class _Fitting:
             shared = self._shared(parts, labels, shared)
             ended = np.abs(total - last) < TOLERANCE * len(score)
             ended |= step == OUTER - 1
-            for number in np.flatnonzero(ended):
-                fits.append(
-                    TwoGroups(
-                        labels.mean[number, 0],
-                        labels.share[number, 0],
-                        *(each[number].item() for each in shared[1:]),
-                        likelihood=float(total[number]),
-                    )
+            fits += [
+                TwoGroups(
+                    labels.mean[number, 0],
+                    labels.share[number, 0],
+                    float(shared.shift[number, 0, 0]),
+                    float(shared.width[number, 0, 0]),
+                    float(shared.freedom[number, 0, 0]),
+                    float(total[number]),
                 )
+                for number in np.flatnonzero(ended)
+            ]
             if ended.all():
                 break
             shared = _Shared(*(each[~ended] for each in shared))
