@@ -89,5 +89,8 @@ def test_the_missing_library_is_named(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "trackers", None)
-    with pytest.raises(UserError, match=r"`pip install .*trackers.*` brings it"):
+    with pytest.raises(
+        UserError,
+        match=r"trackers is not installed.*install .*cuescope-verifiers\[tracks\]",
+    ):
         tool(context)
