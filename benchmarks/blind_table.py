@@ -1,10 +1,10 @@
 """How much of seven benchmarks is answered without looking, from their question files alone.
 
-    python benchmarks/blind_table.py QUESTIONS [--redraws 5] [--tune] [--scenes]
+    python benchmarks/blind_table.py QUESTIONS [--redraws 5] [--scenes] [--prune]
 
-QUESTIONS is a folder with the authors' files under the names below. `--tune` prints the two files
-on which the learner's numbers were chosen, for a grid of them, and no other. `--scenes` prints
-VSI-Bench with folds of whole scenes and of single questions, beside the figures of TsT's authors.
+QUESTIONS is a folder with the authors' files under the names below. `--scenes` prints VSI-Bench
+with folds of whole scenes and of single questions, beside the figures of TsT's authors; `--prune`
+what is left of EgoSchema's gain without the 100 questions that are answered most.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import numpy as np
 import cuescope_questions as readers
 from cuescope_blind import learner
 from cuescope_blind.analysis import accuracies_of_redrawn
+from cuescope_blind.pruning import prune
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct, measure_gain
 from cuescope_sdk import Context, generator
@@ -34,15 +35,11 @@ FILES: dict[str, tuple[Any, str, dict[str, str], float]] = {
     "Video-MME": (readers.VideoMME, "video-mme.parquet", {}, 29.4),
     "EgoSchema subset": (readers.EgoSchema, "egoschema_subset.parquet", {}, 20.4),
 }
-TUNED_ON = {
-    "MVBench": FILES["MVBench"],
-    "NExT-QA val": (readers.NextQA, "nextqa_val.csv", {}, 0.0),
-}
 
 
 def read(folder: Path, name: str) -> Questions:
     """The questions of a benchmark."""
-    reader, file, options, _ = (FILES | TUNED_ON)[name]
+    reader, file, options, _ = FILES[name]
     data = reader(reader.Options(path=folder / file, **options), Context())
     return Questions.of([data[index] for index in range(len(data))])
 
@@ -60,7 +57,6 @@ def rows(folder: Path, redraws: int) -> Iterator[str]:
             questions,
             correct,
             np.ones(len(questions), dtype=bool),
-            two_sided=False,
         )
         assert gain is not None
         assert gain.low is not None
@@ -83,21 +79,6 @@ def rows(folder: Path, redraws: int) -> Iterator[str]:
         )
 
 
-def tune(folder: Path) -> Iterator[str]:
-    """A line a setting: the accuracy on the two files that it may be chosen on."""
-    data = {name: read(folder, name) for name in TUNED_ON}
-    for strength in (0.1, 0.25, 0.5, 1.0):
-        learner.STRENGTH = strength
-        accuracies = []
-        for questions in data.values():
-            features = learner.all_columns(questions)
-            fold = deal_folds(questions.fold_groups, 5, generator(0, "folds"))
-            probability = learner.out_of_fold(questions, features, fold)
-            accuracies.append(expected_correct(questions, probability).mean())
-        figures = "".join(f"{100 * accuracy:14.1f}" for accuracy in accuracies)
-        yield f"strength {strength:<6}{figures}"
-
-
 def scenes(folder: Path, deals: int = 3) -> Iterator[str]:
     """A line for folds of scenes and one for folds of questions: the mean of several deals."""
     questions = read(folder, "VSI-Bench")
@@ -114,18 +95,25 @@ def scenes(folder: Path, deals: int = 3) -> Iterator[str]:
         yield f"VSI-Bench, folds of {name:10}{ours:6.1f}   TsT {published:.1f}"
 
 
+def pruned(folder: Path) -> Iterator[str]:
+    """A line: EgoSchema without the 100 questions that are answered most."""
+    questions = read(folder, "EgoSchema subset")
+    columns = learner.all_columns(questions)
+    yield prune(questions, columns, 100, 5, 19, generator(0, "prune")).words
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--redraws", type=int, default=5)
-    parser.add_argument("--tune", action="store_true")
     parser.add_argument("--scenes", action="store_true")
+    parser.add_argument("--prune", action="store_true")
     given = parser.parse_args()
     lines = rows(given.questions, given.redraws)
-    if given.tune:
-        lines = tune(given.questions)
-    elif given.scenes:
+    if given.scenes:
         lines = scenes(given.questions)
+    elif given.prune:
+        lines = pruned(given.questions)
     for line in lines:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

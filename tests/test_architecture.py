@@ -49,7 +49,6 @@ DOORS = {
             "report",
             "statistics",
             "stills",
-            "tells",
             "testing",
             "tools",
             "torch",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cuescope.application import Runner
-from cuescope_quag.trials import CROSSMODAL, OTHER_MEAN, WITHOUT_QUESTION, WITHOUT_VIDEO
+from cuescope_quag.trials import CROSSMODAL, WITHOUT_QUESTION, WITHOUT_VIDEO
 from cuescope_sdk import (
     Context,
     Options,
@@ -216,11 +216,8 @@ def test_what_answers_is_called_by_its_name(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("other_mean", [True, False])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_fusing_by_means_is_called_by_its_name(
-    folder: Path, seed: int, other_mean: bool
-) -> None:
+def test_fusing_by_means_is_called_by_its_name(folder: Path, seed: int) -> None:
     """Every token takes the mean of all: no averaged quadrant changes anything."""
     means = {"mixing": "means", "layers": 3, "learning_rate": 2e-3, "patience": 40}
     request = planted("both", seed)
@@ -228,24 +225,17 @@ def test_fusing_by_means_is_called_by_its_name(
         update={
             "model_options": {**means, "enough": 0.9},
             "data_options": {**request.data_options, "train": 3000},
-            "method_options": {"other_mean": other_mean, "captures": 0},
+            "method_options": {"captures": 0},
         }
     )
     report = runner(folder).run(request)
     assert report.notes["verdict"] == "fuses by means"
     sentence = str(report.sentence(report.findings[0]))
-    at_most, limit = (
-        "joins them by their means at most",
-        "what a model takes from a mean is not",
-    )
-    assert (at_most in sentence, limit in sentence) == (
-        (False, False) if other_mean else (True, True)
-    )
+    assert "joins them by their means at most" in sentence
+    assert "what a model takes from a mean is not" in sentence
     points = lost(report)
     assert min(points[WITHOUT_VIDEO], points[WITHOUT_QUESTION]) >= 10
     assert abs(points[CROSSMODAL]) < 0.1
-    if other_mean:
-        assert points[OTHER_MEAN] >= 20
 
 
 @pytest.mark.long
@@ -358,11 +348,6 @@ def test_a_bag_of_frames_is_seen_through_by_complements(folder: Path) -> None:
     )
     assert min(accuracies["CAcc_V control"], accuracies["CAcc_T control"]) >= 90
     assert max(accuracies["CAcc_V complement"], accuracies["CAcc_T complement"]) <= 10
-    assert "the order of events is not understood" in report.notes["complements"]
-    assert (
-        f"CAcc_V complement {accuracies['CAcc_V complement']:.1f}"
-        in report.notes["complements"]
-    )
     # --limit keeps complements together, of 13 videos with 38 questions each
     assert "complements left out" not in report.notes
     [by_question] = [

@@ -66,7 +66,7 @@ def test_one_command_tells_components_settings_and_difficulty(
         "3",
         "--components",
         "true",
-        "--match",
+        "--difficulty",
         "true",
     ]
     sweep = ("--sweep", "unverifiable=exclude,penalise")

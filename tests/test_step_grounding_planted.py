@@ -21,7 +21,6 @@ from cuescope_step_grounding.verification.controls import Maker, vocabulary
 
 # What these tests do not ask for: it costs time, and changes no figure that they read.
 SPARE = {
-    "things": 0,
     "shown": 0,
     "partners": 1,
 }

@@ -444,7 +444,6 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "executor": (("map",),),
     "mitigator": (("fit",), ("mitigated",)),
     "intervention": (("intervene",),),
-    "tell": (("title",), ("strengths",)),
     "log": (("fits",), ("read",)),
     "exporter": (("title",), ("export",)),
     "bench": (("run",),),

@@ -54,7 +54,6 @@ GROUPS = {  # of entry points, with the kind of plugin that each lists
     "cuescope.observers": "observer",
     "cuescope.mitigators": "mitigator",
     "cuescope.interventions": "intervention",
-    "cuescope.tells": "tell",
     "cuescope.logs": "log",
     "cuescope.exporters": "exporter",
     "cuescope.benches": "bench",

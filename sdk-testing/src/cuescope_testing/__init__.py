@@ -31,7 +31,6 @@ from cuescope_testing._method_contract import MethodContract
 from cuescope_testing._mitigator_contract import MitigatorContract
 from cuescope_testing._model_contract import ModelContract
 from cuescope_testing._running import PluginShelf, Setup, run_audit, temporary_cache
-from cuescope_testing._tell_contract import TellContract
 from cuescope_testing._tool_contract import ToolContract
 
 __all__ = [
@@ -62,7 +61,6 @@ __all__ = [
     "PluginShelf",
     "ReadoutContract",
     "Setup",
-    "TellContract",
     "ToolContract",
     "run_audit",
     "temporary_cache",
@@ -79,7 +77,6 @@ CONTRACTS: dict[str, type[Contract]] = {
         ObserverContract,
         MitigatorContract,
         InterventionContract,
-        TellContract,
         LogContract,
         ExporterContract,
     )

@@ -1,8 +1,8 @@
 """Questions of a method to people about a run: `cuescope label` writes the sheet and reads it back.
 
 A method whose findings people can judge has `label_items(run, each)`, a static method that takes a
-`StoredRun` and gives `each` items of each kind and finding, and `labels_option`, the name of its
-option that takes the file.
+`StoredRun` and gives `each` items of each kind and finding. Where an option takes the file,
+`labels_option` is its name.
 """
 
 from collections.abc import Mapping

@@ -72,7 +72,6 @@ class Kind(Enum):
     observer = "observer"
     exporter = "exporter"
     intervention = "intervention"
-    tell = "tell"
     mitigator = "mitigator"
     log = "log"
     bench = "bench"

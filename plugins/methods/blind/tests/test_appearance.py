@@ -10,9 +10,15 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope_blind import Blind, report
-from cuescope_blind.appearance import Labelled, is_labelled
+from cuescope_blind.labels import (
+    COLOURS,
+    TELLS,
+    Labelled,
+    columns_of,
+    facts_of,
+    is_labelled,
+)
 from cuescope_blind.none import NoModel
-from cuescope_blind.tells.files import COLOURS, FILE_TELLS, columns_of, facts_of
 from cuescope_core.types import FrameSource
 from cuescope_sdk import Context, Frame, Options, Plugin, Report, Sample, digest
 from cuescope_testing import Setup
@@ -68,7 +74,7 @@ def write_picture(path: Path, rng: np.random.Generator, given: str) -> None:
     exif = Image.Exif()
     if given == "exif":
         exif[0x010F] = "Acme"
-    quality = 60 if given == "jpeg-quality" else int(rng.choice([80, 90]))
+    quality = 60 if given == "encoding" else int(rng.choice([80, 90]))
     Image.fromarray(pixels).save(path, quality=quality, exif=exif)
 
 
@@ -94,7 +100,7 @@ def test_a_plan_learns_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (plan.model_calls, plan.more) == (0, 0)
 
 
-@pytest.mark.parametrize("planted", ["jpeg-quality", "exif", "colours"])
+@pytest.mark.parametrize("planted", ["encoding", "exif", "colours"])
 def test_a_planted_tell_is_found(planted: str, tmp_path: Path) -> None:
     report = audit(tmp_path, planted, redraws=2 * (planted == "exif"))
     assert {(planted, None), (planted, "dog")} <= found(report)
@@ -105,7 +111,7 @@ def test_a_planted_tell_is_found(planted: str, tmp_path: Path) -> None:
     ]
     assert "alone, 'dog' is said of 100.0% of its 40 samples" in sentence
     # the size of a file goes with all three, and its quality with the spread of its colours
-    others = {"jpeg-quality", "exif"} - {planted}
+    others = {"encoding", "exif"} - {planted}
     assert not others & {feature for feature, _ in found(report)}
     checks = [evidence.detail[:17] for evidence in report.evidence]
     assert checks == ["in 0 of 2 redraws"] * (planted == "exif")
@@ -130,15 +136,12 @@ def test_facts_of_a_video_are_of_its_stream(tmp_path: Path) -> None:
 
 
 def test_what_is_the_same_of_all_is_no_column() -> None:
-    name, size = FILE_TELLS[:2]
     facts = [{"bytes": 5.0, "name a": 1.0}] * 4 + [{"bytes": 5.0}] * 4
-    assert columns_of(facts, size) is None
-    # four files have the word, which is fewer than five
-    assert columns_of(facts, name) is None
-    assert columns_of(facts, COLOURS) is None
-    more = columns_of([*facts, {"name a": 1.0}], name)
-    assert more is not None
-    assert more.shape == (9, 1)
+    assert columns_of(facts, TELLS["file-size"][1]) is None
+    assert columns_of(facts, TELLS[COLOURS][1]) is None
+    names = columns_of(facts, TELLS["file-name"][1])
+    assert names is not None
+    assert names.shape == (8, 1)
 
 
 def test_copies_of_a_picture_share_a_fold() -> None:

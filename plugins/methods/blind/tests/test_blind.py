@@ -102,10 +102,11 @@ def test_a_planted_tell_is_told_in_plain_words(report: Report) -> None:
         score.feature: report.sentence(score) or "" for score in report.findings
     }
     said = re.fullmatch(
-        r"Taking the longest option is right in (\d+\.\d)% of 400 questions; "
+        r"Taking the option of the length that is oftenest right is right in (\d+\.\d)% of 400 "
+        r"questions; "
         r"chance level 25\.0% "
         r"\(\+\d+\.\d points; \+\d+\.\d to \+\d+\.\d\)\.",
-        sentences["longest"],
+        sentences["length"],
     )
     assert said is not None
     assert 35 < float(said[1]) < 60
@@ -158,7 +159,7 @@ def test_what_is_no_finding_is_no_promise() -> None:
 
 
 def test_what_was_not_found_is_said_with_power(report: Report) -> None:
-    assert "consensus" in report.notes["looked for and not found"]
+    assert "position" in report.notes["looked for and not found"]
     assert re.match(r"80% for a gain of \d+\.\d points", report.notes["power"])
 
 
@@ -169,17 +170,19 @@ def test_redrawn_answers_support_the_learner(report: Report) -> None:
 
 
 def test_a_finding_has_the_questions_that_it_answers(report: Report) -> None:
-    [longest] = [feature for feature in report.features if feature.key == "longest"]
+    [length] = [feature for feature in report.features if feature.key == "length"]
     drawn = Drawn(DrawnOptions(), Context())
     by_key = {sample.key: sample for sample in drawn.samples}
-    for occurrence in longest.occurrences:
+    longest = 0
+    for occurrence in length.occurrences:
         sample = by_key[occurrence.sample]
-        assert len(str(sample.label)) == max(map(len, sample.choices))
+        longest += len(str(sample.label)) == max(map(len, sample.choices))
+    assert longest > 0.8 * len(length.occurrences)
 
 
 def test_a_kind_of_question_is_a_feature_of_its_own(report: Report) -> None:
     keys = {feature.key for feature in report.features}
-    assert {"longest", "longest: what", "longest: why"} <= keys
+    assert {"length", "length: what", "length: why"} <= keys
 
 
 def test_every_question_has_a_score_of_its_own() -> None:
@@ -198,7 +201,7 @@ def test_every_question_has_a_score_of_its_own() -> None:
 
 def test_another_script_has_the_same_lengths() -> None:
     findings = {score.feature for score in audit(script="cyrillic").findings}
-    assert "longest" in findings
+    assert "length" in findings
 
 
 @pytest.mark.parametrize(

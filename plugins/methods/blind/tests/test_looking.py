@@ -165,14 +165,6 @@ def test_answers_that_name_no_option_are_wrong() -> None:
     )
 
 
-def test_a_model_that_is_shown_no_order_is_not_called_insensitive_to_it() -> None:
-    report = audit("at words")
-    assert "options turned" not in {score.feature for score in report.scores}
-    assert (
-        "the same score wherever it stands" in report.notes["options in another order"]
-    )
-
-
 def test_a_finding_has_the_questions_that_it_is_about() -> None:
     by_key = {f.key: f.occurrences for f in audit("at words").features}
     assert len(by_key["question alone"]) == 60
@@ -188,7 +180,7 @@ def test_questions_without_videos_are_refused_in_one_line() -> None:
 
 def test_turned_options_have_the_same_label() -> None:
     sample = Sample(key="a", frames=(), choices=CHOICES, label="two")
-    turned = turn_options(sample, 1)
+    turned = turn_options(sample)
     assert turned.choices == ("two", "three", "four", "one")
     assert turned.label == "two"
 

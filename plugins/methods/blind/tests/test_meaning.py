@@ -7,7 +7,6 @@ import numpy as np
 from drawn_questions import draw_questions
 
 from cuescope_blind.learner import all_columns, out_of_fold
-from cuescope_blind.learner.meaning import meaning_columns
 from cuescope_blind.pruning import prune
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct
@@ -42,26 +41,25 @@ def of_one_sense(count: int, points: float) -> Questions:
     return replace(questions, options=tuple(options))
 
 
-def accuracy(questions: Questions, meaning: np.ndarray | None) -> float:
+def accuracy(questions: Questions, encoder: Senses | None) -> float:
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(1))
-    probability = out_of_fold(questions, all_columns(questions, meaning), fold)
+    probability = out_of_fold(questions, all_columns(questions, encoder), fold)
     return float(expected_correct(questions, probability).mean())
 
 
 def test_a_sense_is_learned_where_no_word_comes_twice() -> None:
     questions = of_one_sense(120, 0.7)
-    meaning = meaning_columns(questions, Senses())
     assert accuracy(questions, None) < 0.4
-    assert accuracy(questions, meaning) > 0.6
+    assert accuracy(questions, Senses()) > 0.6
     redrawn = replace(
         questions, right=np.random.default_rng(2).integers(0, 4, len(questions))
     )
-    assert accuracy(redrawn, meaning) < 0.4
+    assert accuracy(redrawn, Senses()) < 0.4
 
 
 def test_pruning_learns_from_senses_of_the_questions_that_are_left() -> None:
     questions = of_one_sense(120, 0.6)
-    meaning = meaning_columns(questions, Senses())
-    pruned = prune(questions, 30, 3, 1, np.random.default_rng(3), meaning)
+    columns = all_columns(questions, Senses())
+    pruned = prune(questions, columns, 30, 3, 1, np.random.default_rng(3))
     assert pruned.before > 0.3
     assert abs(pruned.gain) < pruned.before

@@ -9,8 +9,8 @@ from cuescope_blind.analysis import measure_all
 from cuescope_blind.learner import all_columns, out_of_fold
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.questions import Questions, deal_folds
-from cuescope_blind.results import Result, is_finding, smallest_findable
 from cuescope_blind.scores import redraw_answers
+from cuescope_blind.study import Result, smallest_findable
 from cuescope_sdk.statistics import Groups
 
 OPTIONS = BlindOptions()
@@ -24,7 +24,7 @@ def findings(
     fold = deal_folds(questions.fold_groups, 5, rng)
     probability = out_of_fold(questions, all_columns(questions), fold, right)
     results = measure_all(questions, right, fold, probability, OPTIONS)
-    return [result for result in results if is_finding(result, OPTIONS)]
+    return [result for result in results if result.is_finding(OPTIONS)]
 
 
 def null_findings(draws: int, count: int) -> int:
@@ -42,7 +42,7 @@ def planted_findings(draws: int) -> int:
         rng = np.random.default_rng(draw)
         questions = draw_questions(1000, rng)
         right = prefer_longest(questions, 0.1, rng)
-        found += "longest" in [result.row for result in findings(questions, right, rng)]
+        found += "length" in [result.row for result in findings(questions, right, rng)]
     return found
 
 
@@ -102,8 +102,8 @@ def test_the_gain_that_is_foretold_is_found_in_eight_of_ten() -> None:
         fold = deal_folds(questions.fold_groups, 5, rng)
         probability = out_of_fold(questions, all_columns(questions), fold)
         results = measure_all(questions, questions.right, fold, probability, OPTIONS)
-        longest = [result for result in results if result.row == "longest"]
-        foretold = smallest_findable(longest * 30, OPTIONS)
+        length = [result for result in results if result.row == "length"]
+        foretold = smallest_findable(length * 12, OPTIONS)
         assert foretold is not None
         limits.append(foretold[1] or 1.0)
     found = 0
@@ -111,6 +111,6 @@ def test_the_gain_that_is_foretold_is_found_in_eight_of_ten() -> None:
         rng = np.random.default_rng(draw)
         questions = draw_questions(600, rng)
         right = prefer_longest(questions, float(np.mean(limits)), rng)
-        found += "longest" in [result.row for result in findings(questions, right, rng)]
+        found += "length" in [result.row for result in findings(questions, right, rng)]
     # five standard errors of 60 draws are 26 points; corrected together, findings help one another
     assert found >= 34

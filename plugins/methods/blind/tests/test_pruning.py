@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from drawn_questions import draw_questions, prefer_longest
 
+from cuescope_blind.learner import all_columns
 from cuescope_blind.pruning import Pruned, prune
 from cuescope_blind.questions import Questions
 from cuescope_sdk import UserError
@@ -21,7 +22,7 @@ def pruned(points: float, draws: int = 19) -> tuple[Questions, Pruned]:
         questions.kind,
         questions.groups,
     )
-    return planted, prune(planted, 40, 2, draws, rng)
+    return planted, prune(planted, all_columns(planted), 40, 2, draws, rng)
 
 
 def test_a_planted_tell_is_pruned_away() -> None:
@@ -52,4 +53,4 @@ def test_a_turned_tell_is_no_improvement_over_none() -> None:
 def test_more_than_half_is_refused() -> None:
     questions = draw_questions(20, np.random.default_rng(0))
     with pytest.raises(UserError, match="at most half of 20 questions"):
-        prune(questions, 11, 2, 1, np.random.default_rng(0))
+        prune(questions, all_columns(questions), 11, 2, 1, np.random.default_rng(0))

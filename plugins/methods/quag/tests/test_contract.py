@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_quag import QUAG
 from cuescope_quag.trials import AttentionWeights, FusionSize, TokenModalities
-from cuescope_quag.verify import Conformability, RankExcess
+from cuescope_quag.verify import TheoryFigures
 from cuescope_sdk import Capabilities, Response, Sample, Trial
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_testing import FakeDataset, FakeModel, MethodContract, ReadoutContract
@@ -66,7 +66,7 @@ class TestSizes(_Reading):
     readouts = (
         FusionSize(),
         TokenModalities(layer=1),
-        Conformability(layer=0, longest=99, first=True),
-        RankExcess(layer=1, longest=99),
+        TheoryFigures(layer=0, longest=99, first=True),
+        TheoryFigures(layer=1, longest=99, first=False),
     )
-    beyond = RankExcess(layer=2, longest=99)
+    beyond = TheoryFigures(layer=2, longest=99, first=False)

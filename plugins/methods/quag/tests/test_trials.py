@@ -13,7 +13,6 @@ from cuescope_quag.trials import (
     is_correct,
     matches,
     normalise,
-    other_videos,
     videos_of,
 )
 from cuescope_sdk import (
@@ -129,25 +128,6 @@ def test_every_condition_is_asked_with_its_edit(
             modalities=frozenset({"video", "text"}), layers=(1,), size_term="multiply"
         ),
     }
-
-
-def test_another_video_is_as_long_where_one_is() -> None:
-    lengths = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3}
-    samples = [
-        Sample(
-            key=f"{name}{n}", frames=tuple(FRAMES[:length]), question="?", group=name
-        )
-        for name, length in lengths.items()
-        for n in range(2)
-    ]
-    for seed in range(5):
-        others = other_videos(samples, np.random.default_rng(seed))
-        assert set(others) == {sample.key for sample in samples}
-        for sample in samples:
-            other = others[sample.key]
-            assert other.group != sample.group
-            assert len(other.frames) == len(sample.frames) or sample.group == "e"
-    assert not other_videos(samples[:2], np.random.default_rng(0))  # of one video
 
 
 def test_a_layer_that_the_model_does_not_have_is_told_first(

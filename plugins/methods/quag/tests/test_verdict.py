@@ -138,29 +138,6 @@ def test_the_rule(
 
 
 @pytest.mark.parametrize(
-    ("without_video", "crossmodal", "other_mean", "kind"),
-    [
-        ("costs", "spared", "costs", "fuses by means"),
-        (
-            "costs",
-            "spared",
-            "spared",
-            "text alone",
-        ),  # a video has to be there, any video
-        ("costs", "spared", "open", "open"),
-        ("costs", "costs", "spared", "fuses"),
-        (None, "spared", "costs", "fuses by means"),
-        (None, "spared", "spared", "text alone"),
-    ],
-)
-def test_the_mean_of_another_video_tells_what_averaging_cannot(
-    without_video: str, crossmodal: str, other_mean: str, kind: Kind
-) -> None:
-    found = verdict_kind(without_video, "costs", crossmodal, other_mean=other_mean)  # type: ignore[arg-type]
-    assert found == kind
-
-
-@pytest.mark.parametrize(
     ("without_question", "elsewhere", "kind"),
     [
         ("costs", "costs", "fuses by means"),
@@ -216,18 +193,6 @@ def test_a_small_but_sure_loss_is_not_called_nothing() -> None:
         "outside of this attention: its answers stay nearly as good"
         in judged(rate, hardly).sentence
     )
-    # the same in one type of question, of which all questions together show nothing
-    types = {"rare": loss(4, 3, 5), "frequent": loss(0, -1, 1, p_value=1.0)}
-    diluted = loss(0.4, -0.5, 1.3, p_value=0.5, p_spared=0.001).with_worst(
-        types, RULE.level
-    )
-    assert diluted.worst is None
-    losses = {
-        "without video": sure,
-        "without question": sure,
-        "SC: crossmodal": diluted,
-    }
-    assert "stay nearly as good" in judged(rate, losses).sentence
     almost = {"without video": small, "without question": sure, "SC: crossmodal": small}
     assert "answers almost only from text. It" in judged(rate, almost).sentence
 

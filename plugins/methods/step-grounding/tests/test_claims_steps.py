@@ -100,7 +100,7 @@ def labelled(name: Name) -> list[Annotated]:
 def key_of(claim: Claim) -> Key:
     """What tells a claim from others, whenever it is said to hold."""
     # the labels know no kind that is a part of another
-    kind = f"not {claim.judged_as}" if claim.negated else claim.judged_as
+    kind = f"not {claim.kind}" if claim.negated else claim.kind
     if claim.kind == "temporal":
         one, other = claim.parts
         return (kind, key_of(one), claim.predicate, key_of(other))

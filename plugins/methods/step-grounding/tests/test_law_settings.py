@@ -11,10 +11,9 @@ from cuescope_sdk import Context, Frame, Request, Sample, UserError, generator
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
 from cuescope_step_grounding.bench import BenchOptions, StepGroundingBench
 from cuescope_step_grounding.law.components import components, figures_of_maps
-from cuescope_step_grounding.law.difficulty import accuracy_of, match
+from cuescope_step_grounding.law.difficulty import difficulty_table
 from cuescope_step_grounding.law.law import MeasuredModel
-from cuescope_step_grounding.law.settings import Setting, settings
-from cuescope_step_grounding.law.sweep import sweep_table
+from cuescope_step_grounding.law.sweep import Setting, settings, sweep_table
 
 
 def population(
@@ -71,7 +70,7 @@ def test_runs_of_another_method_are_no_maps() -> None:
 
 def test_a_setting_changes_what_it_names() -> None:
     request = Request(
-        method="step-grounding", model="m", data="d", method_options={"tau": 0.5}
+        method="step-grounding", model="m", data="d", method_options={"margin": 0.1}
     )
     [low, high] = settings("claim-verifier.threshold=0.1,0.3")
     assert (str(low), high.value) == ("claim-verifier.threshold=0.1", 0.3)
@@ -121,12 +120,10 @@ def sample(key: str, things: int, frames: int = 2) -> Sample:
     )
 
 
-def test_like_samples_are_found_where_the_other_data_is_harder() -> None:
+def test_the_other_data_is_harder_by_what_its_samples_show() -> None:
     known = [sample(f"k{n}", n) for n in (1, 2, 3, 4, 5, 6)]
     other = [sample(f"o{n}", n) for n in (4, 5, 6, 7, 8, 9)]
-    matching = match(known, other)
-    assert sorted(map(tuple, matching.pairs.tolist())) == [(3, 0), (4, 1), (5, 2)]
-    [row] = matching.table.rows
+    [row] = difficulty_table(known, other).rows
     assert (row["complexity"], row["in distribution"], row["out of it"]) == (
         "things a frame",
         3.5,
@@ -134,31 +131,6 @@ def test_like_samples_are_found_where_the_other_data_is_harder() -> None:
     )
     both = [1, 2, 3, 4, 5, 6, 4, 5, 6, 7, 8, 9]
     assert row["difference (sd)"] == pytest.approx(3 / np.std(both))
-    assert row["matched (sd)"] == pytest.approx(0)
-    apart = match(known, [sample("far", 40, 9)])
-    assert not len(apart.pairs)
-    assert apart.table.rows[0]["matched (sd)"] is None
-
-
-def test_accuracy_is_that_of_the_rows_of_these_samples() -> None:
-    said = {
-        "k1": "1. A cup.\nAnswer: cup",
-        "k2": "1. A dog.\nAnswer: dog",
-        "k3": "Answer: cup",
-    }
-    rows = [
-        {"sample": f"{key}/neutral", "condition": "baseline", "text": text}
-        for key, text in said.items()
-    ] + [
-        {
-            "sample": "k1/temporal-0/neutral",
-            "condition": "temporal-0",
-            "text": "Answer: dog",
-        }
-    ]
-    assert accuracy_of(rows, [sample("k1", 1), sample("k2", 1)]) == 0.5
-    assert accuracy_of(rows, [sample("k1", 1), sample("k3", 1)]) == 1
-    assert accuracy_of(rows, [sample("k9", 1)]) is None
 
 
 @pytest.mark.parametrize(

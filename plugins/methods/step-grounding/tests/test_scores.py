@@ -10,7 +10,6 @@ from cuescope_step_grounding.scores import (
     grounding,
     hallucinates,
     hallucination_rate,
-    pearson,
     rates_of_stage,
     stages,
     state_justification,
@@ -42,8 +41,8 @@ def test_one_false_claim_of_three_flags_the_whole_step() -> None:
     assert hallucination_rate([StepCounts(2, 1)]) == 1
     steps = [StepCounts(2, 1), StepCounts(1), StepCounts(), StepCounts(0, 0, 3)]
     assert hallucination_rate(steps) == 1 / 2
-    assert hallucination_rate(steps, over="all") == 1 / 4  # eq. 3 as printed
-    assert hallucination_rate([StepCounts()], over="all") is None
+    assert hallucination_rate(steps, over_all=True) == 1 / 4  # eq. 3 as printed
+    assert hallucination_rate([StepCounts()], over_all=True) is None
 
 
 @pytest.mark.parametrize(
@@ -142,10 +141,9 @@ def test_a_state_is_upheld_by_all_that_can_be_seen(
 def test_the_papers_tcs_goes_with_sgr_as_much_as_with_steps_without_a_fault() -> None:
     """So its table does not tell what a belief is."""
     tables = read_tables()
-    by_fault = pearson(tables.tcs.ravel(), 100 - tables.hr.ravel())
-    by_support = pearson(tables.tcs.ravel(), tables.sgr.ravel())
+    by_fault = np.corrcoef(tables.tcs.ravel(), 100 - tables.hr.ravel())[0, 1]
+    by_support = np.corrcoef(tables.tcs.ravel(), tables.sgr.ravel())[0, 1]
     assert by_fault == pytest.approx(0.993, abs=5e-4)
-    assert by_support is not None
     assert by_support >= 0.99
 
 
@@ -202,9 +200,3 @@ def test_staged_rates_are_of_their_own_steps() -> None:
     assert rates_of_stage(steps, "middle") == (0.5, 0.5)
     assert rates_of_stage(steps, "late") == (0, 1)
     assert rates_of_stage([StepCounts(1)], "late") == (None, None)
-
-
-def test_correlation_is_pearsons() -> None:
-    one, other = np.array([True, False, True, True]), np.array([0.5, 0.0, 0.3, 1.0])
-    assert pearson(one, other) == pytest.approx(np.corrcoef(one, other)[0, 1])
-    assert pearson(np.array([True, True]), np.array([0.1, 0.2])) is None

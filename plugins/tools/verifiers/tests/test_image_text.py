@@ -18,10 +18,10 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.grounding import Claim, ClaimKind
+from cuescope_sdk.grounding import Claim
 from cuescope_testing import FakeModel, PluginShelf
 from cuescope_verifiers.image_text import ImageText
-from cuescope_verifiers.phrases import opposites, phrases, sentence, third_person
+from cuescope_verifiers.phrases import opposites, sentence, third_person
 
 from .claims import action, attribute, entity, motion, order, relation, says
 
@@ -109,21 +109,6 @@ SAMPLE = Sample(
 )
 def test_verdicts(build: Any, said: Claim, verdict: str) -> None:
     assert says(build(), SAMPLE, said) == [verdict]
-
-
-def test_a_part_of_a_kind_is_judged_as_that_kind(
-    build: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = replace(ClaimKind.declared["attribute"], name="state", part_of="attribute")
-    monkeypatch.setitem(ClaimKind.declared, "state", state)
-    for whole, verdict in (
-        (attribute("door", "open", 2), "supported"),
-        (attribute("door", "closed", 2), "unsupported"),
-        (attribute("door", "happy", 2), "abstract"),
-    ):
-        part = whole.replace(kind="state")
-        assert phrases(part) == phrases(whole)
-        assert says(build(), SAMPLE, part) == [verdict]
 
 
 def test_a_small_lead_is_left_open(build: Any) -> None:

@@ -70,7 +70,7 @@ class SceneEvidence:
     def at(self, claim: Claim, index: int) -> Judgement:
         """The judgement in one frame."""
         frame = self.scene[index]
-        match claim.judged_as:
+        match claim.kind:
             case "entity":
                 judgement = self._entity(frame, claim.subject)
             case "attribute":

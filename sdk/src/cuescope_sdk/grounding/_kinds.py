@@ -1,9 +1,4 @@
-"""Claims and their kinds. A kind is declared once; rows, words, prompts and checks are made of it.
-
-A package adds one of its own where its module is imported:
-
-    ClaimKind("sound", "What is heard", says=("subject",), words="{subject} is heard").declare()
-"""
+"""Claims and their kinds, of which rows, words, prompts and checks are made."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -51,13 +46,8 @@ class ClaimKind:
       advice to it.
     - `happens`: it can come before or after something else. `moves`: it is seen only beside the
       frames around its moment. `composed`: its `parts` are claims that are judged each by itself.
-    - `read` finds the claims in a step's words; None where a method's parser reads them. Claims
-      without frames are given those that the step names.
-    - `part_of` names a kind of which it takes the claims whose predicate it accepts (of what things
-      look like their colour). Whoever reads and judges that kind reads and judges it too.
     """
 
-    # filled as modules are imported: a verifier brings the kinds that it judges along;
     # by name, in the order of a report's rows
     declared: ClassVar[dict[str, "ClaimKind"]] = {}
     name: str
@@ -72,27 +62,11 @@ class ClaimKind:
     happens: bool = False
     moves: bool = False
     composed: bool = False
-    read: "Callable[[str], Iterable[Claim]] | None" = None
-    part_of: str = ""
 
     @property
     def needs(self) -> tuple[Part, ...]:
         """The fields without which it says nothing."""
         return tuple(part for part in self.says if part not in self.optional)
-
-    def declare(self) -> Self:
-        """Adds it to those `declared`; raises ValueError where another one has its name."""
-        if ClaimKind.declared.setdefault(self.name, self) != self:
-            raise ValueError(f"a kind of claims is called '{self.name}' already")
-        return self
-
-    @classmethod
-    def of(cls, name: str, predicate: str) -> str:
-        """The kind of such a claim: the part of the named one that accepts the predicate, or it."""
-        for kind in cls.declared.values():
-            if kind.part_of == name and kind.accepts(predicate):
-                return kind.name
-        return name
 
 
 def require_kind(name: str) -> str:
@@ -140,11 +114,6 @@ class Claim(Copied):
         return tuple(frame for frame in self.frames if 0 <= frame < frames)
 
     @property
-    def judged_as(self) -> str:
-        """The kind by whose rules it is judged: what its own is a part of, else its own."""
-        return ClaimKind.declared[self.kind].part_of or self.kind
-
-    @property
     def why_unverifiable(self) -> Reason | None:
         """Why no picture could tell: it is about a thought, or about nothing in particular."""
         phrases = filter(None, (self.subject, self.object))
@@ -152,11 +121,8 @@ class Claim(Copied):
         predicate = normalise_words(self.predicate or "")
         if (
             not nouns.isdisjoint(IDEAS)
-            or (
-                self.judged_as == "attribute"
-                and not STATES.isdisjoint(predicate.split())
-            )
-            or (self.judged_as == "action" and predicate.partition(" ")[0] in MENTAL)
+            or (self.kind == "attribute" and not STATES.isdisjoint(predicate.split()))
+            or (self.kind == "action" and predicate.partition(" ")[0] in MENTAL)
         ):
             return "abstract"
         # parsers of free text leave gaps
@@ -180,7 +146,7 @@ class Claim(Copied):
         """
         subject = normalise_words(self.subject)
         other = normalise_words(self.object or "")
-        if self.judged_as != "relation" or (subject in AGENTS) == (other in AGENTS):
+        if self.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
             return None
         if other in AGENTS:
             return subject, self.predicate or ""
@@ -210,83 +176,86 @@ def _is_kind_only(word: str, known: str) -> bool:
     return not said and not ANYONE.isdisjoint(names)
 
 
-# ---------------------------------------------------------------------------------- declared here
+# ------------------------------------------------------------------------------------ the kinds
 
-# `subject` is on screen
-ClaimKind(
-    name="entity",
-    title="What is on screen",
-    says=("subject",),
-    words="{subject}",
-    denial="no {}",
-    example={"subject": "red cup"},
-    rule="Every thing that is named and there is an entity.",
-).declare()
-# `subject` has the attribute `predicate` ("open", "red")
-ClaimKind(
-    name="attribute",
-    title="How things look",
-    says=("subject", "predicate"),
-    words="{subject} is {predicate}",
-    example={"subject": "door", "predicate": "open"},
-    happens=True,
-).declare()
-# So many of `subject` are on screen, `predicate` in digits ("3"); where only those are counted of
-# which more is said ("two men sit"), `parts` say it.
-ClaimKind(
-    name="count",
-    title="How many there are",
-    says=("subject", "predicate"),
-    words="{predicate} of {subject}",
-    accepts=str.isdecimal,
-    example={"subject": "cup", "predicate": "3"},
-).declare()
-# `subject` (of whom nothing need be known) does `predicate`, a verb's lemma with its particle
-# ("pick up"), to `object`
-ClaimKind(
-    name="action",
-    title="What happens",
-    says=("subject", "predicate", "object"),
-    optional=frozenset({"subject", "object"}),
-    words="{subject}: {predicate} {object}",
-    example={"subject": "man", "predicate": "pick up", "object": "red cup"},
-    rule="Verbs are infinitives with their particle, in the active voice; "
-    '"object" may be left out.',
-    happens=True,
-    moves=True,
-).declare()
-# `subject` is `predicate` ("left of", see `RELATIONS`) `object`
-ClaimKind(
-    name="relation",
-    title="Where things are",
-    says=("subject", "predicate", "object"),
-    words="{subject} {predicate} {object}",
-    example={"subject": "red cup", "predicate": "on", "object": "table"},
-    rule="Relations are: left of, right of, above, below, on, under, in front of, behind, "
-    "inside, near, far from, touching, around, between.",
-).declare()
-# `parts[0]` happens `predicate` ("before", "after", "while") `parts[1]`
-ClaimKind(
-    name="temporal",
-    title="In which order",
-    says=(),
-    words="{predicate}",
-    example={"first": 1, "predicate": "before", "second": 2},
-    rule="A temporal claim names two earlier lines by their numbers; its predicate is before, "
-    "after or while.",
-    moves=True,
-    composed=True,
-).declare()
-# The camera or agent does `predicate` ("turn left", see `SceneFrame.MOTIONS`).
-ClaimKind(
-    name="ego-motion",
-    title="How the camera moves",
-    says=("predicate",),
-    words="camera: {predicate}",
-    accepts=SceneFrame.MOTIONS.__contains__,
-    example={"predicate": "turn left"},
-    rule='The person who holds the camera, the robot and the agent are "agent". Their own '
-    f"motion is an ego-motion: {', '.join(SceneFrame.MOTIONS)}.",
-    happens=True,
-    moves=True,
-).declare()
+_KINDS = (
+    # `subject` is on screen
+    ClaimKind(
+        name="entity",
+        title="What is on screen",
+        says=("subject",),
+        words="{subject}",
+        denial="no {}",
+        example={"subject": "red cup"},
+        rule="Every thing that is named and there is an entity.",
+    ),
+    # `subject` has the attribute `predicate` ("open", "red")
+    ClaimKind(
+        name="attribute",
+        title="How things look",
+        says=("subject", "predicate"),
+        words="{subject} is {predicate}",
+        example={"subject": "door", "predicate": "open"},
+        happens=True,
+    ),
+    # So many of `subject` are on screen, `predicate` in digits ("3"); where only those are counted
+    # of which more is said ("two men sit"), `parts` say it.
+    ClaimKind(
+        name="count",
+        title="How many there are",
+        says=("subject", "predicate"),
+        words="{predicate} of {subject}",
+        accepts=str.isdecimal,
+        example={"subject": "cup", "predicate": "3"},
+    ),
+    # `subject` (of whom nothing need be known) does `predicate`, a verb's lemma with its particle
+    # ("pick up"), to `object`
+    ClaimKind(
+        name="action",
+        title="What happens",
+        says=("subject", "predicate", "object"),
+        optional=frozenset({"subject", "object"}),
+        words="{subject}: {predicate} {object}",
+        example={"subject": "man", "predicate": "pick up", "object": "red cup"},
+        rule="Verbs are infinitives with their particle, in the active voice; "
+        '"object" may be left out.',
+        happens=True,
+        moves=True,
+    ),
+    # `subject` is `predicate` ("left of", see `RELATIONS`) `object`
+    ClaimKind(
+        name="relation",
+        title="Where things are",
+        says=("subject", "predicate", "object"),
+        words="{subject} {predicate} {object}",
+        example={"subject": "red cup", "predicate": "on", "object": "table"},
+        rule="Relations are: left of, right of, above, below, on, under, in front of, behind, "
+        "inside, near, far from, touching, around, between.",
+    ),
+    # `parts[0]` happens `predicate` ("before", "after", "while") `parts[1]`
+    ClaimKind(
+        name="temporal",
+        title="In which order",
+        says=(),
+        words="{predicate}",
+        example={"first": 1, "predicate": "before", "second": 2},
+        rule="A temporal claim names two earlier lines by their numbers; its predicate is before, "
+        "after or while.",
+        moves=True,
+        composed=True,
+    ),
+    # The camera or agent does `predicate` ("turn left", see `SceneFrame.MOTIONS`).
+    ClaimKind(
+        name="ego-motion",
+        title="How the camera moves",
+        says=("predicate",),
+        words="camera: {predicate}",
+        accepts=SceneFrame.MOTIONS.__contains__,
+        example={"predicate": "turn left"},
+        rule='The person who holds the camera, the robot and the agent are "agent". Their own '
+        f"motion is an ego-motion: {', '.join(SceneFrame.MOTIONS)}.",
+        happens=True,
+        moves=True,
+    ),
+)
+ClaimKind.declared.update({kind.name: kind for kind in _KINDS})

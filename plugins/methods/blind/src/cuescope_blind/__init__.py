@@ -18,7 +18,7 @@ from cuescope_sdk import (
 )
 
 if TYPE_CHECKING:
-    from cuescope_blind.results import Study
+    from cuescope_blind.study import Study
 
 
 class Blind(Plugin):
@@ -97,7 +97,7 @@ class Blind(Plugin):
 def _study(audit: Audit) -> "Study":
     """What is measured of questions, or of labels where there are none."""
     from cuescope_blind.analysis import question_study
-    from cuescope_blind.appearance import is_labelled, label_study
+    from cuescope_blind.labels import is_labelled, label_study
 
     labelled = audit.once(is_labelled, audit.samples)
     return audit.once(label_study if labelled else question_study, audit)

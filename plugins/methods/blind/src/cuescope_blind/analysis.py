@@ -1,22 +1,14 @@
 """The study of questions: every tell and the learner, on all of them and on each kind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from jaxtyping import Bool
 from scipy import sparse
 
-from cuescope_blind.learner import out_of_fold, tell_strengths
+from cuescope_blind.learner import all_columns, out_of_fold
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.questions import OneAQuestion, PerOption, Questions
-from cuescope_blind.results import (
-    FEW_GROUPS,
-    LEARNER,
-    Result,
-    Study,
-    Wording,
-    corrected,
-)
 from cuescope_blind.scores import (
     blind_scores,
     expected_correct,
@@ -24,22 +16,20 @@ from cuescope_blind.scores import (
     prefers,
     redraw_answers,
 )
-from cuescope_blind.tells import Tell
-from cuescope_blind.tells.files import file_tells
-from cuescope_blind.tells.others import other_tells
+from cuescope_blind.study import FEW_GROUPS, LEARNER, Result, Study, Wording, corrected
+from cuescope_blind.tells import TELLS, Tell
 from cuescope_blind.trials import columns_of, folds_of, questions_of
 from cuescope_sdk import Audit
 from cuescope_sdk.report import count_of
 
-THE_LEARNER = Tell(LEARNER, "the answer of a learner that sees no pixel")
+THE_LEARNER = Tell(LEARNER, "the answer of a learner that sees no pixel", all_columns)
 
 
 def question_statement(result: Result) -> str:
     """The finding as a sentence; the report puts the tell's name into it."""
     gain = result.gain
-    only = "only " if gain.gain < 0 else ""
     return (
-        f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
+        f"Taking {{feature}} is right in {gain.accuracy:.1%} of {gain.n:,} questions; "
         f"chance level {gain.chance:.1%} ({gain.points})."
     )
 
@@ -77,15 +67,7 @@ def question_study(audit: Audit) -> Study:
     questions = audit.once(questions_of, audit)
     fold = audit.once(folds_of, audit)
     probability = out_of_fold(questions, audit.once(columns_of, audit), fold)
-    by_key = {sample.key: sample for sample in audit.samples}
-    samples = [by_key[key] for key in questions.keys]
-    others = [
-        *file_tells(audit, questions, samples, fold),
-        *other_tells(audit, samples, fold),
-    ]
-    results = measure_all(
-        questions, questions.right, fold, probability, audit.options, others
-    )
+    results = measure_all(questions, questions.right, fold, probability, audit.options)
     groups = questions.groups
     about = f"{count_of(len(questions), 'questions')} about {groups.count:,} videos"
     # without videos nothing says which questions belong together, and the reader must know
@@ -110,17 +92,17 @@ def measure_all(
     fold: OneAQuestion,
     probability: PerOption,
     options: BlindOptions,
-    others: Sequence[tuple[Tell, PerOption]] = (),
 ) -> tuple[Result, ...]:
     """Every tell on all questions and on each kind, with q-values over all; findings first."""
     results = []
     places = int(questions.counts.max())
     parts = list(_parts_of(questions, options))
-    for tell, strength in [
-        (THE_LEARNER, probability),
-        *tell_strengths(questions, right, fold),
-        *others,
-    ]:
+    strengths = [(THE_LEARNER, probability)]
+    for tell in TELLS:
+        # all other groups are left out
+        alone = out_of_fold(questions, tell.columns(questions), fold, right)
+        strengths.append((tell, alone))
+    for tell, strength in strengths:
         correct = expected_correct(questions, strength, right)
         # where all options are equal to it, a tell is silent, and would only dilute its own figure
         speaks = prefers(questions, strength)
@@ -136,25 +118,11 @@ def measure_all(
                 questions,
                 correct,
                 part,
-                # a rule that is right too seldom is a finding too: the longest option of EgoSchema
-                two_sided=tell.two_sided,
                 tries=places if tell.of_places else 1,
             )
             name = tell.name if kind is None else f"{tell.name} ({kind})"
-            excess = (correct - questions.chance)[part]
             if gain is not None:
-                results.append(
-                    Result(
-                        tell.key,
-                        name,
-                        kind,
-                        part,
-                        correct,
-                        excess,
-                        gain,
-                        tell.two_sided,
-                    )
-                )
+                results.append(Result(tell.key, name, kind, part, correct, gain))
     return corrected(results, options)
 
 

@@ -1,10 +1,8 @@
 """What a user can set."""
 
-from typing import Annotated
-
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Names, Options
+from cuescope_sdk import Options
 
 
 class BlindOptions(Options):
@@ -14,7 +12,7 @@ class BlindOptions(Options):
         0.02,
         ge=0,
         le=1,
-        description="a finding is this far from chance at least",
+        description="a finding is this far above chance at least",
     )
     fdr: float = Field(
         0.05,
@@ -29,10 +27,6 @@ class BlindOptions(Options):
     )
     min_kind: PositiveInt = Field(
         50, description="questions that a kind needs to be tested by itself"
-    )
-    tells: Annotated[tuple[str, ...], Names.plugin()] = Field(
-        (),
-        description="tells of other packages, NAME[:ARG]; default: all that are installed",
     )
     # 19 and the data are 20: none as good as the data is p = 0.05
     redraws: NonNegativeInt = Field(

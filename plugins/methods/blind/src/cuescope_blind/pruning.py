@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int
+from scipy import sparse
 
-from cuescope_blind.learner import all_columns, out_of_fold
-from cuescope_blind.learner.meaning import Columns
+from cuescope_blind.learner import out_of_fold
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import blind_scores, expected_correct, hardest
 from cuescope_sdk import UserError
@@ -55,17 +55,17 @@ class Pruned:
 
 def prune(
     questions: Questions,
+    columns: sparse.csr_array,
     count: int,
     folds: int,
     draws: int,
     rng: np.random.Generator,
-    meaning: Columns | None = None,
 ) -> Pruned:
     """Remove so many questions that are most answered without looking, a part at a time.
 
     What the learner gains is measured on what is left, learned anew on it: a tell that pruning
     turned round is found there too. Test-set training (Brown et al., 2025) prunes so, and counts an
-    improvement where it beats removal by chance. `meaning` are columns of all options.
+    improvement where it beats removal by chance. `columns` are those of all options.
     """
     total = len(questions)
     # never more than half, or what is left would be the questions that pruning likes
@@ -77,37 +77,35 @@ def prune(
     kept = np.arange(total)
     # in equal steps: what is removed in one round changes what the next one learns
     sizes = np.linspace(total, total - count, ROUNDS + 1).round().astype(int)
-    before, scores = _learn(questions, kept, meaning, folds, rng)
+    before, scores = _learn(questions, columns, kept, folds, rng)
     for number, size in enumerate(sizes[1:]):
         if number:
-            _, scores = _learn(questions, kept, meaning, folds, rng)
+            _, scores = _learn(questions, columns, kept, folds, rng)
         part = questions.take(kept)
         # sorted: `take` keeps the order of the questions, and the next round counts by it
         kept = np.sort(kept[hardest(part, scores, int(size))])
-    gain, _ = _learn(questions, kept, meaning, folds, rng)
+    gain, _ = _learn(questions, columns, kept, folds, rng)
     by_chance = []
     for _ in range(draws):
         # drawn anew from all: removal by chance knows no rounds
         drawn = np.sort(rng.choice(total, total - count, replace=False))
-        by_chance.append(_learn(questions, drawn, meaning, folds, rng)[0])
+        by_chance.append(_learn(questions, columns, drawn, folds, rng)[0])
     return Pruned(kept, before, gain, tuple(by_chance))
 
 
 def _learn(
     questions: Questions,
+    columns: sparse.csr_array,
     kept: Int[np.ndarray, " kept"],
-    meaning: Columns | None,
     folds: int,
     rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
     """The learner's gain on the questions that are kept, and the score of each of them."""
     part = questions.take(kept)
-    if meaning is not None:
-        meaning = meaning[np.isin(questions.owner, kept)]
-    groups = part.fold_groups
-    # copies stay in one fold, and a fold needs a group of its own
-    fold = deal_folds(groups, min(folds, groups.count), rng)
-    probability = out_of_fold(part, all_columns(part, meaning), fold)
+    own = columns[np.isin(questions.owner, kept)]
+    # copies stay in one fold
+    fold = deal_folds(part.fold_groups, folds, rng)
+    probability = out_of_fold(part, own, fold)
     correct = expected_correct(part, probability)
     gain = float((correct - part.chance).mean())
     return gain, blind_scores(part, probability)

@@ -228,14 +228,12 @@ def words_of(text: str) -> list[str]:
 
 
 def deal_folds(groups: Groups, folds: int, rng: np.random.Generator) -> OneAQuestion:
-    """The fold of each question: whole groups, dealt by chance so that folds are of a size."""
-    order = rng.permutation(groups.count)
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    # the largest first: a group as large as a fold must not come last
-    order = order[np.argsort(-sizes[order], kind="stable")]
-    fold = np.empty(groups.count, dtype=np.int64)
-    filled = np.zeros(folds)
-    for group in order.tolist():
-        fold[group] = int(filled.argmin())
-        filled[fold[group]] += sizes[group]
-    return np.asarray(fold[groups.codes])
+    """The fold of each question: whole groups, dealt by chance; no more folds than groups."""
+    from sklearn.model_selection import GroupKFold
+
+    seed = int(rng.integers(np.iinfo(np.int32).max))
+    split = GroupKFold(min(folds, groups.count), shuffle=True, random_state=seed)
+    fold = np.zeros(len(groups.codes), dtype=np.int64)
+    for number, (_, held_out) in enumerate(split.split(fold, groups=groups.codes)):
+        fold[held_out] = number
+    return fold

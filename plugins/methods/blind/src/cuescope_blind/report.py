@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_blind.results import Result, Study, is_finding, missed, smallest_findable
 from cuescope_blind.scores import Gain
+from cuescope_blind.study import Result, Study, missed, smallest_findable
 from cuescope_sdk import (
     Audit,
     Cell,
@@ -21,10 +21,6 @@ from cuescope_sdk import (
 from cuescope_sdk.report import count_of, shares_row
 from cuescope_sdk.statistics import Estimate
 
-# examples of each finding; a cell holds so many characters
-EXAMPLES = 3
-SHOWN = 140
-
 
 def features(audit: Audit, study: Study) -> Iterator[Feature]:
     """A feature for each tell, and for each kind of question; a finding has its samples."""
@@ -38,7 +34,7 @@ def features(audit: Audit, study: Study) -> Iterator[Feature]:
         found = [
             other
             for other in study.results
-            if feature_key(study, other) == key and is_finding(other, audit.options)
+            if feature_key(study, other) == key and other.is_finding(audit.options)
         ]
         yield Feature(
             key=key,
@@ -54,8 +50,8 @@ def feature_key(study: Study, result: Result) -> str:
 
 
 def _occurrences(study: Study, result: Result) -> Iterator[Occurrence]:
-    """The samples that the tell answers right; where it misleads, those that it answers wrong."""
-    correct = result.correct if result.gain.gain > 0 else 1 - result.correct
+    """The samples that the tell answers right."""
+    correct = result.correct
     answered = np.flatnonzero(result.part & (correct > result.gain.chance))
     # stable: equal shares keep the order of the data, and the report its hash
     for number in answered[np.argsort(-correct[answered], kind="stable")].tolist():
@@ -71,11 +67,6 @@ def scores(audit: Audit, study: Study) -> Iterator[Score]:
     found = _finding(audit, study)
     if found is not None:
         audit.attach(found)
-    if study.wording.noun == "questions":
-        examples = _examples(audit, study)
-        # without a finding there is no tell to show
-        if examples.rows:
-            audit.attach(examples)
     for result in study.results:
         gain = result.gain
         both: dict[str, Any] = {
@@ -91,7 +82,7 @@ def scores(audit: Audit, study: Study) -> Iterator[Score]:
             value=gain.gain,
             low=gain.low,
             high=gain.high,
-            finding=is_finding(result, audit.options),
+            finding=result.is_finding(audit.options),
             statement=study.wording.statement(result),
         )
         yield Score(**both, metric="blind_accuracy", value=gain.accuracy)
@@ -99,7 +90,7 @@ def scores(audit: Audit, study: Study) -> Iterator[Score]:
 
 def _finding(audit: Audit, study: Study) -> Finding | None:
     """What predicts answers without a look, all that was found of it; None where nothing was."""
-    found = [result for result in study.results if is_finding(result, audit.options)]
+    found = [result for result in study.results if result.is_finding(audit.options)]
     if not found:
         return None
     first = study.learner if study.learner in found else found[0]
@@ -165,7 +156,7 @@ def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
     options = audit.options
     noun = study.wording.noun
     learner = study.learner
-    found = learner is not None and is_finding(learner, options)
+    found = learner is not None and learner.is_finding(options)
     yield "answered without looking", headline(learner, study, found=found)
     yield noun, study.about
     left_out = len(audit.samples) - len(study.keys)
@@ -183,7 +174,7 @@ def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
         )
     # alone: no other model and no test of causes is proposed beside it
     next_step = study.wording.nothing_found
-    if any(is_finding(result, options) for result in study.results):
+    if any(result.is_finding(options) for result in study.results):
         next_step = study.wording.next_step.format(half=max(1, len(study.keys) // 2))
     yield "next step", next_step
     foretold = smallest_findable(study.results, options)
@@ -224,20 +215,3 @@ def _table(study: Study) -> Table:
     noun = study.wording.noun
     columns = ("tell", noun, "chance", "right", "gain", "low", "high", "q")
     return Table.of(study.wording.title, columns, rows, study.wording.note)
-
-
-def _examples(audit: Audit, study: Study) -> Table:
-    """Questions that each finding on all questions answers right."""
-    by_key = {sample.key: sample for sample in audit.samples}
-    rows: list[tuple[Cell, ...]] = []
-    for result in study.results:
-        # the same questions stand under the tell of all kinds
-        if result.only is not None or not is_finding(result, audit.options):
-            continue
-        for occurrence in list(_occurrences(study, result))[:EXAMPLES]:
-            sample = by_key[occurrence.sample]
-            others = [text for text in sample.choices if text != sample.label]
-            texts = (sample.question or "", str(sample.label), " | ".join(others))
-            rows.append((result.key, *(text[:SHOWN] for text in texts)))
-    columns = ("tell", "question", "right answer", "other options")
-    return Table.of("Questions that show each tell", columns, rows)

@@ -7,12 +7,7 @@ from jaxtyping import Bool, Int
 
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
 from cuescope_sdk.report import signed
-from cuescope_sdk.statistics import (
-    Groups,
-    MeanAboveZero,
-    change_interval,
-    change_p_value,
-)
+from cuescope_sdk.statistics import Groups, MeanAboveZero, change_interval
 
 # strengths are sums and means: closer than this is a tie
 TIE = 1e-9
@@ -22,8 +17,7 @@ TIE = 1e-9
 class Gain:
     """Accuracy of answering without looking, what guessing gives, and the gain with its interval.
 
-    `n` questions are those on which it prefers an option. `p_value` is two-sided for a rule, which
-    may as well be wrong too often, and of a gain alone for what was learned.
+    `n` questions are those on which it prefers an option.
     """
 
     n: int
@@ -77,7 +71,6 @@ def measure_gain(
     correct: PerQuestion,
     part: Bool[np.ndarray, " question"],
     *,
-    two_sided: bool,
     tries: int = 1,
 ) -> Gain | None:
     """The gain on a part of the questions; None where the part is empty.
@@ -95,9 +88,6 @@ def measure_gain(
     groups = questions.groups.take(part)
     low, high = gain_interval(gain, chance, groups)
     p_value = MeanAboveZero(gain, groups).p_value()
-    if two_sided and p_value is not None:
-        # either side would have been reported
-        p_value = change_p_value(gain, groups)
     if p_value is not None:
         # folds mostly agree on what is oftenest right, and it is the largest of so many by luck too
         p_value = min(1.0, tries * p_value)

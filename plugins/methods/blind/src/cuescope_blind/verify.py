@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cuescope_blind.results import Study, is_finding
+from cuescope_blind.study import Study
 from cuescope_sdk import Audit, Evidence
 from cuescope_sdk.statistics import Permutation
 
@@ -19,7 +19,7 @@ def evidence(audit: Audit, study: Study) -> Iterator[Evidence]:
     if study.wording.noun != "questions":
         tested = next((result for result in study.results if result.only is None), None)
     # each redraw learns once more: that is paid for a finding alone
-    if not draws or tested is None or not is_finding(tested, audit.options):
+    if not draws or tested is None or not tested.is_finding(audit.options):
         return
     redrawn = []
     with audit.context.progress("drawing answers anew", draws) as advance:

@@ -1,20 +1,17 @@
 """What is lost: the same questions as they are, and under a condition."""
 
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 
 import numpy as np
-from PIL import Image, ImageDraw
 
 from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
 from cuescope_quag.trials import VERDICT, Condition, Outcomes, is_correct
-from cuescope_sdk import Contrast, Frame, Occurrence, Outcome, Score
-from cuescope_sdk.report import contrast, count_of
+from cuescope_sdk import Contrast, Occurrence, Outcome, Score
+from cuescope_sdk.report import contrast, count_of, draw_beside
 
 SHOWN = 3  # samples of a side
-SHEET = "#fcfcfa"  # the ground that frames lie on
-QUALITY = 85  # of a JPEG
+SHOWN_FRAMES = 4  # of a clip
 
 
 def contrasts(figures: Figures, scores: Sequence[Score]) -> Iterator[Contrast]:
@@ -64,7 +61,7 @@ def _contrast(
     return contrast(
         feature,
         {f"As it is: {plain}": before, f"{change_words(condition)}: {changed}": after},
-        where=substitutes(before, after, condition),
+        where=substitutes(before, after),
         words=question_words,
         drawing=clip,
         correct=is_correct,
@@ -87,17 +84,14 @@ def change_words(condition: Condition) -> str:
 def substitutes(
     before: Outcomes,
     after: Outcomes,
-    condition: Condition,
 ) -> dict[str, Occurrence]:
-    """Where the picture comes from of what was asked without its own video: another, or none."""
+    """Names that say so, of what was asked without a video."""
     occurrences = {}
     for old, new in zip(before, after, strict=True):
         key = old.trial.sample.key
         asked = new.trial.sample
         if not asked.frames:
             occurrences[asked.key] = Occurrence(sample=f"{key} without the video")
-        elif key in condition.others:
-            occurrences[asked.key] = Occurrence(sample=condition.others[key].key)
     return occurrences
 
 
@@ -110,43 +104,9 @@ def question_words(outcome: Outcome) -> str:
 
 
 def clip(outcome: Outcome) -> bytes | None:
-    """Frames of a clip in order; None for a still image; of no video, a sheet that says so."""
+    """Frames of a clip in order; None for a still image, and where no video was shown."""
     frames = outcome.trial.sample.frames
-    if not frames:
-        return empty_sheet()
-    return frame_sheet(frames) if len(frames) > 1 else None
-
-
-def frame_sheet(frames: Sequence[Frame]) -> bytes:
-    """A JPEG: at most four frames of a clip, from first to last, in rows of two."""
-    even = np.linspace(0, len(frames) - 1, min(len(frames), 4))
-    images = []
-    for index in even:
-        # a copy: frames are shared, and Pillow's thumbnail() works in place
-        image = frames[round(index)].load().copy()
-        image.thumbnail((128, 128), Image.Resampling.LANCZOS)
-        images.append(image)
-    width = max(image.width for image in images) + 2
-    height = max(image.height for image in images) + 2
-    lines = -(-len(images) // 2)
-    sheet = Image.new("RGB", (2 * width, lines * height), SHEET)
-    for number, image in enumerate(images):
-        row, column = divmod(number, 2)
-        sheet.paste(image, (column * width, row * height))
-    out = BytesIO()
-    sheet.save(out, "JPEG", quality=QUALITY)
-    return out.getvalue()
-
-
-def empty_sheet() -> bytes:
-    """A JPEG in place of a video that was not shown."""
-    sheet = Image.new("RGB", (256, 128), (238, 238, 238))
-    ImageDraw.Draw(sheet).text(
-        (128, 64),
-        "no video was shown",
-        fill=(90, 90, 90),
-        anchor="mm",
-    )
-    out = BytesIO()
-    sheet.save(out, "JPEG", quality=90)
-    return out.getvalue()
+    if len(frames) < 2:
+        return None
+    even = np.linspace(0, len(frames) - 1, min(len(frames), SHOWN_FRAMES))
+    return draw_beside([frames[round(index)] for index in even.tolist()])

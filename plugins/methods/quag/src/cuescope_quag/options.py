@@ -9,7 +9,6 @@ from cuescope_sdk import Options, Words
 
 ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
 MergedModality = Literal["video", "text", "video-text"]
-Control = Literal["section-5.1", "table-3"]
 Quadrant = Literal["VV", "VT", "TV", "TT"]
 QUADRANTS = get_args(Quadrant)
 Layers = tuple[int, ...] | None  # None: all of them
@@ -82,12 +81,6 @@ class QUAGOptions(Options):
         ("video", "text", "video-text"),
         description="modalities whose tokens are averaged before keys and values (section 2.4)",
     )
-    # averaged attention still carries the mean of the video
-    other_mean: bool = Field(
-        False,
-        description="also show another video while crossmodal attention is averaged: does the "
-        "model need the mean of its own video?",
-    )
     # added, as in the equation: only that keeps the attention that the tokens had together
     size_term: Literal["add", "multiply"] = Field(
         "add",
@@ -118,13 +111,6 @@ class QUAGOptions(Options):
         gt=0,
         le=1,
         description="false discovery rate over all conditions that are tried",
-    )
-    # section 5.1 counts all three; table 3 cannot have: E and E-NC are too low for it in table 15
-    control: Control = Field(
-        "section-5.1",
-        description="control questions of CLAVI in the sentence about complements: section-5.1 "
-        "takes E, E-NC and BA-NC, table-3 only those with a complement question (BA-NC); the table "
-        "has both",
     )
     beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+", "Singularity-T"] = Field(
         "FrozenBiLM",

@@ -11,11 +11,7 @@ from cuescope_quag.figures import contrasts
 from cuescope_quag.measures import only_answer
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.scores import Loss, Rate
-from cuescope_quag.tables import (
-    attach_accuracies,
-    attach_losses,
-    describe_wrong_answers,
-)
+from cuescope_quag.tables import attach_accuracies, describe_wrong_answers
 from cuescope_quag.trials import (
     VERDICT,
     WITHOUT_VIDEO,
@@ -32,7 +28,6 @@ MORE_DATA = "Ask more questions about more videos: leave --limit out, or add dat
 # What helps most after each verdict; the report's own advice is about cues.
 NEXT_STEPS: dict[str, str] = {
     "fuses": "See in which layers video and text meet: -O layers=0, then -O layers=1 and so on.",
-    "fuses by means": "See whether it is the mean of the video that counts: -O other_mean=true.",
     "text alone": "These questions can be answered without the video. Ask some that cannot: "
     "CLAVI's (--data clavi:...) change their answer with the video.",
     "video alone": "These questions can be answered without their words. Ask several about each "
@@ -70,18 +65,12 @@ OPEN_CLAIM: tuple[str, Status] = (
 STATEMENTS = {
     "modality": "Asked {feature}",
     "short-circuit": "With {feature} averaged",
-    "mean": "With {feature}",
     "quag-attention": "With {feature}",
 }
 NEEDS = {
     "modality": "its answers need it",
     "short-circuit": "its answers need that attention",
-    "mean": "its answers need that attention, or the mean of their own video",
     "quag-attention": "its answers need each of these tokens",
-}
-SIZE_TERMS = {
-    "add": "a token that replaces n others has log n added to its logit",
-    "multiply": "a token that replaces n others has its logit multiplied by log n",
 }
 SKIPPED = "skipped, because the model does not take the edit 'average-tokens'"
 
@@ -95,7 +84,6 @@ def report_scores(
     figures = analyse(audit, options, answers)
     _note(audit, figures)
     attach_accuracies(audit, figures)
-    attach_losses(audit, figures)
     attach_consistency(audit, options, answers)
     attach_by_question(audit, options, answers)
     # a list, for contrasts are made of the same rows
@@ -274,11 +262,8 @@ def _note(audit: Audit, figures: Figures) -> None:
         audit.note(
             "not asked", "without video: the model takes no question without a video"
         )
-    if options.quag_attention:
-        can_merge = "average-tokens" in audit.capabilities.edits
-        audit.note(
-            "QUAG-attention", SIZE_TERMS[options.size_term] if can_merge else SKIPPED
-        )
+    if options.quag_attention and "average-tokens" not in audit.capabilities.edits:
+        audit.note("QUAG-attention", SKIPPED)
 
 
 def _limit(detectable: float | None) -> str:

@@ -46,8 +46,7 @@ class Loss:
     `p_value` is that of "nothing is lost". `p_costs` and `p_spared` are of the two one-sided nulls
     about the margin: that no more than the margin is lost, and that no less is. `worst` is the type
     of question in which most is lost, where that surely is more than the margin, with its loss:
-    what one type loses another may win. `small` is the type in which most is surely lost, be it
-    less than the margin: a small loss in one type is nearly nothing of all.
+    what one type loses another may win.
     """
 
     rate: float
@@ -59,27 +58,18 @@ class Loss:
     high: float | None = None
     n: int | None = None
     worst: "tuple[str, Loss] | None" = None
-    small: "tuple[str, Loss] | None" = None
 
     def with_worst(self, types: "Mapping[str, Loss]", level: float) -> "Loss":
-        """With its `worst` and `small` type; p-values are corrected for the number of types."""
+        """With its `worst` type; p-values are corrected for the number of types."""
         # Bonferroni: any one type alone can turn the verdict, so no share of them may be false.
         costs = []
-        sure = []
         for name, loss in types.items():
             p_value = min(1.0, loss.p_value * len(types))
             p_costs = min(1.0, loss.p_costs * len(types))
-            corrected = (name, replace(loss, p_value=p_value, p_costs=p_costs))
             if p_costs <= level:
-                costs.append(corrected)
-            if p_value <= level and loss.lost > 0:
-                sure.append(corrected)
-
-        def lost(named: tuple[str, Loss]) -> float:
-            return named[1].lost
-
-        worst = max(costs, key=lost, default=None)
-        return replace(self, worst=worst, small=max(sure, key=lost, default=None))
+                costs.append((name, replace(loss, p_value=p_value, p_costs=p_costs)))
+        worst = max(costs, key=lambda named: named[1].lost, default=None)
+        return replace(self, worst=worst)
 
 
 Losses = Mapping[str, Loss]  # by condition

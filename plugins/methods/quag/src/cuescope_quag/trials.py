@@ -3,8 +3,8 @@
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -49,7 +49,7 @@ RightPerSample = Bool[np.ndarray, " sample"]
 Samples = Sequence[Sample]
 Outcomes = Sequence[Outcome]
 Readouts = list[np.ndarray]
-Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
+Kind = Literal["modality", "short-circuit", "quag-attention"]
 VERDICT = "verdict"
 WITHOUT_VIDEO = "without video"
 WITHOUT_QUESTION = "without question"
@@ -58,7 +58,6 @@ LEFT_OUT = {
     WITHOUT_QUESTION: "without the question",
 }
 CROSSMODAL = "SC: crossmodal"
-OTHER_MEAN = "SC: crossmodal, mean of another video"
 
 # Section 2.3: quadrants XY have queries of X and keys of Y.
 SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
@@ -87,17 +86,12 @@ DIGITS = {"none": "0"} | {
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that is averaged or left out; `key` names it in the tables.
-
-    `name` says it in words, with the key; `others` are samples whose video is shown in the place of
-    each sample's own, by its key.
-    """
+    """One thing that is averaged or left out; `key` names it in the tables, `name` in words."""
 
     key: str
     name: str
     kind: Kind
     edit: Edit | None = None
-    others: Mapping[str, Sample] = field(default_factory=dict, compare=False)
 
     def apply(self, sample: Sample) -> Sample:
         """What the model is shown in the sample's place."""
@@ -106,10 +100,7 @@ class Condition:
         if self.key == WITHOUT_QUESTION:
             key = f"{sample.key}/{WITHOUT_QUESTION}"
             return replace(sample, question=None, key=key)
-        other = self.others.get(sample.key)
-        if other is None:
-            return sample
-        return sample.with_frames(other.frames, f"video of {other.key}")
+        return sample
 
 
 # --------------------------------------------------------------------------- what is asked
@@ -250,8 +241,6 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     if audit.capabilities.min_frames > 0:
         allowed.pop(0)  # the model takes no text alone
     allowed += _short_circuits(options, layers)
-    if options.other_mean:
-        allowed.append(_mean_of_another_video(audit, layers))
     if "average-tokens" in audit.capabilities.edits:
         allowed += _quag_attention(options, layers)
     return allowed
@@ -268,53 +257,6 @@ def _short_circuits(options: QUAGOptions, layers: Layers) -> Iterator[Condition]
     for key, (quadrants, name) in named.items():
         edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
         yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
-
-
-def _mean_of_another_video(audit: Audit, layers: Layers) -> Condition:
-    """The crossmodal short-circuit with another video in place of each: its mean is carried.
-
-    Averaged attention between video and text carries means alone, so this takes away what a
-    short-circuit spares, and leaves the model its usual inputs. Raises UserError for one video.
-    """
-    samples = audit.once(questions, audit)
-    others = other_videos(samples, audit.rng("other mean"))
-    if len(others) < len(samples):
-        raise UserError(
-            "quag: option 'other_mean'",
-            expected="questions about two videos or more",
-            got="one",
-        )
-    quadrants, name = SHORT_CIRCUITS["crossmodal"]
-    edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
-    words = f"{name} averaged, and the mean of another video in it"
-    return Condition(OTHER_MEAN, words, "mean", edit, others)
-
-
-def other_videos(samples: Samples, rng: np.random.Generator) -> dict[str, Sample]:
-    """For each sample one of another video, as long where there is one; {} of a single video.
-
-    The videos stand in a circle in a drawn order, and each is given the next one.
-    """
-    videos = videos_of(samples).codes.tolist()
-    samples_by_video = zip(videos, samples, strict=True)
-    # a sample without frames has no video to lend
-    shown = {video: sample for video, sample in samples_by_video if sample.frames}
-    circle = np.array(list(shown), dtype=int)[rng.permutation(len(shown))].tolist()
-    rings: dict[int, list[int]] = {}
-    for video in circle:
-        rings.setdefault(len(shown[video].frames), []).append(video)
-    # a video that no ring moves follows itself: it has no other
-    following = dict(zip(videos, videos, strict=True))
-    # The next of all videos; and then, of those as long, the next of these.
-    for ring in (circle, *rings.values()):
-        if len(ring) > 1:
-            following.update(zip(ring, ring[1:] + ring[:1], strict=True))
-    others = {}
-    for sample, video in zip(samples, videos, strict=True):
-        other = following[video]
-        if other != video:
-            others[sample.key] = shown[other]
-    return others
 
 
 def quadrant_words(words: str) -> str:

@@ -7,7 +7,6 @@ from cuescope_quag.scores import Loss, Losses, Part, Rate, Rule
 from cuescope_quag.trials import (
     CROSSMODAL,
     LEFT_OUT,
-    OTHER_MEAN,
     SHORT_CIRCUITS,
     WITHOUT_QUESTION,
     WITHOUT_VIDEO,
@@ -47,7 +46,7 @@ _NEEDS: dict[Kind, tuple[str, ...]] = {
 PASSING_BY_MEANS: frozenset[Kind] = frozenset(
     {"fuses by means", "does not fuse", "video alone", "each alone"}
 )
-# Said there, unless its mean was tried apart (-O other_mean=true).
+# Said there.
 LIMIT = (
     " Averaging keeps the mean of each modality, so what a model takes from a mean is not "
     "tested."
@@ -88,15 +87,11 @@ def verdict(
         without_video,
         state(judged.get(WITHOUT_QUESTION), rule.level),
         state(judged.get(CROSSMODAL), rule.level) or "open",
-        other_mean=state(judged.get(OTHER_MEAN), rule.level),
         elsewhere=state(losses.get(WITHOUT_QUESTION), rule.level)
         if part is not None
         else None,
     )
     needed = _NEEDS.get(kind, ())
-    # missed when left out, yet any video does: the other mean decided
-    if kind in ("text alone", "needs neither") and without_video == "costs":
-        needed = (OTHER_MEAN, *needed[1:])
     used = [judged[key] for key in needed if key in judged]
     if kind == "each alone":  # the question is missed among all, the video in its part
         used.append(losses[WITHOUT_QUESTION])
@@ -127,22 +122,18 @@ def verdict_kind(
     without_question: State | None,
     crossmodal: State,
     *,
-    other_mean: State | None = None,
     elsewhere: State | None = None,
 ) -> Kind:
     """The rule (docs/quag.md argues it).
 
     A modality that is not missed when it is left out decides, whatever averaging does: an edit
     can disturb what it does not inform. Where both are missed, crossmodal attention decides; where
-    that is spared, the two meet in a mean or outside of attention, unless the mean of another video
-    does as well: then the video tells nothing, and only has to be there.
+    that is spared, the two meet in a mean or outside of attention.
     `elsewhere` is of all questions without the question, where the others are of a part of them.
     """
     # published figures may lack it
     if without_question is None:
         return "not asked"
-    if crossmodal == other_mean == "spared":
-        without_video = "spared"  # another video does as well: its own tells nothing
     if without_video == "spared":
         neither: dict[State, Kind] = {"costs": "text alone", "spared": "needs neither"}
         return neither.get(without_question, "open")
@@ -157,11 +148,8 @@ def verdict_kind(
         return "open"
     if crossmodal == "costs":
         return "fuses"
-    if other_mean == "open":
-        return "open"
     # untested, even the mean of the video may not be needed
-    asked = without_video is not None or other_mean is not None
-    return "fuses by means" if asked else "does not fuse"
+    return "does not fuse" if without_video is None else "fuses by means"
 
 
 def _p_of_state(loss: Loss, level: float) -> float:
@@ -177,12 +165,12 @@ def _p_of_state(loss: Loss, level: float) -> float:
 # What the model does, and the figures for that in a sentence of their own.
 ANSWERING: dict[Kind, str] = {
     "fuses": "fuses them and answers from both together. {Crossmodal}; {without}",
-    "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}{mean}",
+    "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
     "video alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
-    "needs neither": "needs neither of them. {Without}; {crossmodal}{none}{mean}",
-    "fuses by means": "uses both, and joins them by their means{most}, or outside of this "
+    "needs neither": "needs neither of them. {Without}; {crossmodal}{none}",
+    "fuses by means": "uses both, and joins them by their means at most, or outside of this "
     "attention: its answers stay {well} when every token sees only the average of the other "
-    "modality. {Without}, yet {crossmodal}{none}{mean}",
+    "modality. {Without}, yet {crossmodal}{none}",
     "each alone": "uses both, but for different questions: {some} it answers from the video alone, "
     "{others} from the text. {Without}; {crossmodal}{none}",
     "does not fuse": "does not fuse them by attention. {Without}, yet {crossmodal}{none}",
@@ -237,7 +225,7 @@ def _where(part: Part) -> str:
 
 def _limit(kind: Kind, losses: Losses, rule: Rule) -> str:
     """What the verdict cannot say: said where averaging attention costs nothing."""
-    if kind not in PASSING_BY_MEANS or OTHER_MEAN in losses:
+    if kind not in PASSING_BY_MEANS:
         return ""
     return LIMIT if state(losses.get(CROSSMODAL), rule.level) == "spared" else ""
 
@@ -262,18 +250,14 @@ def _answering(
     key = {"text alone": WITHOUT_VIDEO, "video alone": WITHOUT_QUESTION}.get(
         kind, CROSSMODAL
     )
-    small = _small_but_sure(losses[key], rule)
-    mean = losses.get(OTHER_MEAN)
-    another = ", and the mean of another video "
-    another = "" if mean is None else another + _loss("costs", mean, rule.level)
+    lost = losses[key]
+    small = lost.lost > rule.drop and lost.p_value <= rule.level
     return ANSWERING[kind].format(
         alone=f"almost only from {kind.removesuffix(' alone')}"
         if small
         else f"from {kind}",
         also=", and never combines the two" if none else "",
-        most="" if mean is not None else " at most",
         well="nearly as good" if small else "as good",
-        mean=another,
         some=apart.removeprefix("on ").rstrip() or "some",
         others="the others" if apart else "others",
         # str.capitalize would lower the rest
@@ -290,12 +274,6 @@ def _answering(
 def points(loss: Loss) -> str:
     """Points with their interval."""
     return f"{with_sign(loss.lost)} points{interval(loss.low, loss.high)}"
-
-
-def _small_but_sure(loss: Loss, rule: Rule) -> bool:
-    """Of all questions, or of one type."""
-    in_type = loss.small is not None and loss.small[1].lost > rule.drop
-    return in_type or (loss.lost > rule.drop and loss.p_value <= rule.level)
 
 
 def _without_modalities(losses: Losses, level: float) -> str:

@@ -7,19 +7,18 @@ The readouts bring back figures, not matrices, which grow with the square of the
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
-from cuescope_quag.options import Layers, QUAGOptions, ShortCircuit, parse_quadrants
+from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
 from cuescope_quag.paper import BENCHMARKS, SAVINGS, PaperRows, paper_rows
 from cuescope_quag.scores import multiplications_saved
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
     Readouts,
-    Samples,
     TokenModalities,
     benchmark_of,
     edited_layers,
@@ -39,7 +38,6 @@ Weights = Float[np.ndarray, "head query key"]
 QueryModality = Int8[np.ndarray, " query"]
 KeyModality = Int8[np.ndarray, " key"]
 Cells = Bool[np.ndarray, "query key"]
-FigureRow = tuple[float, ...]
 
 
 def evidence(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -113,48 +111,32 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     layers = edited or tuple(range(audit.once(fusion_shape, audit).layers))
     checked = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
     samples = audit.once(questions, audit)[: options.captures]
-    errors: Readouts = []
-    excesses: Readouts = []
+    figures: dict[ShortCircuit, Readouts] = {"unimodal": [], "video": []}
     for layer in checked:
         # Only the first edited layer sees the tokens of the plain model: later ones see what the
         # edit made of them, and their means are not those of the plain rows.
         first = layer == layers[0]
-        conformable = Conformability(layer=layer, longest=options.longest, first=first)
-        excess = RankExcess(layer=layer, longest=options.longest)
-        errors += _read(audit, conformable, samples, "unimodal", edited)
-        excesses += _read(audit, excess, samples, "video", edited)
-    # Both readouts leave out the same samples, those of many tokens.
-    if not errors:
+        readout = TheoryFigures(layer=layer, longest=options.longest, first=first)
+        for name, rows in figures.items():
+            quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
+            edit = AverageAttention(quadrants=quadrants, layers=edited)
+            read_back = read(audit, (readout.of(sample, edit) for sample in samples))
+            # of a sample of many tokens nothing comes back
+            rows += [row for row in read_back if row.size]
+    if not figures["unimodal"]:
         nothing = f"no sample has {options.longest} tokens or fewer"
         yield _inconclusive(CONFORMABLE, nothing)
         yield _inconclusive(RANK, nothing)
         return
-    about = (
-        f"{count_of(len(errors) // len(checked), 'samples')}, layers "
-        f"{', '.join(map(str, checked))}"
-    )
-    yield judge_conformability(errors, about)
-    yield judge_rank(excesses, about)
-
-
-def _read(
-    audit: Audit,
-    readout: Readout,
-    samples: Samples,
-    name: ShortCircuit,
-    layers: Layers,
-) -> Readouts:
-    """The figures of a readout under a short-circuit, of samples that have any."""
-    quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
-    edit = AverageAttention(quadrants=quadrants, layers=layers)
-    figures = read(audit, (readout.of(sample, edit) for sample in samples))
-    # of a sample of many tokens nothing comes back
-    return [row for row in figures if row.size]
+    count = len(figures["unimodal"]) // len(checked)
+    about = f"{count_of(count, 'samples')}, layers {', '.join(map(str, checked))}"
+    yield judge_conformability(figures["unimodal"], about)
+    yield judge_rank(figures["video"], about)
 
 
 def judge_conformability(figures: Sequence[np.ndarray], about: str) -> Evidence:
-    """Verdict on rows of `Conformability`."""
-    worst = float(np.max(figures))
+    """Verdict on rows of `TheoryFigures` under the unimodal short-circuit."""
+    worst = max(float(row[0]) for row in figures)
     return Evidence(
         check=CONFORMABLE,
         verdict="supported" if worst <= TOLERANCE else "refuted",
@@ -168,8 +150,8 @@ def judge_conformability(figures: Sequence[np.ndarray], about: str) -> Evidence:
 
 
 def judge_rank(figures: Sequence[np.ndarray], about: str) -> Evidence:
-    """Verdict on rows of `RankExcess`."""
-    alike = [row for row in figures if row[3]]
+    """Verdict on rows of `TheoryFigures` under the video short-circuit."""
+    alike = [row for row in figures if row[4]]
     if not alike:
         return _inconclusive(
             RANK,
@@ -177,19 +159,19 @@ def judge_rank(figures: Sequence[np.ndarray], about: str) -> Evidence:
             "differ, and the lemma does not hold for such attention",
         )
     # a matrix too small to exceed the bound says nothing of the lemma
-    telling = [row for row in alike if row[1] < row[2]]
+    telling = [row for row in alike if row[2] < row[3]]
     if not telling:
         return _inconclusive(
             RANK, "too few video tokens: no such matrix could exceed l_T + 2"
         )
-    nearest = max(telling, key=lambda row: row[0] - row[1])
-    excess = nearest[0] - nearest[1]
+    _, rank, bound, largest, _ = max(telling, key=lambda row: row[1] - row[2])
+    excess = rank - bound
     return Evidence(
         check=RANK,
         verdict="supported" if excess <= 0 else "refuted",
         detail="after the video short-circuit the rank of a head's attention is at most l_T + 2, "
-        f"the number of text tokens plus two. Nearest to the bound: rank {nearest[0]:.0f}, where "
-        f"the bound is {nearest[1]:.0f} and the matrix could have rank {nearest[2]:.0f} ({about})",
+        f"the number of text tokens plus two. Nearest to the bound: rank {rank:.0f}, where "
+        f"the bound is {bound:.0f} and the matrix could have rank {largest:.0f} ({about})",
         value=float(excess),
         threshold=0.0,
         n=len(telling),
@@ -201,30 +183,26 @@ def _inconclusive(check: str, detail: str) -> Evidence:
     return Evidence(check=check, verdict="inconclusive", detail=detail)
 
 
-# -------------------------------------------------------------------------------- the readouts
+# --------------------------------------------------------------------------------- the readout
 
 
-class Captured(NamedTuple):
-    """A layer's attention (head, query, key) to one trial, without its edit and with it."""
+class TheoryFigures(Readout):
+    """What a layer shows of the theory under the trial's `AverageAttention`.
 
-    of_query: np.ndarray
-    of_key: np.ndarray
-    plain: np.ndarray
-    edited: np.ndarray
+    How far rows of averaged quadrants are at most from constant, and in the `first` edited layer
+    from their means; the largest rank of a head, its bound, the largest rank that a matrix of this
+    shape may have, and 1 where all queries see the same video keys. () of many tokens.
+    """
 
-
-class LayerReadout(Readout):
-    """Figures of a layer under the trial's `AverageAttention`; () where there are many tokens."""
-
+    name: ClassVar[str] = "quag-theory"
     gives: ClassVar[Any] = Float64[np.ndarray, " figure"]
-    figure_count: ClassVar[int]
     layer: int
     longest: int
+    first: bool
 
     def accepts(self, array: np.ndarray, trial: Trial) -> bool:
         """All figures, or none."""
-        is_row = super().accepts(array, trial)
-        return is_row and len(array) in (0, self.figure_count)
+        return super().accepts(array, trial) and len(array) in (0, 5)
 
     def read(self, model: Any, trials: Sequence[Trial]) -> Readouts:
         """One row of figures a trial."""
@@ -233,59 +211,25 @@ class LayerReadout(Readout):
             for trial in trials
         ]
 
-    def _figures_of(self, model: HasFusion, trial: Trial) -> FigureRow:
+    def _figures_of(self, model: HasFusion, trial: Trial) -> tuple[float, ...]:
         (tokens,) = model.modalities([trial], self.layer)  # of queries, then of keys
-        if len(tokens) > 2 * self.longest or not isinstance(
-            trial.edit, AverageAttention
-        ):
+        edit = trial.edit
+        if len(tokens) > 2 * self.longest or not isinstance(edit, AverageAttention):
             return ()
         (plain,) = model.attention([replace(trial, edit=None)], self.layer)
         (edited,) = model.attention([trial], self.layer)
-        count = plain.shape[1]
-        return self.figures(
-            Captured(tokens[:count], tokens[count:], plain, edited), trial.edit
-        )
-
-    def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
-        """What is brought back."""
-        raise NotImplementedError
-
-
-class Conformability(LayerReadout):
-    """How far rows of averaged quadrants are from constant, and rows of the first from means."""
-
-    name: ClassVar[str] = "quag-conformability"
-    figure_count: ClassVar[int] = 1
-    first: bool
-
-    def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
-        """The largest error."""
-        of_query, of_key, plain, edited = captured
+        of_query, of_key = np.split(tokens, [plain.shape[1]])
         # of the plain attention: an edit must not decide what may be seen
-        quadrants = (of_query, of_key, visible_keys(plain), sorted(edit.quadrants))
+        visible = visible_keys(plain)
+        quadrants = (of_query, of_key, visible, sorted(edit.quadrants))
         error = conformability_error(edited, *quadrants)
         if self.first:
             expected = row_averaged(plain, *quadrants)
             error = max(error, float(np.abs(edited - expected).max(initial=0)))
-        return (error,)
-
-
-class RankExcess(LayerReadout):
-    """The largest rank of a head, the bound, the largest rank that a matrix of this shape may
-    have, and 1 where all queries see the same video keys."""
-
-    name: ClassVar[str] = "quag-rank"
-    figure_count: ClassVar[int] = 4
-
-    def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
-        """These four."""
-        of_query, of_key, plain, edited = captured
         part = fused_part(edited, of_query, of_key)
-        alike = sees_alike(visible_keys(plain), of_query, of_key)
-        highest = max(ranks(part), default=0)
-        return tuple(
-            map(float, (highest, rank_bound(of_key), min(part.shape[1:]), alike))
-        )
+        alike = sees_alike(visible, of_query, of_key)
+        rank = max(ranks(part), default=0)
+        return error, rank, rank_bound(of_key), min(part.shape[1:]), alike
 
 
 # ------------------------------------------------------------------------------ their matrices

@@ -91,7 +91,6 @@ class StepGrounding(Plugin):
         ),
     )
     metrics = METRICS
-    labels_option = "labels"
     options: StepGroundingOptions
 
     def __init__(self, options: StepGroundingOptions, context: Context) -> None:
@@ -114,15 +113,13 @@ class StepGrounding(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The reasoning, its parts, and the objects named most: the traces are asked for here."""
         from cuescope_sdk.data import require_data, warn_of_weak_data
-        from cuescope_step_grounding import analysis, report, trials
-        from cuescope_step_grounding.verification import agreement, judging, summaries
+        from cuescope_step_grounding import report, trials
+        from cuescope_step_grounding.verification import judging, summaries
 
         require_data(audit, self.data_needs, "step-grounding")
         # What cannot work is refused before the model is asked anything.
         trials.claim_parser(audit)
         audit.once(judging.other_verifiers, audit)
-        if audit.options.labels is not None:
-            audit.once(agreement.read_labels, audit.options.labels)
         if judging.has_no_evidence(audit):
             warn_of_weak_data(
                 audit,
@@ -132,8 +129,6 @@ class StepGrounding(Plugin):
         audit.note("questions", trials.describe_plan(audit))
         audit.expect_more(trials.most_variants(audit))
         traces = audit.once(trials.baseline_traces, audit)
-        # labels that mean no claim are refused here, before changed videos are asked about
-        audit.once(analysis.labels_of, audit)
         yield from report.features(audit, traces)
 
     @hookimpl

@@ -9,7 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from cuescope_sdk import Audit, Occurrence, Sample
-from cuescope_sdk.grounding import Claim, ClaimKind
+from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.statistics import (
     Groups,
     benjamini_hochberg,
@@ -39,9 +39,8 @@ from cuescope_step_grounding.scores import (
     Reliance,
     rates_of_stage,
 )
-from cuescope_step_grounding.trials import Reasoning, baseline_traces
+from cuescope_step_grounding.trials import Reasoning
 from cuescope_step_grounding.verification import judging
-from cuescope_step_grounding.verification.agreement import labelled_claims, read_labels
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 from cuescope_step_grounding.verification.verdict import Verdict
 
@@ -172,7 +171,7 @@ class _Analysis:
                     trace.steps,
                     stage,
                     options.unverifiable,
-                    options.hallucination_over,
+                    over_all=options.paper,
                 )
                 rates.append(of_stage)
             supported, false = np.array(rates, float).reshape(-1, 2).T
@@ -240,7 +239,7 @@ class _Analysis:
         """What changed videos cost; told where it is nothing, and there was something to lose."""
         # its lower end: of few samples the mean may be high by luck
         to_lose = support is not None and (support.low or 0.0) >= TO_LOSE
-        losses = reliance.drops[:, 0]
+        losses = reliance.drops
         score = _reliance_figure(reliance)
         if not len(losses) or score is None:
             return
@@ -261,7 +260,7 @@ class _Analysis:
     def things(self) -> Iterator[Result]:
         """What is named, by how many of the traces that name it do so of a video without it."""
         traces = list(map(attrgetter("reasoning"), self.judged.baselines))
-        for name in most_named_things(traces, self.audit.options.things):
+        for name in named_by_several(traces):
             samples = []
             shown = []
             for sample, verdict in judging.verdicts_on_thing(self.judged, name):
@@ -324,7 +323,7 @@ def rank(
     return sorted(ranked, key=order)
 
 
-def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
+def named_by_several(traces: Sequence[Reasoning]) -> list[str]:
     """The things that several traces name, the commonest first."""
     count: Counter[str] = Counter()
     for trace in traces:
@@ -332,7 +331,7 @@ def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
         count.update(judging.named_things(trace.claims))
     several = [name for name, n in count.items() if n > 1]
     # by name too, so that things named equally often keep one order
-    return sorted(several, key=lambda name: (-count[name], name))[:most]
+    return sorted(several, key=lambda name: (-count[name], name))
 
 
 def occurrences_of(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, ...]:
@@ -346,15 +345,3 @@ def occurrences_of(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, 
             frame = next((claim.frames[0] for claim in said if claim.frames), None)
             occurrences.append(Occurrence(sample=trace.sample.key, frame=frame))
     return tuple(occurrences)
-
-
-def labels_of(audit: Audit) -> list[tuple[Sample, Claim, str]]:
-    """The claims that people have labelled, each with its verdict; [] without a file of labels."""
-    path = audit.options.labels
-    if path is None:
-        return []
-    return labelled_claims(
-        path,
-        audit.once(read_labels, path),
-        audit.once(baseline_traces, audit),
-    )

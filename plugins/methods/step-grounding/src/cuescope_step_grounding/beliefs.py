@@ -1,27 +1,20 @@
 """What a trace believes step by step, and what its successive beliefs rest on (section 3.3).
 
 Steps that claim nothing leave the belief as it was, so transitions join steps that claim something.
-A threshold `tau` of eq. 2 belongs to its sentence encoder:
-
-    pairs, same = labelled_pairs()
-    tau, accuracy = calibrate(similarities(pairs, encoder), same)
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from cuescope_sdk import SentenceEncoder
 from cuescope_sdk.grounding import Claim
 from cuescope_step_grounding.claims.contents import belief_words, claim_words
-from cuescope_step_grounding.claims.resources import read_text
 
 TAU = 0.8  # section 3.3 of the paper, for all-MiniLM-L6-v2
-TAU_OF_BAG = 0.62  # ours for the bag of words
 ClaimsByWords = dict[str, Claim]  # so that a thing said again is one belief
 
 
@@ -108,34 +101,3 @@ def similarities(
     second = np.stack([vectors[text] for _, text in pairs])
     # Encoders give unit rows, so the product of two rows is their cosine.
     return np.asarray((first * second).sum(axis=1))
-
-
-# ------------------------------------------------------------------------------------- calibration
-
-
-def calibrate(
-    similarities: Float[np.ndarray, " pair"], same: Bool[np.ndarray, " pair"]
-) -> tuple[float, float]:
-    """The threshold of the highest accuracy, in the middle between two similarities; the accuracy.
-
-    Of thresholds that are as good, the highest: it takes fewer changes for the same. Raises
-    ValueError without both kinds of pairs.
-    """
-    if same.all() or not same.any():
-        raise ValueError("expected pairs that are the same, and pairs that are not")
-    levels = np.unique(similarities)
-    middles = (levels[1:] + levels[:-1]) / 2
-    # beyond both ends too: the best threshold may call all pairs the same, or none
-    ends = (levels[0] - 1e-6, levels[-1] + 1e-6)
-    taus = np.sort([*middles, *ends])
-    accuracies = ((similarities > taus[:, None]) == same).mean(axis=1)
-    best = np.flatnonzero(accuracies == accuracies.max())[-1]
-    return float(taus[best]), float(accuracies[best])
-
-
-def labelled_pairs() -> tuple[list[tuple[str, str]], Bool[np.ndarray, " pair"]]:
-    """A hundred pairs of successive steps, and whether they believe the same: half of them do."""
-    rows = list(map(json.loads, read_text("step_pairs.jsonl").splitlines()))
-    pairs = [(row["first"], row["second"]) for row in rows]
-    same = [row["same"] for row in rows]
-    return pairs, np.array(same)

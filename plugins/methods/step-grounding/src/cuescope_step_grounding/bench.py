@@ -1,6 +1,6 @@
 """Does grounding tell what a model keeps out of distribution? On models, or the paper's tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import count, repeat
@@ -17,7 +17,6 @@ from cuescope_sdk import (
     Picture,
     Plugin,
     Report,
-    Request,
     StoredRun,
     Table,
     UserError,
@@ -28,7 +27,7 @@ from cuescope_step_grounding.options import DrivenBy
 if TYPE_CHECKING:
     from cuescope_step_grounding.law.law import MeasuredModel
     from cuescope_step_grounding.law.models import Data
-    from cuescope_step_grounding.law.settings import Setting
+    from cuescope_step_grounding.law.sweep import Setting
 
 COLUMNS = ("model", "SGR %", "accuracy %", "out of distribution %", "retention %")
 Spec = Annotated[str, Names.plugin()]
@@ -80,9 +79,8 @@ class BenchOptions(Options):
         description="also: the same under other settings, as epsilon=0.001,0.01,0.1, "
         "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",
     )
-    match: bool = Field(
-        False,
-        description="also: is the other data harder, and how many samples have a like one",
+    difficulty: bool = Field(
+        False, description="also: is the other data harder, by what its samples show"
     )
 
 
@@ -95,7 +93,7 @@ class StepGroundingBench(Plugin):
     def run(self) -> Iterator[Table | Picture]:
         """The models, whether the law holds for them, and the figure; a killed run goes on."""
         from cuescope_step_grounding.law.law import figure, law
-        from cuescope_step_grounding.law.settings import Setting, settings
+        from cuescope_step_grounding.law.sweep import Setting, settings
         from cuescope_step_grounding.paper import read_tables, recomputed_tables
 
         options = self.options
@@ -110,9 +108,9 @@ class StepGroundingBench(Plugin):
                 remedy="Give --models, --data and --ood-data in place of --runs",
             )
         if options.runs:
-            models, folders = self._stored_models()
+            models = self._stored_models()
         else:
-            models, folders = self._audited_models(Setting(changes=options.components))
+            models = self._audited_models(Setting(changes=options.components))
         # numbered: one model may stand there with several benchmarks
         rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
         yield Table.of("Models, in and out of distribution", COLUMNS, rows)
@@ -127,23 +125,17 @@ class StepGroundingBench(Plugin):
         if swept:
             from cuescope_step_grounding.law.sweep import sweep_table
 
-            measured = {setting: self._audited_models(setting)[0] for setting in swept}
+            measured = {setting: self._audited_models(setting) for setting in swept}
             yield sweep_table(measured, rng("sweep"))
-        if options.match:
-            yield from self._match_tables(models, folders)
+        if options.difficulty:
+            yield self._difficulty_table()
         yield figure(models, result)
 
-    def _match_tables(
-        self,
-        models: "Sequence[MeasuredModel]",
-        folders: Sequence[tuple[Path, Path]],
-    ) -> Iterator[Table]:
-        """How much harder the other data is, and the law on samples that are alike."""
-        from cuescope_step_grounding.law.difficulty import match, on_pairs
-        from cuescope_step_grounding.law.law import law
+    def _difficulty_table(self) -> Table:
+        """How much harder the other data is."""
+        from cuescope_step_grounding.law.difficulty import difficulty_table
 
         options = self.options
-        context = self.context
         named = self._data
         # without data or runs the models are scripted, and these are what they were shown
         if not (options.data or options.ood_data or options.runs):
@@ -154,20 +146,14 @@ class StepGroundingBench(Plugin):
         # also for stored runs: they hold answers, and not what their samples show
         if not all(spec for spec, _ in named):
             raise UserError(
-                "bench step-grounding: match",
+                "bench step-grounding: difficulty",
                 expected="--data SPEC and --ood-data SPEC",
             )
-        known, new = (context.build("dataset", spec, given) for spec, given in named)
-        samples = list(map(known.__getitem__, range(len(known))))
-        others = list(map(new.__getitem__, range(len(new))))
-        matching = match(samples, others)
-        yield matching.table
-        alike = on_pairs(models, folders, samples, others, matching.pairs)
-        if alike:
-            table = law(alike, context.rng("bench step-grounding", "matched")).table()
-            yield table.model_copy(
-                update={"title": f"{table.title} On samples that are alike"}
-            )
+        known, new = (self.context.build("dataset", *data) for data in named)
+        return difficulty_table(
+            list(map(known.__getitem__, range(len(known)))),
+            list(map(new.__getitem__, range(len(new)))),
+        )
 
     @property
     def _data(self) -> "tuple[Data, Data]":
@@ -176,7 +162,7 @@ class StepGroundingBench(Plugin):
         known = (options.data, options.data_options)
         return known, (options.ood_data, options.ood_data_options)
 
-    def _stored_models(self) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
+    def _stored_models(self) -> "list[MeasuredModel]":
         from cuescope_step_grounding.law.components import maps_of_models
         from cuescope_step_grounding.law.models import models_of
 
@@ -193,12 +179,10 @@ class StepGroundingBench(Plugin):
         for index, of_maps in enumerate(maps):
             figures = {**models[index].figures, **of_maps}
             models[index] = replace(models[index], figures=figures)
-        return models, list(zip(options.runs, options.ood, strict=True))
+        return models
 
-    def _audited_models(
-        self, setting: "Setting"
-    ) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
-        """The models under a setting, each with the folders of its two runs."""
+    def _audited_models(self, setting: "Setting") -> "list[MeasuredModel]":
+        """The models under a setting."""
         from cuescope_step_grounding.law.models import (
             live_requests,
             model_of,
@@ -214,12 +198,7 @@ class StepGroundingBench(Plugin):
             )
         # a folder of its own, so that a bench that was killed goes on
         runner = Runner(context, context.cache / "bench" / "step-grounding")
-        folders = []
-
-        def run(request: Request) -> Report:
-            folders.append(runner.folder(request).path)
-            return runner.run(request, resume=context.resume)
-
+        run = partial(runner.run, resume=context.resume)
         reasoners = []
         if options.models:
             pairs = live_requests(options.models, *self._data, options.verifier)
@@ -254,8 +233,7 @@ class StepGroundingBench(Plugin):
                 models[index],
                 model=f"grounding {dials.grounding:.2f}",
             )
-        # each model is audited on the data that it knows, then on the other
-        return models, list(zip(folders[::2], folders[1::2], strict=True))
+        return models
 
 
 def _report(run: Path) -> Report:

@@ -1,46 +1,25 @@
 """Claims that the video supports beside claims that it does not: a contrast for each finding."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from textwrap import shorten
 
 import numpy as np
 
-from cuescope_sdk import (
-    Accuracy,
-    Audit,
-    Contrast,
-    Exhibit,
-    Frame,
-    Occurrence,
-    Score,
-    Side,
-)
+from cuescope_sdk import Accuracy, Audit, Contrast, Exhibit, Occurrence, Score, Side
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import draw_beside
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.rows.keys import ANSWERS, LATE, NAMED, SGR, VIDEO
 from cuescope_step_grounding.scores import RELEVANT, stages
-from cuescope_step_grounding.trials import Reasoning
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
-from cuescope_step_grounding.verification.labelling import spread
 
-HELD = "supported"
-FAILED = "unsupported"
-UNKNOWN = "unverifiable"
 SIDES = {
-    HELD: "claims that the video supports",
-    FAILED: "claims that the video does not support",
-    UNKNOWN: "claims that cannot be checked",
+    "supported": "claims that the video supports",
+    "unsupported": "claims that the video does not support",
 }
 EXHIBITS = 4  # of a side
-EXHIBITED_FRAMES = 4  # of a claim
-EXHIBITED_STEP = 160  # characters
 VERDICT_WORDS = {
     "supported": "supported",
     "unsupported": "the video does not support it",
-    "unverifiable": "cannot be checked",
 }
 RULE = (
     "One claim of a sample, its first that fits the title. Samples come first whose share of "
@@ -58,17 +37,9 @@ class StepClaim:
     judgement: Judgement
 
     @property
-    def verdict(self) -> str:
-        return self.judgement.verdict
-
-    @property
     def sample(self) -> str:
         """The key of its sample."""
         return self.trace.sample.key
-
-    @property
-    def stage(self) -> str:
-        return stages(len(self.trace.steps))[self.step - 1]
 
 
 def attach_evidence(
@@ -100,42 +71,32 @@ def attach_evidence(
 def _sides(judged: JudgedTraces, feature: str) -> tuple[Side, Side]:
     """Claims that the video supports beside claims that it does not, of what the finding is of."""
     traces = judged.variants if feature == VIDEO else judged.baselines
-    claims = [c for c in _step_claims(judged, traces) if _is_of(judged, c, feature)]
-    count = Counter(claim.verdict for claim in claims)
-    # what could not be checked says more than an empty side
-    other = FAILED if count[FAILED] else UNKNOWN if count[UNKNOWN] else FAILED
+    claims = [c for c in _step_claims(judged, traces) if _is_of(c, feature)]
     sides = []
-    for verdict in (HELD, other):
-        fitting = [claim for claim in claims if claim.verdict == verdict]
+    for verdict, title in SIDES.items():
+        fitting = [claim for claim in claims if claim.judgement.verdict == verdict]
         sides.append(
             Side(
-                title=f"{SIDES[verdict]}: {count[verdict]} of {len(claims)}",
+                title=f"{title}: {len(fitting)} of {len(claims)}",
                 exhibits=tuple(map(_exhibit, _typical(judged, fitting))),
             )
         )
     return sides[0], sides[1]
 
 
-def _is_of(judged: JudgedTraces, claim: StepClaim, feature: str) -> bool:
+def _is_of(claim: StepClaim, feature: str) -> bool:
     """True if a finding is of this claim."""
+    trace = claim.trace
     if feature == ANSWERS:
-        return claim.trace.accuracy == 1
+        return trace.accuracy == 1
     if feature == VIDEO:
-        return claim.trace.reasoning.request.change in RELEVANT
+        return trace.reasoning.request.change in RELEVANT
     if feature == LATE:
-        return claim.stage == "late"
+        return stages(len(trace.steps))[claim.step - 1] == "late"
     if feature.startswith(NAMED):
         name = feature.removeprefix(NAMED)
         return (claim.claim.kind, claim.claim.subject) == ("entity", name)
     return True
-
-
-def _short(reasoning: Reasoning, step: int) -> str:
-    return shorten(
-        reasoning.trace.steps[step - 1],
-        EXHIBITED_STEP,
-        placeholder=" ...",
-    )
 
 
 def _typical(judged: JudgedTraces, claims: Sequence[StepClaim]) -> list[StepClaim]:
@@ -163,15 +124,16 @@ def _step_claims(
 
 
 def _exhibit(shown: StepClaim) -> Exhibit:
-    """The claim and its step, with the frame that decides it, or all that were looked at."""
+    """The claim and its step, with the frame that decides it or that it names."""
     reasoning = shown.trace.reasoning
     sample = reasoning.sample
-    # a claim about the whole video means no frame in particular
     claim = shown.claim
-    meant = claim.frames_meant(len(sample.frames)) if claim.frames else ()
-    decided = shown.judgement.frame
-    frame = next(iter(meant), None) if decided is None else decided
-    frames = [sample.frames[index] for index in meant] or sample.frames
+    frame = shown.judgement.frame
+    # a claim about the whole video means no frame in particular
+    if frame is None and claim.frames:
+        frame = next(iter(claim.frames_meant(len(sample.frames))), None)
+    step = reasoning.trace.steps[shown.step - 1]
+    verdict = VERDICT_WORDS[shown.judgement.verdict]
     return Exhibit(
         occurrence=Occurrence(
             sample=sample.key,
@@ -181,13 +143,5 @@ def _exhibit(shown: StepClaim) -> Exhibit:
         label=sample.label,
         prediction=reasoning.trace.answer,
         correct=reasoning.right,
-        words=f"step {shown.step}: \u201c{_short(reasoning, shown.step)}\u201d "
-        f"Claim: {claim_words(shown.claim)} - "
-        f"{VERDICT_WORDS[shown.verdict]}",
-        drawing=_strip(frames) if decided is None and len(frames) > 1 else None,
+        words=f"step {shown.step}: \u201c{step}\u201d Claim: {claim_words(claim)} - {verdict}",
     )
-
-
-def _strip(frames: Sequence[Frame]) -> bytes | None:
-    """Some of the frames in their order, small."""
-    return draw_beside(spread(frames, EXHIBITED_FRAMES)) if frames else None

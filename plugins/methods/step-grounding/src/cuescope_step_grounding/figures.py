@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from textwrap import shorten, wrap
+from textwrap import wrap
 
 import numpy as np
 
@@ -12,16 +12,10 @@ from cuescope_sdk.report import frame_strips
 from cuescope_step_grounding import paper
 from cuescope_step_grounding.analysis import Result
 from cuescope_step_grounding.beliefs import frames_of_step
-from cuescope_step_grounding.claims.contents import claim_words, moment_words
+from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
-from cuescope_step_grounding.scores import (
-    ChangeCost,
-    grounding,
-    hallucinates,
-    mean,
-    pearson,
-)
+from cuescope_step_grounding.scores import ChangeCost, mean
 from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 
@@ -30,12 +24,12 @@ MARKS = {
     "unsupported": "\N{BALLOT X}",
     "unverifiable": "?",
 }
+LEGEND = (
+    f"{MARKS['supported']} supported, {MARKS['unsupported']} not, ? cannot be checked"
+)
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
 CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
-TRACE_COLUMNS = ("step", "claims", "when", "g")
 CAPTION_WIDTH = 78  # characters
-CAPTION_LINES = 3  # of a step
-LONGEST_STEP = 300  # characters
 
 
 def attach_figures(
@@ -85,32 +79,11 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
         METRIC_COLUMNS,
         rows,
         note,
-        *_hallucination_note(judged),
     )
 
 
 def _mean_of(name: str, values: Iterable[object]) -> float | None:
     return mean(map(attrgetter(name), values))
-
-
-def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
-    """HR by step against 1 - SGR by step: the same only where each step has one claim."""
-    rates = []
-    claims = []
-    for trace in judged.baselines:
-        for step in trace.steps:
-            claims.append(step.claims)
-            rate = grounding(step, trace.policy)
-            if rate is not None:
-                rates.append((hallucinates(step, trace.policy), 1 - rate))
-    # without any rate the array has no second axis, and cannot be unpacked
-    flagged, unsupported = np.array(rates, float).reshape(-1, 2).T
-    r = pearson(flagged, unsupported)
-    if r is not None:
-        yield (
-            f"By step, HR correlates with 1 - SGR at r = {r:.2f} (paper: 0.61): "
-            f"{sum(n > 1 for n in claims)} of {len(claims)} steps make several claims."
-        )
 
 
 def paper_rows(benchmark: str) -> Iterator[tuple[Cell, ...]]:
@@ -172,30 +145,17 @@ def examples(judged: JudgedTraces, most: int) -> list[JudgedTrace]:
 def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     """One trace, each claim marked."""
     rows = []
-    reasoning = trace.reasoning
-    steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
-    for number, (step, claims, counts) in enumerate(steps, start=1):
-        marked = [
-            _claim_line(claim, judged.judgements.of(trace.sample, claim))
-            for claim in claims
-        ]
-        times = dict.fromkeys(filter(None, map(moment_words, claims)))
-        rate = grounding(counts, trace.policy)
-        words = f"{number}. {shorten(step, LONGEST_STEP, placeholder=' ...')}"
-        share = None if rate is None else f"{rate:.2f}"
-        rows.append(
-            (words, "\n".join(marked) or "claims nothing", ", ".join(times), share)
-        )
-    legend = (
-        f"{MARKS['supported']} supported, {MARKS['unsupported']} unsupported, ? cannot be "
-        "verified. g: share of the step's claims that are supported."
-    )
+    steps = zip(trace.reasoning.trace.steps, trace.reasoning.claims, strict=True)
+    for number, (step, claims) in enumerate(steps, start=1):
+        of_claims = (judged.judgements.of(trace.sample, claim) for claim in claims)
+        marked = map(_claim_line, claims, of_claims)
+        rows.append((f"{number}. {step}", "\n".join(marked) or "claims nothing"))
     return Table.of(
         f"One trace: {trace.sample.key}",
-        TRACE_COLUMNS,
+        ("step", "claims"),
         rows,
         _question_and_answer(trace),
-        legend,
+        f"{MARKS['supported']} supported, {MARKS['unsupported']} not, ? cannot be checked.",
     )
 
 
@@ -206,17 +166,11 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
     rows = []
     for number, (step, claims) in enumerate(steps, start=1):
         marks = [MARKS[judged.judgements.of(sample, claim).verdict] for claim in claims]
-        lines = wrap(
-            f"{number}. {step}  {''.join(marks)}",
-            CAPTION_WIDTH,
-            max_lines=CAPTION_LINES,
-            placeholder=" ...",
-        )
+        lines = wrap(f"{number}. {step}  {''.join(marks)}", CAPTION_WIDTH)
         rows.append(("\n".join(lines), _frames_meant(claims, sample.frames)))
-    caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
     return Picture(
         title=f"The trace of {sample.key}",
-        caption=caption,
+        caption=f"{_question_and_answer(trace)} Each step with the frames that it names.",
         image=frame_strips(rows),
     )
 

@@ -1,16 +1,8 @@
 """What a user can set; docs/step-grounding.md argues the defaults."""
 
-from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import (
-    Field,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
 
 from cuescope_sdk import Names, Options, UserError, Words
 
@@ -21,10 +13,6 @@ Perturbation = Literal["position", "temporal", "visibility", "irrelevant", "para
 # What becomes of claims of which nothing can be said: they do not count, count as unsupported, or
 # count half (section 3.2, "Handling Unverifiable Steps").
 Policy = Literal["exclude", "penalise", "neutral"]
-# What a belief is (section 3.3): a state that steps add to and the scene takes from, or a step.
-Belief = Literal["state", "step"]
-# The steps that HR is over: those with a claim that could be checked, or all (eq. 3 as printed).
-HallucinationOver = Literal["checked", "all"]
 # What the retention of scripted reasoners follows (section 5.2).
 DrivenBy = Literal["grounding", "accuracy", "nothing"]
 
@@ -51,20 +39,9 @@ class StepGroundingOptions(Options):
         "exclude",
         description="claims that cannot be verified: ignored, unsupported, or half",
     )
-    hallucination_over: HallucinationOver = Field(
-        "checked",
-        description="steps that HR is over: those that could be checked, or all (eq. 3)",
-    )
-    belief: Belief = Field(
-        "state",
-        description="a belief is all claims that still stand, or those of one step",
-    )
-    tau: float | None = Field(
-        None,
-        ge=-1,
-        le=1,
-        description="with belief=step: two beliefs are the same above this similarity; default: "
-        "the paper's 0.8 with a sentence encoder, 0.62 with the bag of words",
+    paper: bool = Field(
+        False,
+        description="as printed: HR over all steps (eq. 3), a belief is what one step claims",
     )
     perturbations: tuple[Perturbation, ...] = Field(
         get_args(Perturbation),
@@ -85,16 +62,8 @@ class StepGroundingOptions(Options):
         True,
         description="ask each question about another video too: what the model says blindly",
     )
-    things: NonNegativeInt = Field(
-        20, description="objects, of those named most, to rank"
-    )
     other_verifiers: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (), description="SPECs of verifiers to compare with"
-    )
-    labels: Path | None = Field(
-        None,
-        description="what people say of claims, to compare the verifier with: a CSV file with the "
-        "columns sample,step,claim,verdict",
     )
     shown: NonNegativeInt = Field(
         3, description="traces that are shown with their frames"
@@ -123,13 +92,3 @@ class StepGroundingOptions(Options):
             )
         # "6 to 6" is "6"
         return " to ".join(dict.fromkeys(numbers))
-
-    @model_validator(mode="after")
-    def _tau_is_used(self) -> Self:
-        if self.tau is not None and self.belief != "step":
-            raise UserError(
-                "step-grounding: tau",
-                expected="belief=step, which compares by it",
-                got=f"belief={self.belief}",
-            )
-        return self

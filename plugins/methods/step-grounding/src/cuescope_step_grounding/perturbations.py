@@ -1,7 +1,7 @@
 """Controlled changes of a video, and how large they are (section 3.5 of the paper).
 
-With boxes of the key objects these are moved or covered; without, whole frames are mirrored or
-shifted, and their middle covered. The control leaves everything that is annotated as it is.
+With boxes of the key objects these are moved or covered; without, whole frames are shifted, and
+their middle covered. The control leaves everything that is annotated as it is.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageChops, ImageOps
+from PIL import Image, ImageChops
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import SCENE, Claim, Thing
@@ -114,20 +114,15 @@ def magnitudes(original: Frames, variants: Sequence[Frames]) -> list[float]:
 
 
 def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
-    """Key objects elsewhere, each by the same shift in all frames; else the picture mirrored.
-
-    Without boxes every other draw shifts the picture instead.
-    """
+    """Key objects elsewhere, each by the same shift in all frames; else the picture shifted."""
     # Each thing by its own shift: moved together, their relations would stay as they were.
     things = sorted(set(chain.from_iterable(key)))
     shifts = {name: _shift(rng) for name in things}
     if shifts:
         return _move_things(frames, key, shifts)
     dx, dy = _shift(rng)
-    if rng.random() >= 0.5:
-        rolling = partial(roll, dx=dx, dy=dy)
-        return tuple(_change(frame, "rolled", rolling, (dx, dy)) for frame in frames)
-    return tuple(_change(frame, "mirrored", ImageOps.mirror) for frame in frames)
+    rolling = partial(roll, dx=dx, dy=dy)
+    return tuple(_change(frame, "rolled", rolling, (dx, dy)) for frame in frames)
 
 
 def _move_things(frames: Frames, key: Boxes, shifts: Mapping[str, Shift]) -> Frames:
@@ -151,14 +146,11 @@ def _temporal(frames: Frames, rng: Generator) -> Frames | None:
     keys = _keys(frames)
     if len(set(keys)) < 2:
         return None
-    # Equal frames can make a permutation look like the original; twenty draws, then the reverse,
-    # then a rotation, which differs wherever two frames do.
-    for _ in range(20):
+    order = frames
+    # equal frames can make a permutation look like the original
+    while _keys(order) == keys:
         order = tuple(map(frames.__getitem__, rng.permutation(len(frames))))
-        if _keys(order) != keys:
-            return order
-    mirrored = keys[::-1] == keys
-    return (*frames[1:], frames[0]) if mirrored else frames[::-1]
+    return order
 
 
 def _keys(frames: Frames) -> list[str]:

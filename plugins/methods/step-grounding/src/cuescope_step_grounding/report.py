@@ -5,14 +5,14 @@ from typing import Any
 
 from cuescope_sdk import Audit, Feature, Finding, Impact, Row, Score
 from cuescope_sdk.grounding import ClaimKind
-from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.report import percent, shares_row
+from cuescope_sdk.report import shares_row
 from cuescope_step_grounding.analysis import (
     Result,
-    most_named_things,
+    named_by_several,
     occurrences_of,
     rank,
 )
+from cuescope_step_grounding.beliefs import TAU
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import (
     ANSWERS,
@@ -28,23 +28,7 @@ from cuescope_step_grounding.scores import STAGES, Reliance
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging, summaries
 from cuescope_step_grounding.verification.judged import JudgedTraces
-from cuescope_step_grounding.verification.verdict import (
-    BETTER,
-    NO_BETTER,
-    SURE,
-    least_found,
-)
-
-DEPARTURES = {
-    "checked": "HR is over the steps with a claim that could be checked (eq. 3: over all steps); ",
-    "all": "",
-}
-VERIFIER_DEPARTS = "the paper's own verifier is Faster R-CNN, DeepSORT and SlowFast"
-POLICIES = {
-    "exclude": "do not count",
-    "penalise": "count as unsupported",
-    "neutral": "count half",
-}
+from cuescope_step_grounding.verification.verdict import BETTER, NO_BETTER, least_found
 
 # -------------------------------------------------------------------------------------- features
 
@@ -61,7 +45,7 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
         yield Feature(key=OF_KIND + kind.name, kind="claims", name=kind.title)
     for stage in STAGES:
         yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
-    for name in most_named_things(traces, options.things):
+    for name in named_by_several(traces):
         yield Feature(
             key=NAMED + name,
             kind="thing",
@@ -167,7 +151,6 @@ def write_notes(
     whole: Result,
 ) -> None:
     """The facts at the head of the report."""
-    options: StepGroundingOptions = audit.options
     if judging.has_no_evidence(audit):
         audit.note(
             "nothing to see",
@@ -177,35 +160,23 @@ def write_notes(
         audit.note("verdict", whole.verdict.word)
         if missed := least_found(judged.swaps, audit.rng("least found")):
             audit.note("power", missed)
-        audit.note("other videos", summaries.describe_swaps(judged))
-    audit.note(
-        "traces",
-        summaries.describe_traces(judged),
-    )
+    audit.note("traces", summaries.describe_traces(judged))
     if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
     if reasons := summaries.unverifiable_reasons(judged):
         audit.note("why unverifiable", ", ".join(reasons))
-    audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)
     verifier = audit.tool_specs.get("claim-verifier", judging.SCENES)
     audit.note(
         "claims held against", "nothing" if judging.has_no_evidence(audit) else verifier
     )
-    audit.note(
-        "departures from the paper",
-        DEPARTURES[options.hallucination_over] + VERIFIER_DEPARTS,
-    )
-    encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
-    # tau has no part in beliefs that are states
-    tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
-    audit.note("beliefs compared by", f"{encoder}{tau}")
+    if audit.options.paper and "sentence-encoder" not in audit.tools:
+        audit.note(
+            "beliefs",
+            f"compared as bags of words; tau {TAU:g} is for all-MiniLM-L6-v2 (section 3.3): add "
+            "--tool sentence-encoder=sentence-transformers",
+        )
     audit.note("changed videos", _describe_changes(audit, reliance))
-    audit.note(
-        "a finding",
-        f"at least {percent(options.margin)} of support, q at most {options.level:g}; "
-        f"a verdict: p at most {SURE:g}",
-    )
 
 
 def _describe_changes(audit: Audit, reliance: Reliance | None) -> str:

@@ -11,17 +11,12 @@ from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import Bootstrap, Groups
-from cuescope_step_grounding.options import (
-    HallucinationOver,
-    Perturbation,
-    Policy,
-    StepGroundingOptions,
-)
+from cuescope_step_grounding.options import Perturbation, Policy, StepGroundingOptions
 
 Stage = Literal["early", "middle", "late"]
 STAGES: tuple[Stage, ...] = ("early", "middle", "late")
@@ -84,16 +79,17 @@ def step_grounding_rate(
 def hallucination_rate(
     steps: Sequence[StepCounts],
     policy: Policy = "exclude",
-    over: HallucinationOver = "checked",
+    *,
+    over_all: bool = False,
 ) -> float | None:
     """HR (eq. 3) over the same steps as SGR.
 
-    Departs: the equation divides by all steps (`over` "all"), of which those that claim nothing
+    Departs: the equation divides by all steps (`over_all`), of which those that claim nothing
     that can be seen would make a model better.
     """
     flags = [hallucinates(step, policy) for step in steps]
     # of a trace in which nothing could be checked nothing is known, whatever HR is over
-    if over == "all" and {True, False} & set(flags):
+    if over_all and {True, False} & set(flags):
         return mean(map(bool, flags))
     return mean(flags)
 
@@ -179,24 +175,14 @@ def rates_of_stage(
     steps: Sequence[StepCounts],
     stage: Stage,
     policy: Policy = "exclude",
-    over: HallucinationOver = "checked",
+    *,
+    over_all: bool = False,
 ) -> tuple[float | None, float | None]:
     """SGR and HR of the steps of one stage."""
     of_stage = map(stage.__eq__, stages(len(steps)))
     own = list(compress(steps, of_stage))
-    return step_grounding_rate(own, policy), hallucination_rate(own, policy, over)
-
-
-def pearson(
-    x: Float[np.ndarray, " step"] | Bool[np.ndarray, " step"],
-    y: Float[np.ndarray, " step"],
-) -> float | None:
-    """Pearson's r; None where one of them does not vary."""
-    # as numbers: of truth values numpy has no difference
-    pairs = np.array([x, y], float)
-    if len(x) < 2 or not np.ptp(pairs, axis=1).all():
-        return None
-    return float(np.corrcoef(pairs)[0, 1])
+    false = hallucination_rate(own, policy, over_all=over_all)
+    return step_grounding_rate(own, policy), false
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -240,14 +226,13 @@ class ChangeCost:
 
 @dataclass(frozen=True)
 class Reliance:
-    """Drops of SGR by sample, under relevant and irrelevant changes, with their magnitudes.
+    """VRS, with the drop of SGR under relevant changes by sample.
 
     `interval` is None where irrelevant changes cost nothing, so that all that is known of the score
     is that it is the clip's or more.
     """
 
-    drops: Float[np.ndarray, "sample 2"]
-    sizes: Float[np.ndarray, "sample 2"]
+    drops: Float[np.ndarray, " sample"]
     score: float | None
     interval: tuple[float, float] | None
     groups: Groups
@@ -290,15 +275,12 @@ def reliance(
             clip=options.clip,
         )
 
-    overall = None
-    ends = None
-    if rows:
-        overall = score(np.arange(len(rows)))
-        ends = Bootstrap.bca_interval(score, groups, rng)
+    overall = score(np.arange(len(rows))) if rows else None
+    ends = Bootstrap.bca_interval(score, groups, rng) if rows else None
     # the clip hides how large it is, so an interval would say more than is known
     if overall == options.clip and complete[:, 1].mean() <= 0:
         ends = None
-    return Reliance(complete[:, :2], complete[:, 2:], overall, ends, groups)
+    return Reliance(complete[:, 0], overall, ends, groups)
 
 
 def costs_by_sample(costs: Sequence[ChangeCost]) -> list[list[ChangeCost]]:

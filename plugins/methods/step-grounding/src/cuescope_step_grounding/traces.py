@@ -5,27 +5,24 @@ What is malformed is kept and named; JSON may be cut off in the middle.
 
 import json
 import re
-import string
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any, Literal
 
 from pydantic_core import from_json
 
 from cuescope_sdk import Sample
-from cuescope_sdk.language import parse_yes_no, strip_thinking
+from cuescope_sdk.language import strip_thinking
+from cuescope_sdk.logs import Choices
 
 ARTICLES = {"a", "an", "the"}
-YES_NO = {"yes", "no"}
 # *+ takes all at once: a line of a thousand stars is not tried in every way
 _MARKED_ANSWER = re.compile(
     r"^[\W_]*+(?:so[\s,]+|thus[\s,]+|therefore[\s,]+)?(?:the\s+)?(?:final\s+|correct\s+)?answer\b"
     r"[\W_]*?(?:\bis\b|[:=\-\u2013])[\W_]*(?P<answer>.*)$",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"\(?([A-Za-z])\)?[.:]?(?:\s|$)")
 
 
 def marked_answer(line: str) -> str | None:
@@ -39,51 +36,9 @@ def marked_answer(line: str) -> str | None:
 
 
 def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
-    """The one choice that is meant, by its words or by its letter; None where that is not plain.
-
-    Choices are compared as `normalize` leaves them. A letter alone counts where no choice is a
-    letter; a longer text counts where it names exactly one choice, and of those within one another
-    the longest.
-    """
-    folded = list(map(str.casefold, choices))
-    if YES_NO.issuperset(folded):
-        meant = {True: "yes", False: "no", None: ""}[parse_yes_no(answer)]
-        return choices[folded.index(meant)] if meant in folded else None
-    words = normalize(answer)
-    plain = list(map(normalize, choices))
-    if words in plain:
-        return choices[plain.index(words)]
-    index = _letter_meant(answer, choices)
-    if index is not None:
-        return choices[index]
-    named = _choices_named(words, plain)
-    return choices[plain.index(named[0])] if len(named) == 1 else None
-
-
-def _letter_meant(answer: str, choices: Sequence[str]) -> int | None:
-    """The index of the choice that an answer gives the letter of."""
-    answer = answer.strip()
-    letter = _LETTER.match(answer)
-    if letter is None or len(choices) > len(string.ascii_uppercase):
-        return None
-    # "A cat sits" begins with a letter, and means no choice by it
-    if not answer.startswith("(") and len(normalize(answer)) > 1:
-        return None
-    index = string.ascii_uppercase.find(letter[1].upper())
-    if index >= len(choices) or min(map(len, choices)) <= 1:
-        return None
-    return index
-
-
-def _choices_named(words: str, choices: Sequence[str]) -> list[str]:
-    """The choices that are among some words; as `normalize` leaves both."""
-    named = [choice for choice in choices if _within(choice, words)]
-    # "The blue cup" names "cup" as well where that is a choice: the longer one is meant.
-    inner = set()
-    for short, long in permutations(named, 2):
-        if short != long and _within(short, long):
-            inner.add(short)
-    return [choice for choice in named if choice not in inner]
+    """The one choice that is meant, by its words or by its letter; None where that is not plain."""
+    index = Choices(choices).find(answer)
+    return None if index is None else choices[index]
 
 
 def is_right(answer: str | None, sample: Sample) -> bool | None:
@@ -104,10 +59,6 @@ def normalize(text: str) -> str:
     # An answer that is nothing but articles ("A") keeps them: it may be a letter.
     words = re.sub(r"[^\w\s]|_", " ", text.casefold()).split()
     return " ".join([word for word in words if word not in ARTICLES] or words)
-
-
-def _within(inner: str, outer: str) -> bool:
-    return bool(inner) and f" {inner} " in f" {outer} "
 
 
 LISTS = ("steps", "beliefs", "states", "reasoning", "trace", "observations")

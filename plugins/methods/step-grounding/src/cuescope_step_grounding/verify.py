@@ -1,12 +1,11 @@
 """Checks that what was measured is grounding, and no accident of the verifier (section 7.3).
 
-Each check has a case in which it fails: a verifier that says yes to everything, or the same of
-every video, or that disagrees with people; a verdict that hangs on a few judgements; a model whose
-words change as much with the question as with the video. A check is decided by its interval: where
-that holds the threshold, it is inconclusive.
+Each check has a case in which it fails: a verifier that says yes to everything, or other things
+than another one; a verdict that hangs on a few judgements; a model whose words change as much with
+the question as with the video. A check is decided by its interval: where that holds the threshold,
+it is inconclusive.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress
 
@@ -16,7 +15,6 @@ from cuescope_sdk import Audit, Evidence, Sample, Verdict
 from cuescope_sdk.grounding import ClaimVerifier
 from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
-from cuescope_step_grounding.analysis import labels_of
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.scores import (
@@ -33,11 +31,10 @@ from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy
 from cuescope_step_grounding.verification.verdict import BETTER, SURE
 
+Ends = tuple[float | None, float | None]
 LOST = 0.25  # of SGR that counterfactual traces lose at least (section 6: 0.26 to 0.41)
 RANDOM = 0.25  # SGR that random traces do not reach (section 7.3: 0.183 +- 0.021)
 FEW_WORDS = 20  # distinct random claims: with fewer, a random claim is often true
-# share of claims that should be true in some videos and false in others
-TOLD_APART = 0.1
 AGREE = 0.6  # kappa from which agreement is substantial (Landis and Koch, 1977; paper: 0.79)
 # SGR from which so much can be lost; false claims turned round may become true
 ABLE = 0.5
@@ -54,7 +51,6 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     judged = audit.once(judging.judge_traces, audit)
     if not judged.answered:
         return
-    yield from videos_told_apart(judged)
     yield from counterfactual_traces(judged)
     yield from random_claims(judged)
     yield from noise(audit, judged)
@@ -62,25 +58,16 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     yield from styles(audit.options, judged)
     for spec, verifier in audit.once(judging.other_verifiers, audit).items():
         yield another_verifier(audit, judged, spec, verifier)
-    yield from people(audit, judged)
 
 
-def above(low: float | None, high: float | None, threshold: float) -> Verdict:
-    """Whether a figure is at least its threshold, by its interval."""
-    if low is None or high is None:
+def within(ends: Ends, low: float, high: float = np.inf) -> Verdict:
+    """True of a figure that lies between two thresholds, by its interval."""
+    least, most = ends
+    if least is None or most is None:
         return "inconclusive"
-    if low >= threshold:
+    if low <= least and most <= high:
         return "supported"
-    return "refuted" if high < threshold else "inconclusive"
-
-
-def below(low: float | None, high: float | None, threshold: float) -> Verdict:
-    """Whether a figure stays under its threshold, by its interval."""
-    if low is None or high is None:
-        return "inconclusive"
-    if high < threshold:
-        return "supported"
-    return "refuted" if low >= threshold else "inconclusive"
+    return "refuted" if most < low or least > high else "inconclusive"
 
 
 # ------------------------------------------------------------------------------------ the verifier
@@ -106,32 +93,6 @@ def _check(
     )
 
 
-def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
-    """Claims should be true of some videos and false of others.
-
-    It catches a verifier that says the same of every video, and claims that are true everywhere: no
-    test can tell such reasoning from random.
-    """
-    videos = judged.swaps.get("videos")
-    if videos is None or videos.group.max() == 0:
-        return
-    groups, claims = np.unique(videos.group[videos.unit], return_inverse=True)
-    ends = mean_interval(
-        videos.telling.astype(float),
-        Groups(claims, len(groups), True),
-    )
-    share = float(videos.telling.mean())
-    yield _check(
-        "videos told apart",
-        share,
-        TOLD_APART,
-        len(videos.unit),
-        above(*ends, TOLD_APART),
-        f"{percent(share, *ends)} of the claims are true of some videos and false of others; all "
-        "others cannot show what the reasoning rests on",
-    )
-
-
 def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     """Traces made wrong lose their support.
 
@@ -148,7 +109,7 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
         return
     lost = lost_by.pop(ALL)
     ends = change_interval(losses, Groups.of(samples))
-    verdict = above(*ends, LOST)
+    verdict = within(ends, LOST)
     # From a low SGR little can be lost, so a small loss refutes only where there was enough.
     if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
@@ -188,7 +149,7 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
         return
     rate = float(values.mean())
     ends = mean_interval(values, Groups.of(samples))
-    verdict = below(*ends, RANDOM)
+    verdict = within(ends, -np.inf, RANDOM)
     detail = (
         f"the video supports {percent(rate, *ends)} of claims that are drawn at random from the "
         "words of the data set (paper: 18.3%)"
@@ -260,7 +221,7 @@ def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
         value,
         PICTURES,
         len(rows),
-        above(*ends, PICTURES),
+        within(ends, PICTURES),
         f"{percent(float(changed.mean()))} of support is lost when the video changes, "
         f"{percent(float(reworded.mean()))} when the question is paraphrased: "
         f"{percent(value, *ends, unit=' points more')} (paper: 18.2 and 3.1)",
@@ -292,19 +253,10 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evid
             abs(change),
             STYLES,
             len(rows),
-            within(*ends, STYLES),
+            within(ends, -STYLES, STYLES),
             f"SGR {other:.1%} instead of {plain:.1%}: "
             f"{percent(change, *ends, unit=' points')}",
         )
-
-
-def within(low: float | None, high: float | None, margin: float) -> Verdict:
-    """Whether a difference is less than the margin either way, by its interval."""
-    if low is None or high is None:
-        return "inconclusive"
-    if -margin <= low and high <= margin:
-        return "supported"
-    return "refuted" if low > margin or high < -margin else "inconclusive"
 
 
 # -------------------------------------------------------------------------------------- agreement
@@ -345,28 +297,6 @@ def another_verifier(
     return _compare(audit, check, rates, pairs, spec)
 
 
-def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
-    """Whether people say what the verifier says, claim by claim (section 3.2).
-
-    It catches a verifier that is wrong, however much it agrees with others of its kind.
-    """
-    pairs = []
-    for sample, claim, verdict in audit.once(labels_of, audit):
-        pairs.append((sample, judged.judgements.of(sample, claim).verdict, verdict))
-    if not pairs:
-        return
-    detail = ""
-    for verdict in ("supported", "unsupported"):
-        of_people = Counter(theirs for _, own, theirs in pairs if own == verdict)
-        decided = of_people["supported"] + of_people["unsupported"]
-        if decided:
-            detail += (
-                f"of {decided} that the verifier calls {verdict} people say so of "
-                f"{of_people[verdict]}; "
-            )
-    yield _compare(audit, "people's labels", detail, pairs, "people")
-
-
 def _compare(
     audit: Audit,
     check: str,
@@ -391,6 +321,6 @@ def _compare(
         agreed.kappa,
         AGREE,
         agreed.claims,
-        above(agreed.low, agreed.high, AGREE),
+        within((agreed.low, agreed.high), AGREE),
         detail,
     )

@@ -91,7 +91,7 @@ class Actions(Plugin, LazyWeights):
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
-        claimed = sentence(claim) if claim.judged_as == "action" else None
+        claimed = sentence(claim) if claim.kind == "action" else None
         if claimed is None:
             return []
         # "A person opens something." would compete with "The person opens the door."

@@ -113,7 +113,7 @@ class BoxEvidence:
 
     def _at(self, claim: Claim, index: int) -> Judgement:
         subject, predicate, other = plain_words(claim)
-        match claim.judged_as:
+        match claim.kind:
             case "entity":
                 return self._judge_presence(index, subject)
             case "count":

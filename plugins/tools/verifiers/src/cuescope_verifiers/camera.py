@@ -65,7 +65,7 @@ class Camera(Plugin):
         evidence = self._evidence(sample, source)
 
         def at(claim: Claim, index: int) -> Judgement:
-            if claim.judged_as != "ego-motion":
+            if claim.kind != "ego-motion":
                 return Judgement.open("out of vocabulary")
             return evidence(claim, index)
 

@@ -60,7 +60,7 @@ class Depth(BoxGeometry):
         def at(claim: Claim, index: int) -> Judgement:
             if _is_in_depth(claim):
                 return self._in_depth(sample.frames[index], of_boxes, claim, index)
-            if claim.judged_as == "ego-motion" and claim.predicate in AHEAD:
+            if claim.kind == "ego-motion" and claim.predicate in AHEAD:
                 return self._ahead(sample, claim, index)
             return Judgement.open("out of vocabulary")
 
@@ -112,7 +112,7 @@ class Depth(BoxGeometry):
 def _is_in_depth(claim: Claim) -> bool:
     """Whether it says which of two things is nearer; of who holds the camera, boxes tell."""
     relation = RELATIONS.get(claim.predicate or "")
-    if claim.judged_as != "relation" or relation is None:
+    if claim.kind != "relation" or relation is None:
         return False
     return relation.in_depth and claim.beside_agent is None
 

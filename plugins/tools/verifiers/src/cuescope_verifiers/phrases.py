@@ -71,7 +71,7 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
     subject, verb, other = plain_words(claim)
-    match claim.judged_as:
+    match claim.kind:
         case "entity" | "count":
             return (subject,)
         case "attribute":
@@ -90,7 +90,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
     _, verb, _ = plain_words(claim)
-    return claim.judged_as in ("action", "attribute") and movement(verb) is not None
+    return claim.kind in ("action", "attribute") and movement(verb) is not None
 
 
 def describe(subject: str, attribute: str) -> str:
@@ -138,7 +138,7 @@ def _names_of(claim: Claim, vocabulary: frozenset[str] | None) -> set[str]:
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
     subject, predicate, other = plain_words(claim)
-    match claim.judged_as:
+    match claim.kind:
         case "entity":
             return f"There is {_with_article(subject)}."
         case "attribute":
@@ -154,7 +154,7 @@ def sentence(claim: Claim) -> str | None:
 def opposites(claim: Claim) -> list[str]:
     """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
     subject, predicate, other = plain_words(claim)
-    match claim.judged_as:
+    match claim.kind:
         case "entity":
             swapped = map(_with_article, _swap(subject))
             affirmed = [f"There is {phrase}." for phrase in swapped]

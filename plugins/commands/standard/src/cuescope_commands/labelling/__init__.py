@@ -82,9 +82,10 @@ def label(
             echo(line)
         file = write_labels(items, folder)
         echo(f"wrote {file}: {count_of(len(select_answered(items)), 'labels')}")
+        option = getattr(method, "labels_option", None)
         # a stranger's run has no command
-        if report.provenance.command:
-            echo(f"next: {_audit_command(report, method.labels_option, file)}")
+        if option is not None and report.provenance.command:
+            echo(f"next: {_audit_command(report, option, file)}")
         return
     # only now with the data: a sheet needs its pictures
     stored = StoredRun(run, open_context(data, data_option, allow))

@@ -23,7 +23,6 @@ from cuescope_sdk import StoredRun, UserError, generator
 from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
-    from cuescope_blind.learner.meaning import Columns
     from cuescope_blind.questions import Questions
 
 METHOD = "blind"
@@ -130,42 +129,34 @@ def hardest_rows(run: StoredRun, count: int) -> list[str]:
     return _rows(run, questions, figures, hardest(questions, scores, count).tolist())
 
 
-def pruned_rows(
-    run: StoredRun,
-    count: int,
-    options: Any,
-    seed: int,
-    meaning: "Columns | None" = None,
-) -> tuple[list[str], str]:
-    """A line of JSON a question that is left, and what pruning did, in words."""
+def _prune(run: StoredRun, count: int) -> tuple[list[str], str]:
+    """A line of JSON a question that is left, and what pruning did, in words.
+
+    With options and encoder of the audit.
+    """
+    from cuescope_blind.learner import all_columns
     from cuescope_blind.pruning import prune
 
-    questions, figures = scored_questions(run)
-    # without the check by redraws there is still the one by chance
-    draws = options.redraws or LEAST_DRAWS
-    rng = generator(seed, "prune")
-    pruned = prune(questions, count, options.folds, draws, rng, meaning)
-    return _rows(run, questions, figures, pruned.kept.tolist()), pruned.words
-
-
-def _prune(run: StoredRun, count: int) -> tuple[list[str], str]:
-    """As `pruned_rows`, with options and encoder of the audit."""
     origin = run.report.provenance
     method = run.context.resolve("method", METHOD, origin.method.options)
-    meaning = _meaning_columns(run)
-    return pruned_rows(run, count, method.options, origin.seed, meaning)
-
-
-def _meaning_columns(run: StoredRun) -> "Columns | None":
-    """Columns by the encoder that the audit was asked with; None where there was none."""
-    from cuescope_blind.learner.meaning import meaning_columns
-
-    stamp = run.report.provenance.tools.get(ENCODER)
-    if stamp is None:
-        return None
-    encoder = build_tool(run.context, ROLES[ENCODER], stamp.spec, stamp.options).plugin
-    questions, _ = scored_questions(run)
-    return meaning_columns(questions, encoder)
+    options: Any = method.options
+    stamp = origin.tools.get(ENCODER)
+    encoder = None
+    if stamp is not None:
+        encoder = build_tool(
+            run.context, ROLES[ENCODER], stamp.spec, stamp.options
+        ).plugin
+    questions, figures = scored_questions(run)
+    pruned = prune(
+        questions,
+        all_columns(questions, encoder),
+        count,
+        options.folds,
+        # without the check by redraws there is still the one by chance
+        options.redraws or LEAST_DRAWS,
+        generator(origin.seed, "prune"),
+    )
+    return _rows(run, questions, figures, pruned.kept.tolist()), pruned.words
 
 
 def scored_questions(run: StoredRun) -> "tuple[Questions, dict[str, float]]":

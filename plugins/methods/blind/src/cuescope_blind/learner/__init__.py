@@ -5,44 +5,56 @@ Of a question's pairs of right and wrong option the differences are learned (Bra
 Each fold of whole videos is answered from the others.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy import sparse
 
-from cuescope_blind.questions import OneAQuestion, PerOption, Questions
-from cuescope_blind.tells import TELLS, Tell
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions, number_texts
+from cuescope_blind.tells import TELLS
+from cuescope_sdk import SentenceEncoder
 
-# C of scikit-learn, the inverse of the penalty. By MVBench and NExT-QA val alone (blind_table.py
-# --tune): 0.1 to 0.5 has 43.0 to 43.9% right in the one, 28.9 to 28.1% in the other
-STRENGTH = 0.25
-CLOSE = 0.03  # 0.1 to 0.01 moves neither by more than 0.1 points
+# dimensions of the encoder's space that are kept; columns are dense, and a hundred thousand
+# questions must fit in memory
+DIRECTIONS = 64
 
 
 def all_columns(
-    questions: Questions,
-    meaning: Float[np.ndarray, "option column"] | None = None,
+    questions: Questions, encoder: SentenceEncoder | None = None
 ) -> sparse.csr_array:
-    """The columns of all groups, and what options mean, where an encoder said so."""
-    blocks = [tell.columns(questions) for tell in TELLS if tell.in_learner]
-    if meaning is not None:
-        spread = meaning.std(axis=0)
-        blocks.append(sparse.csr_array(meaning / np.where(spread > 0, spread, 1.0)))
+    """The columns of all tells, and what options mean, where an encoder says so."""
+    blocks = [tell.columns(questions) for tell in TELLS]
+    if encoder is not None:
+        blocks.append(sparse.csr_array(meaning(questions, encoder)))
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
-def tell_strengths(
-    questions: Questions,
-    right: OneAQuestion,
-    fold: OneAQuestion,
-) -> Iterator[tuple[Tell, PerOption]]:
-    """Each tell, with the strength that it gives every option: all other groups are left out."""
-    for tell in TELLS:
-        if tell.strength is not None:
-            yield tell, tell.strength(questions)
-        else:
-            yield tell, out_of_fold(questions, tell.columns(questions), fold, right)
+def meaning(
+    questions: Questions, encoder: SentenceEncoder
+) -> Float[np.ndarray, "option column"]:
+    """What each option means, how it goes with the question, and how alike the others are.
+
+    In the principal directions of all options, for which no label is looked at.
+    """
+    from sklearn.decomposition import PCA
+    from sklearn.preprocessing import StandardScaler
+
+    of_option = number_texts(questions.raw_options)
+    shown = number_texts(questions.texts)[questions.owner]
+    # each text once: benchmarks repeat their options a thousand times
+    options = np.asarray(encoder.encode(sorted(set(questions.raw_options))), float)
+    asked = np.asarray(encoder.encode(sorted(set(questions.texts))), float)
+    directions = PCA(min(DIRECTIONS, *options.shape), svd_solver="covariance_eigh")
+    option = directions.fit_transform(options)[of_option]
+    about = directions.transform(asked)[shown]
+    # of the whole vectors: the directions are those of options, and likeness may lie outside
+    rows = options[of_option]
+    likeness = np.einsum("od,od->o", rows, asked[shown])
+    # the mean cosine of each option with the others of its question
+    together = np.add.reduceat(rows, questions.starts)[questions.owner]
+    others = questions.counts[questions.owner] - 1
+    agreement = np.einsum("od,od->o", rows, together - rows) / others
+    columns = np.column_stack([option, option * about, likeness, agreement])
+    return np.asarray(StandardScaler().fit_transform(columns))
 
 
 def out_of_fold(
@@ -69,9 +81,6 @@ def fit(
     training: Bool[np.ndarray, " question"],
 ) -> Float[np.ndarray, " column"]:
     """Weights by which right options are told from wrong ones, of the training questions."""
-    if not columns.shape[1]:
-        return np.zeros(0)
-    # late: half a second
     from sklearn.linear_model import LogisticRegression
 
     best = (questions.starts + right)[questions.owner]
@@ -79,18 +88,9 @@ def fit(
     other = np.flatnonzero(training[questions.owner] & (option != best))
     # by turns right minus wrong and wrong minus right: a classifier wants two classes
     sign = np.where(np.arange(len(other)) % 2, 1.0, -1.0)
-    pair = np.arange(len(other))
-    entries = np.concatenate([sign, -sign])
-    places = (np.tile(pair, 2), np.concatenate([best[other], other]))
-    pairs = sparse.csr_array((entries, places), shape=(len(pair), len(option)))
     # a question counts once, however many options it has
     weight = 1 / (questions.counts[questions.owner[other]] - 1)
-    model = LogisticRegression(
-        C=STRENGTH, fit_intercept=False, solver="liblinear", tol=CLOSE
-    )
-    differences = pairs @ columns
-    # liblinear takes no other
-    differences.indices = differences.indices.astype(np.int32)
-    differences.indptr = differences.indptr.astype(np.int32)
+    differences = sparse.diags_array(sign) @ (columns[best[other]] - columns[other])
+    model = LogisticRegression(fit_intercept=False, solver="liblinear")
     model.fit(differences, sign, sample_weight=weight)
     return np.asarray(model.coef_[0])

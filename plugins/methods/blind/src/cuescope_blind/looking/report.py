@@ -28,13 +28,6 @@ NEXT_STEP = (
 )
 MARGIN = 0.1  # of the accuracy above chance, as `quag`'s verdict (Rawal et al., 2024)
 LEAST = 0.02
-TURNED_NAME = "options in another order"
-SAME_SCORES = (
-    "every option has the same score wherever it stands. So it is where options are asked one by "
-    "one, as words, or listed by the alphabet (`openai`: -O model.scoring=letters -O "
-    "model.order=given lists "
-    "them as they stand)"
-)
 
 
 def features(audit: Audit) -> Iterator[Feature]:
@@ -43,13 +36,14 @@ def features(audit: Audit) -> Iterator[Feature]:
     Those are right without a look, or are answered otherwise when their options are turned.
     """
     seen = audit.once(sight, audit)
-    names = {result.key: result.name for result in seen.results}
-    if seen.turned is not None:
-        names[TURNED] = TURNED_NAME
-    for key, name in names.items():
-        samples = seen.findings.get(key, ())
-        occurrences = tuple(Occurrence(sample=sample.key) for sample in samples)
-        yield Feature(key=key, kind="way to ask", name=name, occurrences=occurrences)
+    for result in (*seen.results, seen.turned):
+        occurrences = tuple(Occurrence(sample=s.key) for s in seen.found(result))
+        yield Feature(
+            key=result.key,
+            kind="way to ask",
+            name=result.name,
+            occurrences=occurrences,
+        )
 
 
 def findings(audit: Audit) -> Iterator[Finding]:
@@ -89,11 +83,11 @@ def findings(audit: Audit) -> Iterator[Finding]:
             ),
             status="cause" if is_used else "not used",
         )
-    if seen.turned is not None and seen.turned_finding:
-        asked, change, _ = seen.turned
+    turned = seen.turned
+    if turned.finding:
         row = shares_row(
-            "answers that change", float(change[asked].mean()), None, None
-        ).model_copy(update={"feature": TURNED, "n": int(asked.sum())})
+            "answers that change", turned.gain.value, None, None, n=len(turned.right)
+        ).model_copy(update={"feature": TURNED})
         yield Finding(
             feature=TURNED,
             claim="THE ORDER OF THE OPTIONS changes the answer",
@@ -101,7 +95,7 @@ def findings(audit: Audit) -> Iterator[Finding]:
             columns=("share", ""),
             rows=(row,),
             impact=Impact(
-                count=int(change[asked].sum()), total=int(asked.sum()), of="answers"
+                count=int(turned.right.sum()), total=len(turned.right), of="answers"
             ),
             status="cause",
         )
@@ -126,42 +120,37 @@ def scores(audit: Audit) -> Iterator[Score]:
     audit.attach(_table(seen))
     for result in seen.results:
         yield from _way_scores(result)
+    share = seen.turned.gain
+    count = len(seen.turned.right)
     # turned options are compared with themselves, so they have no accuracy and no guessing
-    if seen.turned is None:
-        return
-    _, change, share = seen.turned
-    yield Score(
-        feature=TURNED,
+    yield _score(
+        seen.turned,
+        f"With {{feature}} the answer changes in {share.value:.1%} of "
+        f"{count_of(count, 'questions')} ({share.points}).",
+    )
+
+
+def _score(result: WayResult, statement: str) -> Score:
+    return Score(
+        feature=result.key,
         label=None,
         metric="beyond_guessing",
-        value=share.value,
-        low=share.low,
-        high=share.high,
-        # of the questions that were turned, which need not be all
-        n=int(seen.turned[0].sum()),
-        p_value=share.p_value,
-        q_value=seen.turned_q,
-        finding=seen.turned_finding,
-        statement=f"With {{feature}} the answer changes in {change[seen.turned[0]].mean():.1%} of "
-        f"{count_of(int(seen.turned[0].sum()), 'questions')} ({share.points}).",
+        value=result.gain.value,
+        low=result.gain.low,
+        high=result.gain.high,
+        n=len(result.right),
+        p_value=result.gain.p_value,
+        q_value=result.q_value,
+        finding=result.finding,
+        statement=statement,
     )
 
 
 def _way_scores(result: WayResult) -> Iterator[Score]:
     n = len(result.right)
-    yield Score(
-        feature=result.key,
-        label=None,
-        metric="beyond_guessing",
-        value=result.gain.value,
-        # no picture at all is what a reader expects; grey is the nearest that this model allows
-        low=result.gain.low,
-        high=result.gain.high,
-        n=n,
-        p_value=result.gain.p_value,
-        q_value=result.q_value,
-        finding=result.finding,
-        statement=f"With {{feature}} the model is right in {result.right.mean():.1%} of {n:,} "
+    yield _score(
+        result,
+        f"With {{feature}} the model is right in {result.right.mean():.1%} of {n:,} "
         f"questions; chance level {result.right.mean() - result.gain.value:.1%} "
         f"({result.gain.points}).",
     )
@@ -196,8 +185,6 @@ def _note(audit: Audit, seen: Sight) -> None:
     if seen.silent:
         counts = [f"{count:,} {key}" for key, count in seen.silent.items()]
         audit.note("name no option, and are wrong", ", ".join(counts))
-    if seen.same_scores:
-        audit.note(TURNED_NAME, SAME_SCORES)
     if audit.capabilities.min_frames > 0:
         audit.note(
             "without the video", "this model needs a picture: it is shown plain grey"

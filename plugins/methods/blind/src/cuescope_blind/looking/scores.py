@@ -52,6 +52,15 @@ def lost(
     return Estimated(float(before.mean() - after.mean()), low, high, flips.p_value)
 
 
+def share_of(part: Right, groups: Groups) -> Estimated:
+    """The share of a part of the questions, with the p-value that it is 0."""
+    share = part.astype(float)
+    low, high = change_interval(share, groups)
+    return Estimated(
+        float(share.mean()), low, high, MeanAboveZero(share, groups).p_value()
+    )
+
+
 def kinds_of_sight(with_video: Right, without: Right) -> dict[str, Right]:
     """What each question is to the model: it needs the video, or not, or is misled by it."""
     return {

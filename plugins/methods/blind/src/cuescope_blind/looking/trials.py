@@ -87,13 +87,9 @@ def numbered_trials(audit: Audit) -> list[tuple[int, Trial]]:
         for number, sample in enumerate(asked):
             trial = Trial(sample=way.ask(sample), feature=way.key, condition=way.key)
             numbered.append((number, trial))
-    for turn in range(1, audit.options.turns + 1):
-        for number, sample in enumerate(asked):
-            # as many turns as options are none
-            if turn < len(sample.choices):
-                turned = turn_options(sample, turn)
-                trial = Trial(sample=turned, feature=TURNED, condition=TURNED)
-                numbered.append((number, trial))
+    for number, sample in enumerate(asked):
+        trial = Trial(sample=turn_options(sample), feature=TURNED, condition=TURNED)
+        numbered.append((number, trial))
     return numbered
 
 
@@ -102,10 +98,10 @@ def ask(audit: Audit) -> Sequence[Outcome]:
     return audit.respond([trial for _, trial in audit.once(numbered_trials, audit)])
 
 
-def turn_options(sample: Sample, turn: int) -> Sample:
-    """The options so many places on, as CircularEval turns them (MMBench, section 4.3)."""
-    choices = (*sample.choices[turn:], *sample.choices[:turn])
-    return replace(sample, choices=choices, key=f"{sample.key}/turned {turn}")
+def turn_options(sample: Sample) -> Sample:
+    """The options one place on, as CircularEval turns them (MMBench, section 4.3)."""
+    choices = (*sample.choices[1:], sample.choices[0])
+    return replace(sample, choices=choices, key=f"{sample.key}/turned")
 
 
 def _without_frames(sample: Sample, *, grey: bool) -> Sample:

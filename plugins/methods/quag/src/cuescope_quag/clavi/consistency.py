@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from cuescope_quag.options import Control, QUAGOptions
+from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.tables import few_videos
 from cuescope_quag.trials import Answers, Samples, benchmark_of, video_name
@@ -20,10 +20,6 @@ from cuescope_sdk import Audit, Cell, Table
 from cuescope_sdk.statistics import Estimate, Groups
 
 Complement = Literal["video", "text"]
-FEWEST = 20  # pairs in each column, for words
-# Shares: between them it is neither.
-HIGH = 0.75
-LOW = 0.25
 LETTERS = {"video": "V", "text": "T"}
 TURNED = " (Q')"
 
@@ -59,9 +55,6 @@ class ConsistentAccuracy:
 
     def __str__(self) -> str:
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
-
-
-Accuracies = Mapping[str, ConsistentAccuracy | None]  # by the columns of table 3
 
 
 def consistent_pairs(samples: Samples) -> tuple[ConsistentPair, ...]:
@@ -146,17 +139,10 @@ def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> 
     rows: list[Sequence[Cell]] = [("pairs (videos)", *counts)]
     for condition, right in answers.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
-        accuracies = {}
-        for column, pairs in groups.items():
-            accuracies[column] = consistent_accuracy(correct, pairs)
-        cells = [
-            None if figure is None else str(figure) for figure in accuracies.values()
-        ]
-        rows.append((condition, *cells))
-        if condition == "baseline":
-            words = describe(choose_control(accuracies, options.control))
-            if words:
-                audit.note("complements", words)
+        cells = [consistent_accuracy(correct, pairs) for pairs in groups.values()]
+        rows.append(
+            (condition, *(None if cell is None else str(cell) for cell in cells))
+        )
     # other videos follow the recipe of CLAVI, but the paper has no figures of them
     clavi = benchmark_of(audit) == "CLAVI"
     paper = paper_rows(options.beside, CONSISTENT) if clavi else ()
@@ -188,16 +174,6 @@ def group_pairs(pairs: Pairs) -> dict[str, list[ConsistentPair]]:
     return groups
 
 
-def choose_control(accuracies: Accuracies, control: Control) -> Accuracies:
-    """Those that the words are said of: with the control questions of the option alone."""
-    chosen = {}
-    # The columns of (Q') come after those that they take the place of.
-    for name, accuracy in accuracies.items():
-        if control == "table-3" or not name.endswith(TURNED):
-            chosen[name.removesuffix(TURNED)] = accuracy
-    return chosen
-
-
 def _note(options: QUAGOptions, columns: Sequence[str], beside_paper: bool) -> str:
     """What the columns are."""
     note = (
@@ -216,38 +192,3 @@ def _note(options: QUAGOptions, columns: Sequence[str], beside_paper: bool) -> s
     if beside_paper:
         note += f" In brackets: {options.beside} on CLAVI in the paper."
     return note
-
-
-def describe(accuracies: Accuracies) -> str | None:
-    """What control and complement questions say together.
-
-    None where either is missing, or a column has fewer than FEWEST pairs.
-    """
-    control: list[ConsistentAccuracy] = []
-    complement: list[ConsistentAccuracy] = []
-    figures = []
-    for name, accuracy in accuracies.items():
-        # A column of all questions says nothing of the two together.
-        if accuracy is None or " " not in name:
-            continue
-        if accuracy.pairs < FEWEST:
-            return None
-        (control if name.endswith("control") else complement).append(accuracy)
-        figures.append(f"{name} {accuracy}%")
-    if not control or not complement:
-        return None
-    # The ends of intervals, not values: words are for what is sure.
-    high = min(accuracy.low for accuracy in control) > HIGH
-    if high and min(accuracy.high for accuracy in complement) < LOW:
-        words = (
-            "shortcuts answer the control questions, and the order of events is not understood: "
-            "a question and its complement are hardly ever both answered rightly"
-        )
-    elif high and min(accuracy.low for accuracy in complement) > HIGH:
-        words = "a question and its complement are mostly both answered rightly, control or not"
-    else:
-        words = "neither a clear shortcut nor a clear understanding"
-    return (
-        f"{words} (share of pairs answered rightly, of complement videos (V) or questions (T): "
-        f"{', '.join(figures)})"
-    )

@@ -200,7 +200,7 @@ def _claim(
     if "predicate" in kind.needs and not kind.accepts(phrases["predicate"]):
         raise ValueError("a predicate without a meaning")
     return Claim(
-        kind=ClaimKind.of(line.kind, phrases["predicate"]),
+        kind=line.kind,
         text=step,
         subject=phrases["subject"],
         predicate=phrases["predicate"] or None,

@@ -1,7 +1,7 @@
 """From the steps of a trace to their claims."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, starmap
 
@@ -30,10 +30,9 @@ def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[Claim
     by_step = [sentences(step, clock) for step in steps]
     parsed = iter(parser.parse(list(chain.from_iterable(by_step))))
     reader = _Reader(parser)
-    claims = []
-    for step, of_step in zip(steps, by_step, strict=True):
-        claims.append(reader.read(step, [(said, next(parsed)) for said in of_step]))
-    return claims
+    return [
+        reader.read([(said, next(parsed)) for said in of_step]) for of_step in by_step
+    ]
 
 
 def _is_english(words: Doc) -> bool:
@@ -55,7 +54,7 @@ class _Reader:
     story: Story = field(default_factory=Story)
     last: UntimedClaim | None = None  # what happened last
 
-    def read(self, step: str, parsed: Sequence[tuple[Sentence, Doc]]) -> Claims:
+    def read(self, parsed: Sequence[tuple[Sentence, Doc]]) -> Claims:
         times = list(starmap(_moments_by_clause, parsed))
         clauses = list(chain.from_iterable(map(dict.values, times)))
         # "The man sits, and at frame 4 he drinks": what comes before a step's first moment is taken
@@ -69,7 +68,6 @@ class _Reader:
                 claims += self._read_sentence(sentence.text, words, when)
             # the next sentence goes on at the moment that was told last
             now = when[-1]
-        claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
         # what is said twice in a step counts once
         return tuple(dict.fromkeys(claims))
 
@@ -93,14 +91,6 @@ class _Reader:
         happened = [event for event in untimed if event.happens]
         self.last = happened[-1] if happened else self.last
         return claims
-
-
-def _claims_by_own_rules(step: str, frames: Frames | None) -> Iterator[Claim]:
-    """The claims of kinds that bring their own way to read a step."""
-    for kind in ClaimKind.declared.values():
-        for claim in kind.read(step) if kind.read else ():
-            timeless = claim.frames is None
-            yield claim.replace(frames=frames) if timeless else claim
 
 
 def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:

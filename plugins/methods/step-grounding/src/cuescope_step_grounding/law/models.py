@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Request, UserError
@@ -14,15 +15,10 @@ from cuescope_step_grounding.law.components import RIGHT, VERIFIED, figures_of
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.options import DrivenBy
 
-# Grounding.
-LOWEST = 0.2
-HIGHEST = 1.0
-# Accuracy.
-WEAKEST = 0.6
-STRONGEST = 0.95
-# Retention of one that is not driven, and what its cause adds at most.
-KEPT = 0.4
-MORE = 0.55
+# The least and the most of what reasoners are drawn with.
+GROUNDING = (0.2, 1.0)
+ACCURACY = (0.6, 0.95)
+RETENTION = (0.4, 0.95)
 
 
 # --------------------------------------------------------------------------------- stored reports
@@ -101,15 +97,10 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
     """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
     dials = []
     # drawn by reasoner, first its grounding: another order would be another population
-    shares = rng.uniform((LOWEST, WEAKEST), (HIGHEST, STRONGEST), (count, 2))
-    for grounding, accuracy in shares.tolist():
-        dials.append(
-            Dials(
-                grounding,
-                accuracy,
-                kept_accuracy(grounding, accuracy, driven_by, rng),
-            )
-        )
+    low, high = zip(GROUNDING, ACCURACY, strict=True)
+    for grounding, accuracy in rng.uniform(low, high, (count, 2)).tolist():
+        kept = kept_accuracy(grounding, accuracy, driven_by, rng)
+        dials.append(Dials(grounding, accuracy, kept))
     return dials
 
 
@@ -120,13 +111,13 @@ def kept_accuracy(
     rng: Generator,
 ) -> float:
     """The accuracy out of distribution that its cause leaves to a reasoner."""
-    cause = {
-        "grounding": (grounding - LOWEST) / (HIGHEST - LOWEST),
-        "accuracy": (accuracy - WEAKEST) / (STRONGEST - WEAKEST),
-        # Drawn whatever the cause is, so that populations of one seed differ in their cause alone.
-        "nothing": float(rng.random()),
+    # Drawn whatever the cause is, so that populations of one seed differ in their cause alone.
+    kept = {
+        "grounding": np.interp(grounding, GROUNDING, RETENTION),
+        "accuracy": np.interp(accuracy, ACCURACY, RETENTION),
+        "nothing": rng.uniform(*RETENTION),
     }[driven_by]
-    return accuracy * (KEPT + MORE * cause)
+    return accuracy * float(kept)
 
 
 def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:

@@ -1,21 +1,24 @@
 """The law under other settings: of the verifier, of VRS, of the number of steps, of any option."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.random import Generator
 
-from cuescope_sdk import Table
+from cuescope_sdk import Request, Table, UserError
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
-from cuescope_step_grounding.law.settings import Setting
-from cuescope_step_grounding.scores import mean
+from cuescope_step_grounding.scores import RELEVANT, mean
 
+# Whose options a sweep can name.
+ROLES = ("", "model", "claim-verifier")
+OF_CHANGES = ("epsilon", "clip", "instances")
 COLUMNS = (
     "setting",
     "SGR %",
@@ -26,6 +29,56 @@ COLUMNS = (
     "ranks",
     "VRS ranks",
 )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of an option of the method, or of `role`; without a name the options as they are.
+
+    `changes`: videos are changed too, for without that there is no VRS.
+    """
+
+    role: str = ""
+    name: str = ""
+    value: Any = None
+    changes: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.role}{'.' * bool(self.role)}{self.name}={self.value}"
+
+    def of(self, request: Request, known: bool = True) -> Request:
+        """The request under this setting; on data that is not `known` nothing is changed."""
+        fields: dict[str, Mapping[str, Any]] = {}
+        own = {self.name: self.value} if self.name else {}
+        # VRS is read from the run on known data alone
+        of_method: dict[str, Any] = {}
+        if self.changes and known:
+            of_method["perturbations"] = [*RELEVANT, "irrelevant"]
+        if self.role == "model":
+            fields["model_options"] = {**request.model_options, **own}
+        elif self.role:
+            of_tool = {**request.tool_options.get(self.role, {}), **own}
+            fields["tool_options"] = {**request.tool_options, self.role: of_tool}
+        else:
+            of_method = of_method | own
+        fields["method_options"] = {**request.method_options, **of_method}
+        return request.model_copy(update=fields)
+
+
+def settings(text: str) -> list[Setting]:
+    """ "epsilon=0.001,0.01,0.1" or "claim-verifier.threshold=0.1,0.3"; raises UserError."""
+    name, _, values = text.partition("=")
+    role, _, inner = name.strip().rpartition(".")
+    # as YAML, so that 0.1 is a number and true is no word
+    chosen = [yaml.safe_load(value) for value in values.split(",") if value.strip()]
+    if not inner or len(chosen) < 2 or role not in ROLES:
+        raise UserError(
+            f"bench step-grounding: sweep {text}",
+            expected="an option with several values: epsilon=0.001,0.01,0.1, "
+            "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",
+        )
+    changes = not role and inner in OF_CHANGES
+    return [Setting(role, inner, value, changes) for value in chosen]
 
 
 def sweep_table(
@@ -41,8 +94,7 @@ def sweep_table(
         COLUMNS,
         rows,
         f"{count_of(len(first), 'models')}. Ranks: Spearman's correlation of the models' SGR "
-        "(and VRS) with "
-        "those of the first row. r, interval and p as in the table of the law.",
+        "(and VRS) with those of the first row.",
         decimals=2,
     )
 
@@ -52,8 +104,8 @@ def _cells(
     first: Sequence[MeasuredModel],
     rng: Generator,
 ) -> Iterator[Any]:
-    figures = list(map(attrgetter("sgr", "retention"), models))
-    sgr, retention = np.array(figures).T
+    sgr = np.array([model.sgr for model in models])
+    retention = np.array([model.retention for model in models])
     reliance = [model.figures.get(CHANGED) for model in models]
     yield 100 * float(sgr.mean())
     # a mean over some of the models could not be compared with other rows

@@ -56,9 +56,6 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     words["count"].update("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
         words["ego-motion"].update(SceneFrame.MOTIONS)
-    for kind in ClaimKind.declared.values():
-        if kind.part_of:
-            words[kind.name] = set(filter(kind.accepts, words.get(kind.part_of, ())))
     # Sorted, for the order of a set differs between runs and a draw goes by position.
     predicates = {part: tuple(sorted(of_part)) for part, of_part in words.items()}
     heads = predicates.pop(_HEAD)
@@ -88,7 +85,7 @@ def _words_of_claim(claim: Claim) -> Iterator[tuple[str, str]]:
             for word in phrase.split()[:-1]:
                 yield "attribute", word
     if claim.predicate:
-        yield claim.judged_as, claim.predicate
+        yield claim.kind, claim.predicate
 
 
 # ----------------------------------------------------------------------------- claims that are made
@@ -144,7 +141,7 @@ class Maker:
 
     def _swap(self, claim: Claim) -> Claim:
         """Another thing in the subject's place; of an attribute another attribute."""
-        if claim.judged_as == "attribute":
+        if claim.kind == "attribute":
             words = self.words.predicates[claim.kind]
             predicate = self._draw_other(claim.predicate or "", words)
             return claim.replace(predicate=predicate)
@@ -232,11 +229,11 @@ class Maker:
 def _invert(claim: Claim) -> Claim:
     """Of two things the relation, of a movement the direction."""
     predicate = claim.predicate or ""
-    if claim.judged_as == "relation":
+    if claim.kind == "relation":
         inverse = _INVERTED.get(predicate)
         if inverse is None:
             return claim.replace(subject=claim.object, object=claim.subject)
         return claim.replace(predicate=inverse)
-    if claim.judged_as in ("action", "ego-motion"):
+    if claim.kind in ("action", "ego-motion"):
         return claim.replace(predicate=opposite_words(predicate))
     return claim

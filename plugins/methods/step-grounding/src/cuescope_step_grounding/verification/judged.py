@@ -11,7 +11,7 @@ from cuescope_sdk import PluginError, Sample
 from cuescope_sdk.grounding import Claim, ClaimVerifier, Judgement
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding import scores
-from cuescope_step_grounding.options import HallucinationOver, Policy
+from cuescope_step_grounding.options import Policy
 from cuescope_step_grounding.scores import StepCounts, sum_counts
 from cuescope_step_grounding.trials import Claims, Reasoning
 from cuescope_step_grounding.verification.swaps import Deal, Swaps
@@ -80,7 +80,7 @@ class JudgedTrace:
     steps: tuple[StepCounts, ...]
     policy: Policy
     consistency: float | None = None
-    hallucination_over: HallucinationOver = "checked"
+    over_all: bool = False
 
     @property
     def sample(self) -> Sample:
@@ -95,7 +95,7 @@ class JudgedTrace:
         return scores.hallucination_rate(
             self.steps,
             self.policy,
-            self.hallucination_over,
+            over_all=self.over_all,
         )
 
     @property
@@ -111,8 +111,8 @@ class JudgedTraces:
     `baselines` are the traces of the samples as they are, `variants` those of other styles and
     changed samples. By sample, in the order of `baselines`: `random_rates` has the SGR of random
     traces, `counterfactual_rates` the SGR of the counterfactual ones by change, `blind_rates` the
-    SGR of what was said of other videos. `swaps` are the same claims in other places by deal, which
-    took `swapped` more judgements. `random_wordings` counts what random traces say, without when.
+    SGR of what was said of other videos. `swaps` are the same claims in other places by deal.
+    `random_wordings` counts what random traces say, without when.
     """
 
     baselines: tuple[JudgedTrace, ...]
@@ -122,7 +122,6 @@ class JudgedTraces:
     judgements: Judgements
     swaps: Mapping[Deal, Swaps]
     blind_rates: tuple[float | None, ...] = ()
-    swapped: int = 0
     random_wordings: int = 0
 
     @cached_property

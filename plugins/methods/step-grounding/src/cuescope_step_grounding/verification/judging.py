@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain, islice
 from operator import attrgetter
 
@@ -31,13 +31,6 @@ SCENES = "the annotated scenes"
 Case = tuple[Sample, Iterable[Claim]]
 
 # ------------------------------------------------------------------------------------------ tools
-
-
-def threshold(audit: Audit) -> float:
-    """The option's tau, else what was calibrated for this kind of encoder (`beliefs.calibrate`)."""
-    if audit.options.tau is not None:
-        return float(audit.options.tau)
-    return beliefs.TAU if "sentence-encoder" in audit.tools else beliefs.TAU_OF_BAG
 
 
 def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
@@ -78,11 +71,6 @@ class _Claimed:
     counterfactual: Mapping[str, Sequence[Claims]]  # by change, one of each trace
     deals: Mapping[Deal, Plan]
 
-    @cached_property
-    def swapped(self) -> list[Case]:
-        """Claims of one video held against another."""
-        return [case for plan in self.deals.values() for case in plan.cases()]
-
     def cases(self) -> Iterator[Case]:
         """Each claim with the sample that it is held against."""
         changed = self.counterfactual.values()
@@ -93,7 +81,9 @@ class _Claimed:
         # changed videos are held against the original (Table 3 of the paper)
         for trace in self.variants:
             yield trace.sample, chain.from_iterable(trace.claims)
-        yield from self.swapped
+        # claims of one video held against another
+        for plan in self.deals.values():
+            yield from plan.cases()
 
 
 def judge_traces(audit: Audit) -> JudgedTraces:
@@ -115,7 +105,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
             tuple(judgements.count_steps(sample, trace.claims)),
             policy,
             consistency,
-            options.hallucination_over,
+            options.paper,
         )
 
     def rate(sample: Sample, claims: Claims) -> float | None:
@@ -143,7 +133,6 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         judgements=judgements,
         swaps=swaps,
         blind_rates=tuple(blind_rates),
-        swapped=len(claimed.swapped),
         random_wordings=len(_wordings(claimed.random)),
     )
 
@@ -206,8 +195,7 @@ def _consistencies(
 ) -> Iterator[float | None]:
     options: StepGroundingOptions = audit.options
     policy = options.unverifiable
-    of_states = options.belief == "state"
-    tau = threshold(audit)
+    of_states = not options.paper
 
     def lapses(sample: Sample, claim: Claim) -> bool:
         # what cannot be verified is not contradicted: it stands
@@ -225,7 +213,7 @@ def _consistencies(
             similarity,
             judgements.count(sample, pair.kept),
             after,
-            tau,
+            beliefs.TAU,
             policy,
         )
 

@@ -88,18 +88,6 @@ def claim_shares(judged: JudgedTraces) -> str:
     )
 
 
-def describe_swaps(judged: JudgedTraces) -> str:
-    """What each claim was held against beside its own video, and what that took."""
-    counts = [
-        f"{deal} {len(swaps.unit)} claims, {percent(float(swaps.telling.mean()))} telling"
-        for deal, swaps in judged.swaps.items()
-    ]
-    return (
-        f"{'; '.join(counts)} (true in some places and false in others); at most "
-        f"{judged.swapped:,} judgements, and no answer of the model"
-    )
-
-
 def count_groups(groups: Groups) -> str:
     """As "12 groups", "3 that are taken as independent"."""
     if groups.declared:

@@ -31,6 +31,7 @@ from cuescope_sdk.statistics import (
     Groups,
     Placement,
     change_interval,
+    student_interval,
 )
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.trials import Claims
@@ -44,7 +45,6 @@ OPEN = -1
 _CODES = {"supported": HOLDS, "unsupported": FAILS}
 DRAWS = 9999  # the default of scipy.stats.permutation_test
 POWER = 0.8  # Cohen (1988)
-COPIES = 60  # simulated audits of a power: its standard error is 5 points
 
 
 @dataclass(frozen=True)
@@ -237,40 +237,35 @@ def grounded_share(swaps: Swaps) -> Estimate[float] | None:
     more = (swaps.own[used] == HOLDS) - elsewhere
     # numbered anew: groups without a decided claim would leave gaps
     names, group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)
-    groups = Groups(group, len(names), True)
-    low, high = change_interval(more, groups, bound=None)
+    low, high = change_interval(more, Groups(group, len(names), True), bound=None)
     shares = np.array([more.mean(), low, high], float) / (1 - chance)
     return Estimate(*np.clip(shares, 0.0, 1.0).tolist())
 
 
-def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:
-    """The smallest grounded share that 8 of 10 audits like this one find; None where none is.
+def least_share(swaps: Swaps, rng: Generator, level: float) -> float | None:
+    """The grounded share that 8 of 10 audits like this one find; None where none is.
 
-    The claims are dealt to places at random, so that none is grounded; then a share of them is
-    made to hold in its own place.
+    The fit of dealt places is taken as normal, and to grow evenly with the share up to that of
+    traces whose claims all hold in their own place.
     """
-    # the same copies and draws for every share, so that more is found of a larger one
-    copies = [replace(swaps, place=swaps.deal(rng)) for _ in range(COPIES)]
-    draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
-
-    def is_found(share: float) -> bool:
-        spiked = [
-            _spike(copy, draw < share) for copy, draw in zip(copies, draws, strict=True)
-        ]
-        found = [copy.fits(copy.table(), level) for copy in spiked]
-        return float(np.mean(found)) >= POWER
-
-    smallest = DetectionLimit.bisect(is_found)
-    return None if np.isinf(smallest) else smallest
+    fit = swaps.table()
+    units = np.arange(len(fit))
+    dealt = np.array([fit[units, swaps.deal(rng)].sum() for _ in range(DRAWS // 10)])
+    spiked = replace(swaps, verdicts=_own_holds(swaps))
+    gain = float(spiked.table()[units, swaps.place].sum() - dealt.mean())
+    low, high = student_interval(dealt)
+    # of one deal, not of their mean
+    half = (high - low) / 2 * len(dealt) ** 0.5
+    needed = DetectionLimit.of_intervals([half], level, POWER)
+    return needed / gain if needed is not None and 0 < needed <= gain else None
 
 
-def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
-    """The chosen claims hold in their own place."""
+def _own_holds(swaps: Swaps) -> Int[np.ndarray, "claim place"]:
+    """The verdicts where all that is decided in its own place holds there."""
     verdicts = swaps.verdicts.copy()
-    # what is open stays open: a grounded claim may be undecidable too
-    rows = np.flatnonzero(chosen & (swaps.own != OPEN))
+    rows = np.flatnonzero(swaps.own != OPEN)
     verdicts[rows, swaps.place[swaps.unit[rows]]] = HOLDS
-    return replace(swaps, verdicts=verdicts)
+    return verdicts
 
 
 def noisy(swaps: Swaps, rate: float, rng: Generator) -> Swaps:

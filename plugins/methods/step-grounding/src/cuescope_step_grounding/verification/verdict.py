@@ -12,7 +12,7 @@ from cuescope_step_grounding.verification.swaps import (
     Deal,
     Swaps,
     grounded_share,
-    smallest_share,
+    least_share,
     swap_p_value,
 )
 
@@ -94,7 +94,7 @@ def least_found(swaps: Mapping[Deal, Swaps], rng: Generator) -> str | None:
     videos = swaps.get("videos")
     if videos is None or videos.group.max() == 0:
         return None
-    share = smallest_share(videos, rng, level=SURE)
+    share = least_share(videos, rng, SURE)
     if share is None:
         return "not even traces with all claims grounded: add videos, or a verifier that tells more"
     return f"80% for a grounded share of {100 * share:.0f}% of as many such claims"

@@ -71,7 +71,7 @@ class UntimedClaim:
 
     def claim(self, text: str, frames: Frames | None) -> Claim:
         return Claim(
-            kind=ClaimKind.of(self.kind, self.predicate or ""),
+            kind=self.kind,
             text=text,
             subject=self.subject,
             predicate=self.predicate,

@@ -3,32 +3,148 @@
 Of data that have one set of labels and no questions. Each tell is a forest that saw other groups.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
+from PIL import Image
+from scipy.sparse import csr_matrix
 
 from cuescope_blind.questions import deal_folds, joined_groups
-from cuescope_blind.results import FEW_GROUPS, Result, Study, Wording, corrected
 from cuescope_blind.scores import Gain
-from cuescope_blind.tells.files import (
-    COLOURS,
-    FILE_TELLS,
-    METADATA,
-    Columns,
-    FileTell,
-    Value,
-    colours_of,
-    columns_of,
-    facts_of,
-)
+from cuescope_blind.study import FEW_GROUPS, LEARNER, Result, Study, Wording, corrected
 from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk.data import kind_of, open_video
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups, MeanAboveZero, Permutation, change_interval
 
 Codes = Int[np.ndarray, " sample"]
+# A word becomes a column, and so does a number; what a file does not have is left out.
+Facts = dict[str, float | str]
+SIDE = 32  # of the thumbnail, in pixels
+SHADES = 4  # of each of red, green and blue
+# of EXIF: Make, Model, Software
+EXIF_WORDS = {"make": 0x010F, "model": 0x0110, "software": 0x0131}
+GPS = 0x8825  # the tag that points to the GPS entries
+_NAME_PART = re.compile(r"[^\W\d_]+|\d+")
+
+# Each tell completes "From ... alone", and sees the facts whose names begin so. A name is shown to
+# no model, and often is the label, so the learner does not see it.
+METADATA = (
+    "bytes",
+    "width",
+    "height",
+    "aspect",
+    "type",
+    "jpeg",
+    "exif",
+    "seconds",
+    "rate",
+)
+COLOURS = "colours"
+TELLS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    LEARNER: ("the file's metadata", METADATA),
+    COLOURS: ("the colours of a thumbnail", ("colour",)),
+    "file-name": ("the words of the file's name", ("name",)),
+    "file-size": ("the size of the file", ("bytes",)),
+    "resolution": ("the width and height in pixels", ("width", "height", "aspect")),
+    "encoding": (
+        "the type and quality of the file",
+        ("type", "jpeg", "seconds", "rate"),
+    ),
+    "exif": ("the EXIF entries", ("exif",)),
+}
+
+
+# ------------------------------------------------------------------------------ facts of files
+
+
+def facts_of(sample: Sample) -> Facts:
+    """What is known of the file that a sample shows; nothing where its pixels were drawn."""
+    source = sample.frames[0].source if sample.frames else None
+    if source is None or not source.path.is_file():
+        return {}
+    path = source.path
+    facts: Facts = {"bytes": float(path.stat().st_size)}
+    for part in _NAME_PART.findall(path.stem.casefold()):
+        # of numbers the count of digits: "0001" and "0002" are alike
+        facts[f"name {part if part.isalpha() else len(part) * '0'}"] = 1.0
+    return facts | (
+        _image_facts(path) if kind_of(path) == "image" else _video_facts(path)
+    )
+
+
+def _image_facts(path: Path) -> Facts:
+    with Image.open(path) as image:
+        width, height = image.size
+        exif = image.getexif()
+        facts: Facts = {
+            "type": f"{image.format} {image.mode}",
+            "width": float(width),
+            "height": float(height),
+            "aspect": width / height,
+            "exif entries": float(len(exif)),
+            "exif gps": float(GPS in exif),
+        }
+        # a sum says the quality: encoders scale the same table
+        tables = getattr(image, "quantization", None)
+        if tables:
+            facts["jpeg"] = float(sum(tables[0]))
+        for name, code in EXIF_WORDS.items():
+            if code in exif:
+                facts[f"exif {name}"] = str(exif[code])
+        return facts
+
+
+def _video_facts(path: Path) -> Facts:
+    with open_video(path) as (container, stream):
+        facts: Facts = {
+            "type": f"{container.format.name} {stream.codec_context.name}",
+            "width": float(stream.width),
+            "height": float(stream.height),
+            "aspect": stream.width / stream.height,
+        }
+        if container.duration is not None:
+            # in microseconds
+            facts["seconds"] = container.duration / 1e6
+        if stream.average_rate is not None:
+            facts["rate"] = float(stream.average_rate)
+        return facts
+
+
+def colours_of(sample: Sample) -> Facts:
+    """How much of the middle frame has which colour, wherever it is."""
+    frame = sample.frames[len(sample.frames) // 2].load()
+    thumbnail = frame.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
+    pixels = np.asarray(thumbnail, dtype=float).reshape(-1, 3)
+    shares, _ = np.histogramdd(pixels, bins=SHADES, range=[(0, 256)] * 3)
+    # means too: a slight cast crosses no border between shades
+    values = [*shares.ravel() / len(pixels), *pixels.mean(axis=0), *pixels.std(axis=0)]
+    return {f"colour {number}": float(value) for number, value in enumerate(values)}
+
+
+def columns_of(facts: Sequence[Facts], beginnings: Sequence[str]) -> csr_matrix | None:
+    """The facts of all samples whose names begin so; None where these are the same of all."""
+    from sklearn.feature_extraction import DictVectorizer
+
+    seen = [
+        {
+            name: fact
+            for name, fact in of_sample.items()
+            if name.split()[0] in beginnings
+        }
+        for of_sample in facts
+    ]
+    differs = any(of_sample != seen[0] for of_sample in seen)
+    # sparse: names may have as many words as there are files
+    return DictVectorizer().fit_transform(seen) if differs else None
+
+
+# --------------------------------------------------------------------------------------- labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +162,14 @@ class Labelled:
         # by key: folds are the same in whatever order samples come
         ordered = sorted(samples, key=lambda sample: sample.key)
         usable = tuple(sample for sample in ordered if sample.label is not None)
-        names = tuple(sorted({str(sample.label) for sample in usable}))
+        names, codes = np.unique([str(s.label) for s in usable], return_inverse=True)
         if len(names) < 2:
             raise UserError(
                 "blind: there is nothing to tell apart",
                 expected="samples of two labels or more",
                 got=", ".join(names) or "no label",
             )
-        codes = np.array([names.index(str(sample.label)) for sample in usable])
-        return cls(usable, names, codes, Groups.of(usable))
+        return cls(usable, tuple(names.tolist()), codes, Groups.of(usable))
 
     @cached_property
     def fold_groups(self) -> Groups:
@@ -87,11 +202,7 @@ def label_statement(result: Result) -> str:
 def redraw_labels(audit: Audit, result: Result, draws: int) -> Iterator[float]:
     """How often labels that are dealt anew are told right by the same tell."""
     data = audit.once(labelled_samples, audit)
-    [columns] = [
-        columns
-        for tell, columns in audit.once(seen_columns, audit)
-        if tell.key == result.key
-    ]
+    columns = audit.once(seen_columns, audit)[result.key]
     fold = audit.once(label_folds, audit)
     # one stratum: any sample may be dealt any label
     stratum = np.zeros(len(data.codes), int)
@@ -106,7 +217,7 @@ def redraw_labels(audit: Audit, result: Result, draws: int) -> Iterator[float]:
 WORDING = Wording(
     noun="samples",
     title="What files tell of labels (percent)",
-    note=f"'{COLOURS.key}' sees the picture, and what it tells may belong to the label. Of one "
+    note=f"'{COLOURS}' sees the picture, and what it tells may belong to the label. Of one "
     "label, chance is how often it is said of samples of other labels.",
     statement=label_statement,
     next_step="Look at the samples that show each tell: did one label come from another source, "
@@ -125,13 +236,13 @@ def label_study(audit: Audit) -> Study:
     fold = audit.once(label_folds, audit)
     results: list[Result] = []
     scores = None
-    for tell, columns in audit.once(seen_columns, audit):
-        seed = audit.derive_seed("forest", tell.key)
+    for key, columns in audit.once(seen_columns, audit).items():
+        seed = audit.derive_seed("forest", key)
         probability = forest_probability(columns, data.codes, fold, seed)
-        if tell is METADATA:
+        if key == LEARNER:
             own = probability[np.arange(len(data.codes)), data.codes]
             scores = own - 1 / len(data.names)
-        results += label_results(data, tell, probability.argmax(axis=1))
+        results += label_results(data, key, probability.argmax(axis=1))
     return Study(
         tuple(sample.key for sample in data.samples),
         data.groups,
@@ -154,28 +265,27 @@ def label_folds(audit: Audit) -> Codes:
     groups = data.fold_groups
     if groups.count < 2:
         raise UserError("blind: every sample shares a group", expected="two groups")
-    folds = min(audit.options.folds, groups.count)
-    return deal_folds(groups, folds, audit.rng("folds"))
+    return deal_folds(groups, audit.options.folds, audit.rng("folds"))
 
 
-def seen_columns(audit: Audit) -> list[tuple[FileTell, Columns]]:
+def seen_columns(audit: Audit) -> dict[str, csr_matrix]:
     """What each tell sees; those that see nothing are left out. For `audit.once`."""
     data = audit.once(labelled_samples, audit)
-    facts: list[dict[str, Value]] = []
+    facts: list[Facts] = []
     with audit.context.progress("files read", len(data.samples)) as advance:
         for sample in data.samples:
             facts.append(facts_of(sample) | colours_of(sample))
             advance(1)
-    seen = []
-    for tell in (METADATA, COLOURS, *FILE_TELLS):
-        columns = columns_of(facts, tell)
+    seen = {}
+    for key, (_, beginnings) in TELLS.items():
+        columns = columns_of(facts, beginnings)
         if columns is not None:
-            seen.append((tell, columns))
+            seen[key] = columns
     return seen
 
 
 def forest_probability(
-    columns: Columns,
+    columns: csr_matrix,
     codes: Codes,
     fold: Codes,
     seed: int,
@@ -204,12 +314,9 @@ def forest_probability(
     return probability
 
 
-def label_results(
-    data: Labelled,
-    tell: FileTell,
-    said: Codes,
-) -> Iterator[Result]:
+def label_results(data: Labelled, key: str, said: Codes) -> Iterator[Result]:
     """The gain on all labels, and on each that has groups enough."""
+    name, _ = TELLS[key]
     labels = np.arange(len(data.names))
     is_label = data.codes[:, None] == labels
     is_said = said[:, None] == labels
@@ -219,24 +326,22 @@ def label_results(
     excess = (is_label - shares) * (is_said - said_shares)
     right = said == data.codes
     everyone = np.ones(len(said), dtype=bool)
-    together = excess.sum(axis=1)
     means = (float(right.mean()), float(shares @ said_shares))
-    gain = _gain(together, data.groups, 1.0, len(said), means)
+    gain = _gain(excess.sum(axis=1), data.groups, 1.0, len(said), means)
     correct = right.astype(float)
-    yield Result(tell.key, tell.name, None, everyone, correct, together, gain)
+    yield Result(key, name, None, everyone, correct, gain)
     # of two labels one is as well told as the other
     if len(labels) == 2:
         return
-    for label, name in enumerate(data.names):
+    for label, only in enumerate(data.names):
         own = is_label[:, label]
         if data.groups.take(own).count < FEW_GROUPS:
             continue
         share = shares[label]
         scale = 1 / (share * (1 - share))
         means = (float(is_said[own, label].mean()), float(is_said[~own, label].mean()))
-        told = excess[:, label]
-        gain = _gain(told, data.groups, scale, int(own.sum()), means)
-        yield Result(tell.key, tell.name, name, everyone, correct * own, told, gain)
+        gain = _gain(excess[:, label], data.groups, scale, int(own.sum()), means)
+        yield Result(key, name, only, everyone, correct * own, gain)
 
 
 def _gain(

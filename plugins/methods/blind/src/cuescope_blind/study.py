@@ -23,8 +23,7 @@ PerSample = Float[np.ndarray, " sample"]
 class Result:
     """A tell (`key`, `name`) on all samples, or on those of one kind of question or label.
 
-    `part` are the samples that count, `correct` is the share of right answers of each, and `excess`
-    how much oftener than by chance, of those that count.
+    `part` are the samples that count, `correct` is the share of right answers of each.
     """
 
     key: str
@@ -32,9 +31,7 @@ class Result:
     only: str | None
     part: Bool[np.ndarray, " sample"]
     correct: PerSample
-    excess: Float[np.ndarray, " counted"]
     gain: Gain
-    two_sided: bool = False
     # None until every result is there: the correction is over all of them
     q_value: float | None = None
 
@@ -42,6 +39,12 @@ class Result:
     def row(self) -> str:
         """The name of its row in a table."""
         return self.key if self.only is None else f"{self.key}: {self.only}"
+
+    def is_finding(self, options: BlindOptions) -> bool:
+        """True if the tell is far enough above chance, and farther than luck explains."""
+        if self.q_value is None:
+            return False
+        return bool(self.gain.gain >= options.min_gain and self.q_value <= options.fdr)
 
 
 @dataclass(frozen=True)
@@ -91,26 +94,17 @@ def corrected(results: Sequence[Result], options: BlindOptions) -> tuple[Result,
 
     def rank(result: Result) -> tuple[bool, bool, float]:
         # of all samples first: a kind of fifty may have a larger gain by luck
-        found = is_finding(result, options)
-        return not found, result.only is not None, -abs(result.gain.gain)
+        found = result.is_finding(options)
+        return not found, result.only is not None, -result.gain.gain
 
     return tuple(sorted(judged, key=rank))
-
-
-def is_finding(result: Result, options: BlindOptions) -> bool:
-    """True if the tell is far enough from chance, and farther than luck explains."""
-    if result.q_value is None:
-        return False
-    return bool(
-        abs(result.gain.gain) >= options.min_gain and result.q_value <= options.fdr
-    )
 
 
 def missed(results: Sequence[Result], options: BlindOptions) -> list[Result]:
     """The tells on all samples that are no finding."""
     # kinds and labels are too many to be listed one by one
     overall = [result for result in results if result.only is None]
-    return [result for result in overall if not is_finding(result, options)]
+    return [result for result in overall if not result.is_finding(options)]
 
 
 def smallest_findable(
@@ -124,10 +118,10 @@ def smallest_findable(
     others = missed(results, options)
     if not others:
         return None
-    widest = max(others, key=lambda result: (result.gain.n, np.var(result.excess)))
-    # a lone finding needs so small a p-value; what is tested on one side alone has twice as much
-    level = options.fdr / len(results) * (1 if widest.two_sided else 2)
+    widest = max(others, key=lambda result: result.gain.n)
+    # a lone finding needs so small a p-value
+    level = options.fdr / len(results)
     low = widest.gain.low or 0.0
     high = widest.gain.high or 0.0
-    limit = DetectionLimit.of_intervals([(high - low) / 2], level / 2, POWER)
+    limit = DetectionLimit.of_intervals([(high - low) / 2], level, POWER)
     return widest, limit if limit is not None and limit < 1 else None
