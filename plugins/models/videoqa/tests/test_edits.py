@@ -9,7 +9,6 @@ from videoqa_samples import PLUGINS, SAMPLES, asked
 
 from cuescope_sdk import Edit, Trial, UserError
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion
 
 NAMES = tuple(PLUGINS)
 QUADRANTS = ("VV", "VT", "TV", "TT")
@@ -42,13 +41,10 @@ def test_empty_edit_is_the_plain_forward(name: str, build: Callable[..., Any]) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_blocks_are_the_matrix_form(name: str, build: Callable[..., Any]) -> None:
+def test_an_edit_changes_answers(name: str, build: Callable[..., Any]) -> None:
     model = build(name)
-    for edit in (None, *EDITS):
-        found = logits(model, edit)
-        with Fusion.by_matrix():
-            np.testing.assert_allclose(found, logits(model, edit), atol=2e-5)
-        assert edit is None or np.abs(found - logits(model)).max() > 1e-3
+    for edit in EDITS:
+        assert np.abs(logits(model, edit) - logits(model)).max() > 1e-3
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,40 +1,30 @@
-"""The attention of every fusion layer: plain where nothing is asked, edited where something is."""
+"""The attention of every fusion layer: plain where nothing is asked, edited where something is.
+
+Averaged quadrants never need the matrix: the keys of one get equal weights, so together they give
+their mass times the mean of their values, and both come out of the kernel. Whoever watches gets the
+matrix itself, and QUAG-attention is made on it, some rows at a time. Memory is linear in tokens.
+"""
 
 from collections.abc import Callable
 
 import torch
 from jaxtyping import Bool, Float, Int8
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import pad, scaled_dot_product_attention
 
 from cuescope_sdk.fusion import MODALITIES, AverageAttention, AverageTokens
-from cuescope_sdk.torch._fusion.averaging import attend_averaged, average_quadrants
-from cuescope_sdk.torch._fusion.merging import (
-    attend_averages,
-    average_logits,
-    averaged_blocks,
-    size_terms,
-)
-from cuescope_sdk.torch._fusion.shapes import (
-    BatchKeyKinds,
-    BatchQueryKinds,
-    Key,
-    KeyKinds,
-    Mixed,
-    Query,
-    QueryKinds,
-    Value,
-    Weights,
-)
-from cuescope_sdk.torch._fusion.state import (
-    Fusion,
-    Padding,
-    Visible,
-    active_fusion,
-    at_least_float32,
-    take,
-    uses_matrix_form,
-)
+from cuescope_sdk.torch._fusion.state import active_fusion
+
+Query = Float[Tensor, "batch head query dim"]
+Mixed = Float[Tensor, "batch head query value"]
+Weights = Float[Tensor, "batch head query key"]
+Seen = Bool[Tensor, "#batch #head #query key"]
+QueryKinds = Int8[Tensor, "batch query"]
+KeyKinds = Int8[Tensor, "batch key"]
+Edit = AverageAttention | AverageTokens | None
+
+NUMBERS = 2**25  # of the matrix at once
+KERNEL_WIDTH = 8  # fused kernels want head dims that are multiples of it
 
 
 def fused_attention(
@@ -61,29 +51,46 @@ def fused_attention(
         # averages need each head's own weights
         key = key.repeat_interleave(groups, dim=1)
         value = value.repeat_interleave(groups, dim=1)
+    count = query.shape[2]
+    total = key.shape[2]
+    # a lone query is the last one: it sees all
+    causal = causal and mask is None and count > 1
+    if causal and count != total:
+        ends = torch.arange(total - count, total, device=query.device)
+        mask = (torch.arange(total, device=query.device) <= ends[:, None])[None, None]
+        causal = False
     fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
-    visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
     # where nothing is asked the library's own kernel runs (docs/adr/0011)
     if fusion is None or (edit is None and fusion.watch is None):
-        # no mask: only so the fast causal kernel runs
-        mask = None if visible.square else visible.mask(None, key.shape[2])
         return scaled_dot_product_attention(
-            query,
-            key,
-            value,
-            attn_mask=mask,
-            is_causal=visible.square,
-            scale=scaling,
+            query, key, value, attn_mask=mask, is_causal=causal, scale=scaling
         )
-    sides = fusion.sides(query.shape[2], key.shape[2], cross)
-    if edit is None or fusion.watch is not None or uses_matrix_form.get():
-        weights = _edited_weights(query, key, visible, scaling, sides, edit)
+    queries, keys = fusion.sides(count, total, cross)
+    if isinstance(edit, AverageAttention) and fusion.watch is None:
+        return _mix_averaged(
+            query, key, value, mask, causal, scaling, queries, keys, edit.quadrants
+        )
+    a_row = query.shape[0] * query.shape[1] * total
+    size = max(1, NUMBERS // max(1, a_row))
+    mixed = []
+    watched = []
+    for rows in torch.arange(count, device=query.device).split(size):
+        logits = query[:, :, rows] @ key.mT
+        logits = _exact(logits) * scaling
+        seen = _seen(mask, rows, total)
+        if causal:
+            seen = torch.arange(total, device=query.device) <= rows[:, None]
+            seen = seen[None, None]
+        elif mask is not None and mask.dtype != torch.bool:
+            logits = logits + _of_rows(mask, rows)
+        weights = _edited(logits, seen, queries[:, rows], keys, edit)
+        mixed.append(weights.to(value.dtype) @ value)
         if fusion.watch is not None:
-            fusion.watch(layer, weights)  # after the edit, in float32
-        return weights.to(value.dtype) @ value
-    padding = fusion.padding(mask, query.shape[2], key.shape[2])
-    return _by_layout(query, key, value, visible, scaling, sides, edit, padding)
+            watched.append(weights)
+    if fusion.watch is not None:
+        fusion.watch(layer, torch.cat(watched, dim=2))  # after the edit, in float32
+    return torch.cat(mixed, dim=2)
 
 
 def fused_self_attention(
@@ -96,197 +103,166 @@ def fused_self_attention(
     layer: int,
     mask: Bool[Tensor, "batch token"] | None = None,
 ) -> Float[Tensor, "batch token inner"]:
-    """Self-attention from projections (dim -> inner), `mask` True for tokens that are no padding.
-
-    Under `AverageTokens` it projects averaged tokens only, as the paper does, so that what is saved
-    is saved.
-    """
+    """Self-attention from projections (dim -> inner); `mask` is True for what is no padding."""
 
     def split(projected: Tensor) -> Tensor:
         by_head = projected.view(*projected.shape[:2], heads, -1)
         return by_head.transpose(1, 2)
 
-    fusion = active_fusion.get()
-    edit = fusion.edit_at(layer) if fusion else None
-    needs_matrix = uses_matrix_form.get() or (
-        fusion is not None and fusion.watch is not None
+    mixed = fused_attention(
+        split(query(states)),
+        split(key(states)),
+        split(value(states)),
+        layer=layer,
+        mask=None if mask is None else mask[:, None, None],
     )
-    if fusion is not None and isinstance(edit, AverageTokens) and not needs_matrix:
-        context, bias, sizes = _shorten(states, fusion, edit, mask)
-        keys = split(key(context)) * sizes[:, None, :, None]
-        mixed = scaled_dot_product_attention(
-            split(query(states)),
-            keys,
-            split(value(context)),
-            attn_mask=bias[:, None, None],
-        )
-    else:
-        mixed = fused_attention(
-            split(query(states)),
-            split(key(states)),
-            split(value(states)),
-            layer=layer,
-            mask=None if mask is None else mask[:, None, None],
-        )
     return mixed.transpose(1, 2).flatten(2)
 
 
-def _shorten(
-    states: Tensor,
-    fusion: Fusion,
-    edit: AverageTokens,
-    mask: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Tokens with one average a modality at their end, their bias, and a factor on their keys."""
-    present = (
-        torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
-    )
-    blocks = [block & present for block in averaged_blocks(fusion.modality, edit)]
-    kept = present & ~torch.stack(blocks).any(0)
-    # samples keep different numbers of tokens: the rest is padding
-    most = int(kept.sum(1).max())
-    hidden_last = (~kept).to(torch.int8).sort(dim=1, stable=True)
-    order = hidden_last.indices[:, :most]
-    index = order[..., None].expand(-1, -1, states.shape[-1])
-    parts = [states.gather(1, index)]
-    counts = []
-    for block in blocks:
-        count = block.sum(1, keepdim=True, dtype=torch.float32)
-        total = (states * block[..., None]).sum(1, keepdim=True)
-        # clamped: a sample may lack a modality
-        mean = total / count[..., None].clamp_min(1)
-        parts.append(mean.to(states.dtype))
-        counts.append(count)
-    factor, term = size_terms(torch.cat(counts, 1), edit, states.dtype)
-    hidden = torch.zeros_like(order, dtype=states.dtype)
-    hidden = hidden.masked_fill(~kept.gather(1, order), -torch.inf)
-    sizes = torch.cat([torch.ones_like(hidden), factor], 1)
-    return torch.cat(parts, 1), torch.cat([hidden, term], 1), sizes
-
-
-Sides = tuple[BatchQueryKinds, BatchKeyKinds]
-
-
-def _edited_weights(
-    query: Tensor,
-    key: Tensor,
-    visible: Visible,
-    scaling: float,
-    sides: Sides,
-    edit: AverageAttention | AverageTokens | None,
-) -> Weights:
-    """The attention matrix under the edit, as the paper writes it."""
-    logits = query @ key.transpose(-1, -2) * scaling
-    if visible.bias is not None:
-        logits = logits + visible.bias
-    seen_keys = visible.keys_seen(None)
-    if isinstance(edit, AverageTokens):
-        logits = average_logits(logits, sides[1], seen_keys, edit)
-    logits = logits.masked_fill(~seen_keys, -torch.inf)
-    # a query of padding sees nothing, and gets nothing
-    weights = at_least_float32(logits).softmax(-1).nan_to_num()
-    if isinstance(edit, AverageAttention):
-        weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
-    return weights
-
-
-def _by_layout(
-    query: Tensor,
+def _mix_averaged(
+    query: Query,
     key: Tensor,
     value: Tensor,
-    visible: Visible,
+    mask: Tensor | None,
+    causal: bool,
     scaling: float,
-    sides: Sides,
-    edit: AverageAttention | AverageTokens,
-    padding: Padding | None,
-) -> Tensor:
-    """Samples whose tokens are laid out alike go through the kernels together.
+    queries: QueryKinds,
+    keys: KeyKinds,
+    quadrants: frozenset[str],
+) -> Mixed:
+    """Attention under `_average_quadrants`, by one call of the kernel.
 
-    Padding is taken out of their keys first, so that no mask is needed for it.
+    Values stand there once for the keys of each averaged modality, and once for all others, beside
+    a column for each that is 1 at its keys: what comes out of it is their mass.
     """
-    queries, keys = sides
-    kinds = [queries, keys]
-    if padding is not None:
-        seen_keys = padding.seen.to(queries.dtype)
-        kinds.append(seen_keys.expand(len(queries), -1))
-    out = query.new_empty((*query.shape[:3], value.shape[-1]))
-    # one kernel call a layout: most batches have very few
-    layouts = _alike_rows(torch.cat(kinds, dim=1))
-    for rows in layouts:
-        first = rows[0]
-        samples = slice(None) if len(layouts) == 1 else rows
-        row_query = query[samples]
-        row_key = key[samples]
-        row_value = value[samples]
-        of_keys = keys[first]
-        if padding is None:
-            seen = visible.of_samples(rows)
-        else:
-            kept = kinds[2][first].nonzero().squeeze(1)
-            whole = Visible(
-                query.shape[2], key.shape[2], None, padding.causal, query.device
-            )
-            seen = whole.of_keys(kept)
-            of_keys = of_keys[kept]
-            row_key = take(row_key, kept)
-            row_value = take(row_value, kept)
-        mixed = _attend_edited(
-            row_query, row_key, row_value, seen, queries[first], of_keys, edit, scaling
-        )
-        if len(layouts) == 1:
-            return mixed
-        out[rows] = mixed
+    sides = [AverageAttention.sides(quadrant) for quadrant in quadrants]
+    averaged = sorted({col for _, col in sides})
+    here = [(keys == col)[:, None, :, None] for col in averaged]
+    apart = torch.stack(here).any(dim=0)
+    masses = torch.cat(here, dim=-1).expand(-1, value.shape[1], -1, -1)
+    values = [value * ~apart, *(value * block for block in here), masses]
+    wide = torch.cat(values, dim=-1).to(value.dtype)
+    # fused kernels want equal widths, which are multiples of it
+    width = max(wide.shape[-1], query.shape[-1])
+    width = -(-width // KERNEL_WIDTH) * KERNEL_WIDTH
+    padded = [pad(part, (0, width - part.shape[-1])) for part in (query, key, wide)]
+    # NaN: a query of padding sees nothing, and gets nothing
+    mixed = scaled_dot_product_attention(
+        *padded, attn_mask=mask, is_causal=causal, scale=scaling
+    ).nan_to_num()
+    dim = value.shape[-1]
+    out, *of_blocks = mixed[..., : dim * (1 + len(averaged))].split(dim, dim=-1)
+    mass = mixed[..., dim * (1 + len(averaged)) :]
+    for number, (col, block) in enumerate(zip(averaged, here, strict=True)):
+        rows = torch.zeros_like(queries, dtype=torch.bool)
+        for row in (row for row, other in sides if other == col):
+            rows |= queries == row
+        mean = _mean_seen(value, block, mask, causal)
+        average = mass[..., number, None] * mean
+        out = out + torch.where(rows[:, None, :, None], average, of_blocks[number])
     return out
 
 
-def _attend_edited(
-    query: Query,
-    key: Key,
-    value: Value,
-    visible: Visible,
+def _mean_seen(
+    value: Tensor,
+    block: Bool[Tensor, "batch 1 key 1"],
+    mask: Tensor | None,
+    causal: bool,
+) -> Float[Tensor, "batch head #query value"]:
+    """The mean over the keys of a block that each query sees, 0 where it sees none."""
+    exact = _exact(value) * block
+    counts = block.to(exact.dtype)
+    if mask is None:
+        # a causal query sees the keys up to its own
+        total, count = (
+            part.cumsum(-2) if causal else part.sum(-2, keepdim=True)
+            for part in (exact, counts)
+        )
+        return (total / count.clamp_min(1)).to(value.dtype)
+    means = []
+    size = max(1, NUMBERS // max(1, mask.shape[0] * mask.shape[1] * mask.shape[-1]))
+    for rows in torch.arange(mask.shape[-2], device=value.device).split(size):
+        seen = _seen(mask, rows, value.shape[2]).to(exact.dtype)
+        means.append((seen @ exact) / (seen @ counts).clamp_min(1))
+    return torch.cat(means, dim=2).to(value.dtype)
+
+
+def _exact(states: Tensor) -> Tensor:
+    """The states in float32, or in float64 where they are: half precision counts only to 2048."""
+    return states.to(torch.promote_types(states.dtype, torch.float32))
+
+
+def _seen(mask: Tensor | None, rows: Tensor, keys: int) -> Seen:
+    """The keys that these rows may see by a mask."""
+    if mask is None:
+        return torch.ones(1, 1, 1, keys, dtype=torch.bool, device=rows.device)
+    if mask.dtype != torch.bool:
+        # it hides with -inf or with a number next to it, which biases on top may move a little
+        mask = mask > torch.finfo(mask.dtype).min / 2
+    return _of_rows(mask, rows)
+
+
+def _of_rows(mask: Tensor, rows: Tensor) -> Tensor:
+    """These rows of a mask that may have one for all."""
+    return mask if mask.shape[-2] == 1 else mask[..., rows, :]
+
+
+def _edited(
+    logits: Weights,
+    seen: Seen,
     queries: QueryKinds,
     keys: KeyKinds,
-    edit: AverageAttention | AverageTokens,
-    scaling: float,
-) -> Mixed:
-    """Attention under an edit of samples that are laid out alike, in linear memory."""
+    edit: Edit,
+) -> Weights:
+    """The weights of some rows under the edit, as the paper writes it."""
     if isinstance(edit, AverageTokens):
-        modalities = {MODALITIES[name] for name in edit.modalities}
-    else:
-        modalities = {edit.sides(quadrant)[1] for quadrant in edit.quadrants}
-    block = torch.zeros_like(keys, dtype=torch.bool)
-    for modality in modalities:
-        block |= keys == modality
-    blind, first = visible.blind(block)
-    parts = []
-    if blind:  # queries before all that is averaged: nothing changes for them
-        early = visible.part(0, blind, first)
-        states = query[:, :, :blind], key[:, :, :first], value[:, :, :first]
-        if early.square:
-            mixed = scaled_dot_product_attention(*states, is_causal=True, scale=scaling)
-        else:
-            sides = queries[:blind], keys[:first]
-            mixed = attend_averaged(*states, early, *sides, frozenset(), scaling)
-        parts.append(mixed)
-        query = query[:, :, blind:]
-        queries = queries[blind:]
-        visible = visible.part(blind, visible.queries, visible.keys)
-    if visible.queries:
-        states = query, key, value
-        if isinstance(edit, AverageTokens):
-            mixed = attend_averages(*states, visible, keys, edit, scaling)
-        else:
-            sides = queries, keys
-            mixed = attend_averaged(*states, visible, *sides, edit.quadrants, scaling)
-        parts.append(mixed)
-    return torch.cat(parts, dim=2) if len(parts) > 1 else parts[0]
+        logits = _average_logits(logits, seen, keys, edit)
+    # NaN: a query of padding sees nothing, and gets nothing
+    weights = logits.masked_fill(~seen, -torch.inf).softmax(-1).nan_to_num()
+    if isinstance(edit, AverageAttention):
+        weights = _average_quadrants(weights, seen, queries, keys, edit.quadrants)
+    return weights
 
 
-def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:
-    """The samples of each layout."""
-    # sorting thousands of places takes as long as a short attention
-    if len(layouts) == 1:
-        return [torch.zeros(1, dtype=torch.long, device=layouts.device)]
-    number_of = torch.unique(layouts, dim=0, return_inverse=True)[1]
-    order = number_of.argsort(stable=True)
-    return list(torch.split(order, number_of.bincount().tolist()))
+def _average_quadrants(
+    weights: Weights,
+    seen: Seen,
+    queries: QueryKinds,
+    keys: KeyKinds,
+    quadrants: frozenset[str],
+) -> Weights:
+    """Every row of a quadrant replaced by its mean over the keys that the query may see.
+
+    QUAG, section 2.2. The mass that a row has in the quadrant is preserved.
+    """
+    # any order gives the same: quadrants do not overlap
+    for quadrant in sorted(quadrants):
+        row, col = AverageAttention.sides(quadrant)
+        # the paper leaves causal masks open: the mean is over visible keys (docs/adr/0011)
+        seen_keys = (keys == col)[:, None, None] & seen
+        mass = (weights * seen_keys).sum(-1, keepdim=True)
+        # clamped: a query may see no key of the kind
+        count = seen_keys.sum(-1, keepdim=True).clamp_min(1)
+        here = (queries == row)[:, None, :, None] & seen_keys
+        weights = torch.where(here, mass / count, weights)
+    return weights
+
+
+def _average_logits(
+    logits: Weights, seen: Seen, keys: KeyKinds, edit: AverageTokens
+) -> Weights:
+    """QUAG-attention (section 2.4): the tokens of a modality become one before keys and values.
+
+    Projections are linear, so the logit of an average is the mean of its keys' logits. The paper's
+    equation adds log(size) to it, its listing multiplies by it. Each of the n keys gets an equal
+    part of the average's weight, so log(n) less than all of it.
+    """
+    for name in edit.modalities:
+        here = (keys == MODALITIES[name])[:, None, None] & seen
+        count = here.sum(-1, keepdim=True).clamp_min(1)
+        mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count
+        size = count.to(logits.dtype).log()
+        # as the listing has it, which does not keep the attention mass, or as the equation
+        average = mean * size if edit.size_term == "multiply" else mean + size
+        logits = torch.where(here, average - size, logits)
+    return logits
