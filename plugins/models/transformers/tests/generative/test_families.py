@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Edit, Response, Trial
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
 
 Build = Callable[..., TransformersVLM]
@@ -178,16 +178,11 @@ def test_an_empty_edit_changes_nothing(
 
 
 @some_families
-def test_both_forms_of_an_edit_agree(build: Build, trial: MakeTrial, kind: str) -> None:
+def test_an_edit_changes_answers(build: Build, trial: MakeTrial, kind: str) -> None:
     plugin = build(kind)
     plain = plugin.respond(mixed(trial, kind))
     for edit in EDITS.values():
-        trials = mixed(trial, kind, edit)
-        edited = plugin.respond(trials)
-        with Fusion.by_matrix():
-            by_matrix = plugin.respond(trials)
-        assert farthest(edited, by_matrix) < 1e-5
-        assert texts(edited) == texts(by_matrix)
+        edited = plugin.respond(mixed(trial, kind, edit))
         assert farthest(edited, plain) > 1e-3
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from cuescope_sdk import Frame, UserError
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.hiding import HIDING
+from cuescope_transformers.generative.patches import ENCODERS
 
 Build = Callable[..., TransformersVLM]
 TOWERS = ("llava", "llava-next", "llava-next-video", "llava-onevision", "paligemma")
@@ -160,7 +160,7 @@ def test_families_that_hide_tokens_show_them(
     folder_of: Callable[[str], Path], build: Build
 ) -> None:
     shown = [build(kind) for kind in CELL]
-    assert {plugin._model.kind for plugin in shown} == HIDING.keys()
+    assert {plugin._model.kind for plugin in shown} == ENCODERS.keys()
     assert all("patches" in plugin.capabilities.exposes for plugin in shown)
 
 

@@ -34,7 +34,7 @@ class TransformersVLM(Plugin, LazyWeights):
 
     Options = VLMOptions
     options: VLMOptions
-    answers_version = 1
+    answers_version = 2
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text", "embedding")),
         edits=frozenset({"average-attention", "average-tokens", "hide-tokens"}),
@@ -51,8 +51,8 @@ class TransformersVLM(Plugin, LazyWeights):
         super().__init__(options, context)
         # here and below: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.generative.embedding import embeds
+        from cuescope_transformers.generative.family import HIDES
         from cuescope_transformers.generative.loading import find_generative
-        from cuescope_transformers.generative.local import why_not_local
         from cuescope_transformers.generative.patches import why_no_patches
 
         model = held or find_generative(options, context)
@@ -62,24 +62,20 @@ class TransformersVLM(Plugin, LazyWeights):
         large = {"device_map", "quantization", "attn_implementation"}
         self.device = str(model.files.device)
         family = model.family
-        self.fingerprint = model.fingerprint(
-            options.model_dump(include=wording), *family.identity
-        )
+        self.fingerprint = model.fingerprint(options.model_dump(include=wording))
         self.facts = {
             **model.facts,
             "choices are scored by": options.scoring,
             **options.model_dump(include=large, exclude_none=True),
         }
-        why_not_hidden = why_not_local(model) if family.hides else None
-        hides = family.hides if why_not_hidden is None else None
-        if hides is not None:
-            self.facts["tokens are hidden"] = hides
+        if family.hides:
+            self.facts["tokens are hidden"] = HIDES
         outputs = {"logits", "text"}
         if embeds(model):
             outputs.add("embedding")
         why_not = why_no_patches(model)
         exposes = {"patches"} if why_not is None else set()
-        edits = {"hide-tokens"} if hides else set()
+        edits = {"hide-tokens"} if family.hides else set()
         if family.why_not_averaged is None:
             edits |= {"average-attention", "average-tokens"}
             exposes.add("fusion")
@@ -88,8 +84,6 @@ class TransformersVLM(Plugin, LazyWeights):
             edits = set()
             exposes.discard("fusion")
         notes = dict(family.notes)
-        if why_not_hidden is not None:
-            notes["hide-tokens"] = why_not_hidden
         if why_not is not None:
             notes["patches"] = why_not
         changes: dict[str, Any] = {

@@ -24,16 +24,6 @@ from cuescope_transformers.generative.modules import (
 )
 from cuescope_transformers.generative.stock_attention import crosses, why_closed
 
-TOWERS = ("clip_vision_model", "siglip_vision_model")
-WITH_TOWER = (
-    "llava",
-    "llava_next",
-    "llava_next_video",
-    "llava_onevision",
-    "paligemma",
-)
-PACKED = ("qwen2_vl", "qwen2_5_vl")
-
 NO_PLACEHOLDER = "no placeholder in its prompt stands for a visual token"
 # where a test found that answers behind a prefix are those of the whole prompt: nothing in the
 # modules tells which families count positions anew (HunYuan-VL, HyperCLOVA X)
@@ -84,38 +74,32 @@ BOTH_WAYS = ("or_mask_function", "block_sequence_ids", "token_type_ids=token_typ
 # parts of the names of parameters that are tokens of a resampler
 LEARNED = re.compile(r"quer(y|ies)|latent|resampl")
 
-ENCODER = (
+HIDES = (
     "before the encoder: no layer of the encoder or of the language model reads them"
-)
-DOOR = (
-    "at the language model's door: its layers never read them; the convolutions of the encoder "
-    "read grey in their place"
 )
 
 
 @dataclass(frozen=True)
 class Family:
-    """Where tokens are hidden, or why they are not; why attention is closed to edits, or None.
+    """Why tokens are not hidden, and attention not edited; None where they are.
 
     `why_not_placed` says why its tokens lie nowhere on an image, or None. `keeps_prefixes` says
     that tokens see those before them alone, and frames nowhere else.
     """
 
-    hides: str | None
-    why_not_hidden: str
+    why_not_hidden: str | None
     why_not_averaged: str | None
     why_not_placed: str | None = None
     keeps_prefixes: bool = False
 
     @property
-    def identity(self) -> tuple[str, ...]:
-        """What tells answers under hidden tokens from those where they were hidden elsewhere."""
-        return () if self.hides in (None, ENCODER) else (self.hides,)
+    def hides(self) -> bool:
+        return self.why_not_hidden is None
 
     @property
     def notes(self) -> dict[str, str]:
         """By kind of edit: how it is done, or why it is not."""
-        notes = {"hide-tokens": self.hides or self.why_not_hidden}
+        notes = {"hide-tokens": self.why_not_hidden or HIDES}
         if self.why_not_averaged is not None:
             names = ("average-attention", "average-tokens", "fusion")
             notes |= dict.fromkeys(names, self.why_not_averaged)
@@ -124,38 +108,25 @@ class Family:
 
 def family_of(files: Any, visual: frozenset[int]) -> Family:
     """Of the files of a model whose placeholders are `visual`."""
-    by_hand = hides_by_hand(files)
     try:
         network = skeleton(files)
     # code of a model's own may do anything while it is built
     except Exception as error:
         reason = f"its modules cannot be looked at without weights ({error})"
-        return Family(ENCODER if by_hand else None, reason, reason, reason)
+        return Family(reason, reason, reason)
     why_not_averaged = why_closed(network) or _why_unsized(network)
     if why_not_averaged is None and not visual:
         why_not_averaged = NO_PLACEHOLDER
     # layers that are no attention have states of their own, which padding would change
     attends = why_not_averaged is None and files.config.model_type in PREFIXED
     prefixes = attends and sees_backwards(network)
-    if by_hand:
-        return Family(ENCODER, "", why_not_averaged, None, prefixes)
     why_not_hidden = why_without_door(network, visual)
-    if why_not_hidden is not None:
-        return Family(None, why_not_hidden, why_not_averaged, why_not_hidden, prefixes)
-    if overlapping(network):
-        return Family(DOOR, "", why_not_averaged, MIXED, prefixes)
-    why_not_placed = RESAMPLED if resamples(network) else None
-    return Family(ENCODER, "", why_not_averaged, why_not_placed, prefixes)
-
-
-def hides_by_hand(files: Any) -> bool:
-    """Whether tokens are left out by what is written for the family (`hiding.families`)."""
-    kind = files.config.model_type
-    if kind in WITH_TOWER and files.config.vision_config.model_type not in TOWERS:
-        return False
-    # Mllama hides keys by hooks, and needs no argument of `generate`
-    takes = "mm_encoder_outputs" in arguments(files.network_class.forward)
-    return kind == "mllama" or (kind in (*WITH_TOWER, *PACKED) and takes)
+    if why_not_hidden is None and overlapping(network):
+        why_not_hidden = MIXED
+    why_not_placed = why_not_hidden
+    if why_not_placed is None and resamples(network):
+        why_not_placed = RESAMPLED
+    return Family(why_not_hidden, why_not_averaged, why_not_placed, prefixes)
 
 
 def _why_unsized(network: Any) -> str | None:
@@ -210,6 +181,9 @@ def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
         return "it embeds the pixels anew wherever it goes on with a prompt"
     side = language_side(network)
     taken = arguments(side.forward)
+    # Mllama's words cross over to what its encoder gives
+    if "cross_attention_states" in taken:
+        return None
     pixels = sorted(name for name in taken if "pixel_values" in name)
     if pixels or "inputs_embeds" not in taken:
         return f"its {type(side).__name__} is not handed embeddings of words and frames"

@@ -136,11 +136,6 @@ class GenerativeModel:
         """What a quarter of white is in frames of the sizes that came last (`hiding.masks`)."""
         return {}
 
-    @cached_property
-    def in_one_pass(self) -> dict[frozenset[str], bool]:
-        """Whether hidden pixels can be followed as NaN, by the names of inputs (`hiding.door`)."""
-        return {}
-
     @property
     def kind(self) -> str:
         """The family: `model_type` of the configuration."""

@@ -1,49 +1,61 @@
 """The tokens of the image encoder, and the pixels that it sees of an image.
 
-Of any family: what the language model reads, where the drawings of `grids` tell its places. Of
-those in `ENCODERS` the layers of the encoder too, and after them what the language model reads: of
-Qwen2-VL the tokens that its merger makes of 2 x 2 patches (SpurLens, appendix M, averages those).
-In all layers the tokens are those that it reads, so that merged patches stand side by side in one.
-Of an image that is shown whole and in tiles the whole is looked at; Mllama's tiles are the image.
+Of any family: what the language model reads, where the processor says on which grid it lies, or
+shows a view of the whole image. Of those in `ENCODERS` the layers of the encoder too, and after
+them what the language model reads: of Qwen2-VL the tokens that its merger makes of 2 x 2 patches
+(SpurLens, appendix M, averages those). In all layers the tokens are those that it reads, so that
+merged patches stand side by side in one. Of an image that is shown whole and in tiles the whole is
+looked at; Mllama's tiles are the image.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
 
-from cuescope_sdk import Frame, UserError
+from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.torch import hook_output, quiet, to_array
-from cuescope_transformers.generative.family import PACKED, TOWERS, WITH_TOWER
 from cuescope_transformers.generative.generation import visual_tokens
-from cuescope_transformers.generative.grids import (
-    TokenGrid,
-    draw,
-    ends,
-    find_grid,
-    grid_of,
-    process,
-    slopes,
-    without_words,
-)
 from cuescope_transformers.generative.inputs import (
     Inputs,
+    is_among,
+    media_of,
     network_inputs,
+    processor_outputs,
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.modules import arguments
+from cuescope_transformers.generative.prompts import render_prompt
 from cuescope_transformers.towers import as_image
 
 Layers = list[nn.Module]
 Area = tuple[tuple[float, float], tuple[float, float]]
+Size = tuple[int, int]
+Levels = Float[np.ndarray, "height width"]
+
+TOWERS = ("clip_vision_model", "siglip_vision_model")
+WHITE = 255
+CHANNELS = 3
 # images by which a plan learns whether places are told: long, high, and of odd sides
 PROBES = ((150, 222), (320, 160), (97, 97))
 UNTOLD = "its processor does not tell where the tokens of each image lie"
+
+
+@dataclass(frozen=True)
+class TokenGrid:
+    """Which visual tokens (row, col) lie on what the network sees of images of some size.
+
+    `pixels` gives that, normalised, (row, col, 3), of what the processor makes of such an image.
+    """
+
+    token: Int[np.ndarray, "row col"]
+    pixels: Callable[[GenerativeModel, Inputs], Tensor]
 
 
 @dataclass(frozen=True)
@@ -88,11 +100,9 @@ def canvas(
     for frame in frames:
         # of the processor alone: no weights are opened for it
         inputs = process(model, frame)
-        if encoder is None:
-            images.append(require_grid(model, frame).canvas(inputs))
-        else:
-            pixels = encoder.pixels(model, inputs)
-            images.append(as_image(pixels, model.processor.image_processor))
+        shown = encoder or require_grid(model, frame)
+        pixels = shown.pixels(model, inputs)
+        images.append(as_image(pixels, model.processor.image_processor))
     return images
 
 
@@ -105,7 +115,7 @@ def grid_shape(model: GenerativeModel, frame: Frame) -> tuple[int, int] | None:
             config = model.files.config
             model.shapes[size] = encoder.grid(config, process(model, frame))
         return model.shapes[size]
-    grid = None if model.family.why_not_placed else grid_of(model, frame)
+    grid = grid_of(model, frame)
     if grid is None:
         return None
     rows, cols = grid.token.shape
@@ -208,7 +218,7 @@ def require_grid(model: GenerativeModel, frame: Frame) -> TokenGrid:
     Raises UserError where it is not told.
     """
     reason = model.family.why_not_placed
-    grid = None if reason else grid_of(model, frame)
+    grid = grid_of(model, frame)
     if grid is None:
         width, height = frame.load().size
         raise UserError(
@@ -216,6 +226,117 @@ def require_grid(model: GenerativeModel, frame: Frame) -> TokenGrid:
             got=reason or f"an image of {width} x {height} pixels: {UNTOLD}",
         )
     return grid
+
+
+def grid_of(model: GenerativeModel, frame: Frame) -> TokenGrid | None:
+    """The grid of images of a frame's size; None where it is not told."""
+    if model.family.why_not_placed:
+        return None
+    width, height = frame.load().size
+    if (height, width) not in model.grids:
+        model.grids[height, width] = find_grid(model, (height, width))
+    grid: TokenGrid | None = model.grids[height, width]
+    return grid
+
+
+def find_grid(model: GenerativeModel, size: Size) -> TokenGrid | None:
+    """The grid of images of a size, of the processor alone."""
+    outputs = [process(model, draw(levels)) for levels in (*ends(size), *slopes(size))]
+    prompt = torch.as_tensor(outputs[0]["input_ids"])
+    tokens = int(is_among(prompt, model.visual).sum())
+    if not tokens:
+        return None
+    return _packed(model, outputs[0], tokens) or _view_of_all(outputs, tokens)
+
+
+def _packed(model: GenerativeModel, inputs: Inputs, tokens: int) -> TokenGrid | None:
+    """The grid of flat patches that come block by block, as the processor says it."""
+    pixels = inputs.get("pixel_values")
+    grid = inputs.get("image_grid_thw")
+    if grid is None or pixels is None or pixels.ndim != 2:
+        return None
+    merge = getattr(model.processor.image_processor, "merge_size", 1)
+    _, rows, cols = (grid[0] // torch.tensor([1, merge, merge])).tolist()
+    if rows * cols != tokens:
+        return None
+    return TokenGrid(np.arange(tokens).reshape(rows, cols), _unpack_pixels)
+
+
+def _view_of_all(outputs: Sequence[Inputs], tokens: int) -> TokenGrid | None:
+    """The grid of the view that shows the whole image; None where there is none.
+
+    Views have equally many tokens, in square cells; ramps tell what each view shows.
+    """
+    values = [output.get("pixel_values") for output in outputs]
+    shapes = {tuple(value.shape) for value in values if isinstance(value, Tensor)}
+    if len(shapes) != 1:
+        return None
+    [shape] = shapes
+    if len(shape) < 4 or shape[-3] != CHANNELS:
+        return None
+    height, width = shape[-2:]
+    views = [value.reshape(-1, CHANNELS * height * width) for value in values]
+    black, white, *ramps = (view.double().numpy() for view in views)
+    shown = np.flatnonzero((white != black).any(axis=1))
+    whole = np.ones(len(shown), dtype=bool)
+    for ramp, side in zip(ramps, (height, width), strict=True):
+        contrast = np.where(white == black, np.nan, white - black)
+        share = ((ramp - black) / contrast)[shown]
+        start = np.nanmin(share, axis=1)
+        stop = np.nanmax(share, axis=1)
+        # to a pixel
+        whole &= start <= start.min() + 1 / side
+        whole &= stop >= stop.max() - 1 / side
+    each, left = divmod(tokens, len(shown))
+    down = isqrt(each * height // width)
+    if left or not whole.any() or not down or each % down:
+        return None
+    across = each // down
+    # square cells, or nothing is known of them
+    if down * width != across * height:
+        return None
+    number = int(whole.argmax())
+
+    def pixels(model: GenerativeModel, inputs: Inputs) -> Tensor:
+        values: Tensor = inputs["pixel_values"].reshape(-1, CHANNELS, height, width)
+        return values[int(shown[number])].permute(1, 2, 0)
+
+    first = each * number
+    token = first + np.arange(each).reshape(down, across)
+    return TokenGrid(token, pixels)
+
+
+def without_words(
+    model: GenerativeModel, frame: Frame
+) -> tuple[list[Sample], list[str]]:
+    """A frame with no words, as `network_inputs` takes it."""
+    sample = Sample(key=frame.key, frames=(frame,))
+    media = media_of(model, sample)
+    return [sample], [render_prompt(model.processor, model.kind, "", media)]
+
+
+def process(model: GenerativeModel, frame: Frame) -> Inputs:
+    """What the processor makes of a frame; no weights are opened for it."""
+    return processor_outputs(model, *without_words(model, frame))
+
+
+def draw(levels: Levels) -> Frame:
+    """A frame of grey levels."""
+    grey = np.rint(levels).astype(np.uint8)
+    return Frame.from_array(np.repeat(grey[..., None], CHANNELS, axis=2))
+
+
+def ends(size: Size) -> Sequence[Levels]:
+    """A black image and a white one."""
+    return np.zeros(size), np.full(size, float(WHITE))
+
+
+def slopes(size: Size) -> Sequence[Levels]:
+    """From black to white, downwards and across."""
+    height, width = size
+    down = np.linspace(0, WHITE, height)[:, None] * np.ones(width)
+    across = np.linspace(0, WHITE, width) * np.ones((height, 1))
+    return down, across
 
 
 def _image_features(base: Any, inputs: Inputs) -> object:
@@ -369,7 +490,12 @@ TILED = ImageEncoder(
     on_grid=_on_tiled_grid,
 )
 ENCODERS: dict[str, ImageEncoder] = {
-    **dict.fromkeys(PACKED, BLOCKED),
-    **dict.fromkeys(WITH_TOWER, TOWER),
+    "qwen2_vl": BLOCKED,
+    "qwen2_5_vl": BLOCKED,
+    "llava": TOWER,
+    "llava_next": TOWER,
+    "llava_next_video": TOWER,
+    "llava_onevision": TOWER,
+    "paligemma": TOWER,
     "mllama": TILED,
 }

@@ -1,19 +1,16 @@
 """`HideTokens` on generative models: token dropping (SpurLens, section 6.1 and appendix K).
 
 A mask lies over the frames, at any resolution; one on the grid of `patch_features` lies over what
-the network sees of them. The processor makes of the masked pixels what it
-makes of the frames; where they come to lie, the pixels become NaN, and a token made of one is left
-out of the vision encoder. A token of the language model that reads a hidden one, alone or merged
-with others, is left out too, with its placeholder. All others keep their positions, and whatever
-leaked would turn an answer into NaN.
+the network sees of them. The processor makes of the masked pixels what it makes of the frames;
+where they come to lie, the pixels become NaN. No attention reads a patch that is NaN, and a token
+of the language model that has read one, alone or merged with others, is left out with its
+placeholder. All others keep their positions, and whatever leaked would turn an answer into NaN.
 """
 
 from collections.abc import Sequence
 
 from cuescope_sdk import HideTokens, Trial, UserError
-from cuescope_transformers.generative.family import hides_by_hand
-from cuescope_transformers.generative.hiding.door import without_visual
-from cuescope_transformers.generative.hiding.families import HIDING
+from cuescope_transformers.generative.hiding.door import without_keys, without_visual
 from cuescope_transformers.generative.hiding.masks import (
     grey_out,
     hidden_pixels,
@@ -23,7 +20,6 @@ from cuescope_transformers.generative.hiding.masks import (
 from cuescope_transformers.generative.inputs import (
     Batch,
     network_inputs,
-    pixels_name,
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
@@ -31,7 +27,7 @@ from cuescope_transformers.generative.loading import GenerativeModel
 
 def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> None:
     """Raises UserError where the model hides no tokens, or the mask is over other frames."""
-    if model.family.hides is None:
+    if not model.family.hides:
         raise UserError(
             f"{model.title} cannot leave tokens out",
             got=model.family.why_not_hidden,
@@ -68,11 +64,9 @@ def hide(
     samples = [grey_out(sample, masks) for sample, masks in masked]
     inputs = network_inputs(model, samples, prompts)
     marks = hidden_pixels(model, inputs, masked, prompts)
-    if not hides_by_hand(model.files):
-        return without_visual(model, inputs, marks)
-    name = pixels_name(inputs)
-    inputs[name] = inputs[name].masked_fill(marks[name], float("nan"))
-    return HIDING[model.kind](model, inputs)
+    if "cross_attention_mask" in inputs:
+        return without_keys(model, inputs, marks)
+    return without_visual(model, inputs, marks)
 
 
-__all__ = ["HIDING", "hide", "require_hiding"]
+__all__ = ["hide", "require_hiding"]

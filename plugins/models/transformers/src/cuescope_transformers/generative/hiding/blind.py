@@ -1,8 +1,8 @@
-"""Hidden pixels as NaN, in the very pass that counts: what has read one is NaN itself.
+"""Hidden pixels as NaN: what has read one is NaN itself.
 
 Linear maps, norms and mergers work token by token, so NaN stays in the tokens that read it. Only
 attention would carry it on: there a key that is NaN is read by nobody, and a query that is NaN
-gives NaN. So one pass follows the hidden pixels and leaves them out, where `trace` takes three.
+gives NaN. So the pass that follows the hidden pixels is the one that leaves them out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,16 +14,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from cuescope_transformers.generative.hiding.trace import (
-    CONVOLUTIONS,
-    SOFTMAX,
-    Mask,
-    is_attention,
-    masked_arguments,
-    strides_of,
-)
+Mask = Bool[Tensor, "*row query_or_1 key"]
 
 NAN = float("nan")
+SOFTMAX = (torch.softmax, nnf.softmax, Tensor.softmax)
+CONVOLUTIONS = (torch.conv1d, torch.conv2d, torch.conv3d)
 PRODUCTS = (torch.matmul, torch.bmm, Tensor.matmul, Tensor.__matmul__, Tensor.bmm)
 
 
@@ -123,6 +118,35 @@ def _attend_fewer(given: dict[str, Any], hidden: Bool[Tensor, " key"]) -> Tensor
     return attended
 
 
+def masked_arguments(given: dict[str, Any], hidden: Mask) -> dict[str, Any]:
+    """The arguments of an attention in which no query reads a hidden key."""
+    query = given["query"]
+    bias = _bias(hidden, query.dtype)
+    mask = given["attn_mask"]
+    if given["is_causal"]:
+        size = (query.shape[-2], given["key"].shape[-2])
+        ones = torch.ones(size, dtype=torch.bool, device=query.device)
+        mask = ones.tril()
+    if mask is not None and mask.dtype == torch.bool:
+        mask = _bias(~mask, query.dtype)
+    if mask is not None:
+        bias = bias + mask
+    return {**given, "attn_mask": bias, "is_causal": False}
+
+
+def _bias(hidden: Tensor, dtype: torch.dtype) -> Tensor:
+    """What is added to scores, so that hidden ones weigh nothing."""
+    lowest = torch.finfo(dtype).min
+    bias = torch.zeros_like(hidden, dtype=dtype)
+    return bias.masked_fill(hidden, lowest)
+
+
+def is_attention(scores: Tensor) -> bool:
+    """Whether a softmax is over keys: others are over experts, or words for an image."""
+    rows, columns = scores.shape[-2:]
+    return scores.ndim > 3 or (scores.ndim == 3 and rows == columns)
+
+
 def _with_nan(numbers: Tensor) -> Bool[Tensor, "*row"]:
     """The rows in which some number is NaN: their sum is, and takes half the time to look at."""
     return numbers.sum(dim=-1).isnan()
@@ -151,7 +175,8 @@ def _convolve(
     if not _with_nan(pixels.flatten(1)).any():
         return function(pixels, weight, bias, stride, padding, dilation, groups)
     axes = weight.ndim - 2
-    is_apart = strides_of(stride, axes) == weight.shape[2:]
+    strides = (stride,) * axes if isinstance(stride, int) else tuple(stride)
+    is_apart = strides == weight.shape[2:]
     is_unpadded = padding in (0, (0,) * axes, "valid")
     is_dense = groups == 1 and dilation in (1, (1,) * axes)
     if is_apart and is_unpadded and is_dense:

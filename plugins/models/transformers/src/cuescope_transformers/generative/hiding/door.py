@@ -1,14 +1,11 @@
 """Hiding at the language model's door: what it would read of a mask is not there.
 
-The pixels under the masks are grey, so that nothing is known of them. The tokens that read one of
-them are followed through the encoder, and are taken out of all that the language model is handed:
-embeddings, features for its later layers, types of tokens. Positions are those of the whole prompt.
-
-They are followed in one pass (`blind`) where a model's first batch shows that this gives what three
-give (`trace`), and else in three: where an encoder compares numbers, or its convolutions overlap.
+The tokens that have read a hidden pixel are followed through the encoder (`blind`), and are taken
+out of all that the language model is handed: embeddings, features for its later layers, types of
+tokens. Positions are those of the whole prompt.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,10 +15,10 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from cuescope_transformers.generative.family import DOOR
+from cuescope_sdk import UserError
+from cuescope_sdk.fusion import OTHER
 from cuescope_transformers.generative.generation import named, reach
 from cuescope_transformers.generative.hiding.blind import NAN, Blind
-from cuescope_transformers.generative.hiding.trace import Local, Masked, differs
 from cuescope_transformers.generative.inputs import (
     Batch,
     Inputs,
@@ -32,9 +29,6 @@ from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.modules import arguments, language_side
 
 Kept = Bool[Tensor, "row token"]
-Followed = tuple[Inputs, Kept]
-NOISE = 4.0  # of normalised pixels, which lie within 3 or so
-SEED = 0
 # the language model's own affair, and that of the shorter prompt
 OF_THE_PASS = (
     "past_key_values",
@@ -60,76 +54,34 @@ def without_visual(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Bat
 
 def _follow(
     model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
-) -> Followed:
-    """In one pass, where the model has been seen to give what three do."""
-    # of each medium: images and videos may go different ways
-    names = frozenset(whole.inputs)
-    if model.family.hides == DOOR or model.in_one_pass.get(names) is False:
-        return _follow_by_noise(model, whole, marks, visual)
-    if names in model.in_one_pass:
-        return _follow_by_nan(model, whole, marks, visual)
-    by_noise = _follow_by_noise(model, whole, marks, visual)
-    try:
-        by_nan = _follow_by_nan(model, whole, marks, visual)
-    # an encoder that makes indices of its numbers may raise anything
-    except Exception:
-        model.in_one_pass[names] = False
-        return by_noise
-    model.in_one_pass[names] = _are_equal(by_nan, by_noise, visual)
-    return by_nan if model.in_one_pass[names] else by_noise
-
-
-def _are_equal(one: Followed, other: Followed, visual: Kept) -> bool:
-    """Whether the same tokens are hidden, and the others are what they were."""
-    handed, reads = one
-    other_handed, other_reads = other
-    if not torch.equal(reads, other_reads):
-        return False
-    pairs = zip(_tensors_of(handed), _tensors_of(other_handed), strict=True)
-    for pair in pairs:
-        differing = _readers(differs, visual, *pair)
-        if (differing & ~reads).any():
-            return False
-    return True
-
-
-def _follow_by_nan(
-    model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
-) -> Followed:
+) -> tuple[Inputs, Kept]:
     """What the language side is handed, and which of its tokens have read a marked pixel."""
+    handed = _reach_blind(model, whole, marks)
+    reads = torch.zeros_like(visual)
+    for part in _tensors_of(handed):
+        reads |= _readers(visual, part)
+    return handed, reads
+
+
+def _reach_blind(model: GenerativeModel, whole: Batch, marks: Inputs) -> Inputs:
+    """What the language side is handed where the marked pixels are NaN.
+
+    Raises UserError where an encoder cannot work with NaN: some make indices of their numbers.
+    """
     hidden = {
         name: whole.inputs[name].masked_fill(marked, NAN)
         for name, marked in marks.items()
     }
     shown = replace(whole, inputs={**whole.inputs, **hidden})
-    handed = reach(model, shown, language_side(model.network), Blind())
-    reads = torch.zeros_like(visual)
-    for part in _tensors_of(handed):
-        reads |= _readers(torch.isnan, visual, part)
-    return handed, reads
-
-
-def _follow_by_noise(
-    model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
-) -> Followed:
-    """The same by two passes over unlike pixels, and one that counts."""
-    noise = _noise(whole.inputs, marks)
-    drawn = replace(whole, inputs={**whole.inputs, **noise})
-    door = language_side(model.network)
-    one = Local()
-    plain = reach(model, whole, door, one)
-    other = Local()
-    noisy = reach(model, drawn, door, other)
-    both = zip(one.seen, other.seen, strict=True)
-    hidden = [mine.hidden(its) for mine, its in both]
-    # a query of which every key is hidden can give nothing else
-    if any(mask.all(dim=-1).any() for mask in hidden):
-        noisy = reach(model, drawn, door, Local(hidden))
-    reads = torch.zeros_like(visual)
-    pairs = zip(_tensors_of(plain), _tensors_of(noisy), strict=True)
-    for mine, its in pairs:
-        reads |= _readers(differs, visual, mine, its)
-    return reach(model, whole, door, Masked(hidden)), reads
+    try:
+        return reach(model, shown, language_side(model.network), Blind())
+    except torch.OutOfMemoryError:
+        raise
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        raise UserError(
+            f"{model.title} cannot leave tokens out",
+            got=f"its encoder cannot work around missing pixels ({error})",
+        ) from error
 
 
 def _tensors_of(handed: Any) -> Iterator[Tensor]:
@@ -143,29 +95,14 @@ def _tensors_of(handed: Any) -> Iterator[Tensor]:
         yield handed
 
 
-def _readers(test: Callable[..., Tensor], visual: Kept, *parts: Tensor) -> Kept:
-    """The tokens of which `test` is true of any number, in what some passes were handed alike."""
-    first = parts[0]
-    if first.shape[:2] == visual.shape:
-        of_tokens = [part.flatten(2) for part in parts]
-        return test(*of_tokens).any(dim=-1)
+def _readers(visual: Kept, part: Tensor) -> Kept:
+    """The tokens that are NaN in a part of what the language side was handed."""
+    if part.shape[:2] == visual.shape:
+        return part.flatten(2).isnan().any(dim=-1)
     none = torch.zeros_like(visual)
-    if len(first) == int(visual.sum()):
-        of_visual = [part.flatten(1) for part in parts]
-        return none.masked_scatter(visual, test(*of_visual).any(dim=-1))
+    if len(part) == int(visual.sum()):
+        return none.masked_scatter(visual, part.flatten(1).isnan().any(dim=-1))
     return none
-
-
-def _noise(inputs: Inputs, marks: Inputs) -> Inputs:
-    """The marked pixels anew."""
-    drawn = {}
-    for name, marked in marks.items():
-        pixels = inputs[name]
-        rng = torch.Generator().manual_seed(SEED)
-        noise = NOISE * torch.randn(pixels.shape, generator=rng)
-        at = marked.to(pixels.device)
-        drawn[name] = torch.where(at, noise.to(pixels), pixels)
-    return drawn
 
 
 def _shorter(
@@ -255,4 +192,41 @@ def _handed_over(door: nn.Module, given: Inputs) -> Iterator[None]:
         return (), {**named(module, args), **kwargs, **next(calls, {})}
 
     with door.register_forward_pre_hook(hand_over, with_kwargs=True):
+        yield
+
+
+@torch.inference_mode()
+def without_keys(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Batch:
+    """The batch of a model that crosses over to its frames (Mllama), without the hidden patches.
+
+    The class token of each tile stays, and so does what pads the tiles.
+    """
+    whole = with_modalities(model, inputs)
+    if whole.cross is None:
+        raise ValueError("the keys of cross-attention are not known")
+    handed = _reach_blind(model, whole, marks)["cross_attention_states"]
+    hidden = handed.reshape(*whole.cross.shape, -1).isnan().any(dim=-1)
+    states = handed.nan_to_num(0.0)
+    cross = whole.cross.masked_fill(hidden, OTHER)
+    around = partial(_crossing, language_side(model.network), states, hidden)
+    return replace(whole, cross=cross, around=around)
+
+
+@contextmanager
+def _crossing(side: nn.Module, states: Tensor, hidden: Tensor) -> Iterator[None]:
+    """Within it words cross over to `states`, and to none of the keys that are `hidden`."""
+
+    def enter(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        mask = kwargs["cross_attention_mask"]
+        if mask is not None:
+            # not -inf: a row that sees no key would become NaN
+            lowest = torch.finfo(mask.dtype).min
+            mask = mask.masked_fill(hidden[:, None, None], lowest)
+        changed = {"cross_attention_mask": mask}
+        # after the prompt the keys are in the cache
+        if kwargs["cross_attention_states"] is not None:
+            changed["cross_attention_states"] = states
+        return args, {**kwargs, **changed}
+
+    with side.register_forward_pre_hook(enter, with_kwargs=True):
         yield

@@ -10,14 +10,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 from torch import Tensor
-from torch.nn.functional import max_pool2d
 
-from cuescope_sdk import Frame, Sample
+from cuescope_sdk import Frame, Sample, UserError
 from cuescope_transformers.generative.inputs import Inputs, network_inputs
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.patches import grid_shape, seen_area
-
-Images = Float[Tensor, "*image channel height width"]
 
 GREY = (128, 128, 128)
 WHITE = 255
@@ -123,11 +120,32 @@ def hidden_pixels(
     if sizes not in model.ends:
         black = process(lambda image, share: Image.new("RGB", image.size))
         white = process(lambda image, share: Image.new("RGB", image.size, "white"))
+        if not all(black[name].isfinite().all() for name in floats):
+            raise UserError(
+                f"{model.title} cannot leave tokens out",
+                got="its processor makes no numbers of a picture of one colour",
+            )
         model.ends.clear()
         model.ends[sizes] = {name: Ends.of(black[name], white[name]) for name in floats}
     drawn = process(lambda image, share: _grey(WHITE * share).convert("RGB"))
     ends = model.ends[sizes]
-    return {name: ends[name].more_than_a_quarter(drawn[name]) for name in floats}
+    marks = {name: ends[name].more_than_a_quarter(drawn[name]) for name in floats}
+    return {name: _merge_patches(model, inputs, mark) for name, mark in marks.items()}
+
+
+def _merge_patches(
+    model: GenerativeModel, inputs: Inputs, marked: Bool[Tensor, "*pixel"]
+) -> Bool[Tensor, "*pixel"]:
+    """The same, and in flat patches all those that are merged into one token with a hidden one.
+
+    Such patches come block by block (Qwen2-VL).
+    """
+    side = getattr(model.processor.image_processor, "merge_size", None)
+    is_packed = any(name.endswith("grid_thw") for name in inputs) and marked.ndim == 2
+    if side is None or not is_packed or len(marked) % side**2:
+        return marked
+    token = marked.any(dim=1).view(-1, side**2).any(dim=1)
+    return token.repeat_interleave(side**2)[:, None].expand_as(marked)
 
 
 def _sizes_of(sample: Sample) -> tuple[tuple[int, int], ...]:
@@ -193,21 +211,3 @@ def _stretch(
     following = np.pad(share, ((0, 1), (0, 0)))
     sums = before[row] * new + past[:, None] * following[row]
     return np.asarray(np.diff(sums, axis=0))
-
-
-def cells_with_nan(pixels: Images, cell: int) -> Bool[Tensor, "*image row col"]:
-    """The cells, of so many pixels a side, with a NaN in them; the last ones may be cut off."""
-    bad = pixels.isnan().any(dim=-3)
-    # max_pool2d takes no bool
-    images = bad.flatten(0, -3)[:, None].float()
-    cells = max_pool2d(images, cell, ceil_mode=True).bool()
-    return cells.view(*bad.shape[:-2], *cells.shape[-2:])
-
-
-def spread_nan(pixels: Images, cell: int) -> Images:
-    """Pixels with NaN spread over whole cells."""
-    height, width = pixels.shape[-2:]
-    spread = cells_with_nan(pixels, cell)
-    for axis in (-2, -1):
-        spread = spread.repeat_interleave(cell, axis)
-    return pixels.masked_fill(spread[..., None, :height, :width], float("nan"))
