@@ -3,7 +3,6 @@
 from cuescope_shape_world import ShapeWorld
 from cuescope_shape_world.detector import ShapeDetector
 from cuescope_shape_world.scripted import Scripted
-from cuescope_shape_world.stills import ShapePictures
 from cuescope_testing import DatasetContract, ModelContract, ToolContract
 
 SMALL = {"train": 8, "val": 8, "test": 8, "ood": 8}
@@ -14,13 +13,6 @@ class TestData(DatasetContract):
     options = SMALL
     other_options = {**SMALL, "seed": 1}
     split_names = ("train", "val", "test", "ood")
-
-
-class TestPictures(DatasetContract):
-    plugin = ShapePictures
-    options = {"train": 8, "val": 8, "test": 8}
-    other_options = {**options, "seed": 1}
-    split_names = ("train", "val", "test")
 
 
 class TestDetector(ToolContract):

@@ -17,9 +17,6 @@ STEP = 3  # px from the first frame to the last
 QUICK = {
     "learning_rate": 2e-3,
     "epochs": 40,
-    "hidden": 32,
-    "projection": 16,
-    "head": 32,
 }
 
 

@@ -194,7 +194,7 @@ def test_reading_shows_frames_words_and_the_answer(build: Build) -> None:
         (4, words + 1, words + 1),
     ]
     size = model.fusion
-    assert size.heads * size.head_dim == size.dim == model.options.dim
+    assert size.heads * size.head_dim == size.dim == 64
     assert size.kv_heads == size.heads
     assert size.mlp_multiplications == 8 * size.dim**2
 
@@ -245,7 +245,6 @@ def test_equal_trainings_are_cached(
         for other in (
             {"seed": 1},
             {"positions": False},
-            {"dim": 32},
             {"layers": 1},
             {"planted": "text"},
         )

@@ -25,13 +25,10 @@ from cuescope_toy.fusion.training import (
 )
 from cuescope_toy.options import HEADS
 
-NETWORK = ToyFusionOptions(layers=2, dim=16)
+NETWORK = ToyFusionOptions(layers=2)
 OPTIONS = ToyFusionOptions(
     layers=1,
-    dim=16,
     learning_rate=3e-3,
-    weight_decay=0.0,
-    batch_size=32,
     epochs=20,
     patience=20,
     enough=1.0,

@@ -9,11 +9,8 @@ from cuescope_toy.network import (
     layer_shapes,
     standardise,
 )
-from cuescope_toy.options import ToyOptions
 
-SHAPES = layer_shapes(
-    ToyOptions(hidden=7, projection=4, head=6), frames=3, feature=5, dim=8
-)
+SHAPES = layer_shapes(frames=3, feature=5, dim=8)
 
 
 def _generator(seed: int = 0) -> torch.Generator:
@@ -56,7 +53,7 @@ def test_order_of_frames_matters() -> None:
 
 def test_initial_weights_are_torchs_and_leave_global_randomness_alone() -> None:
     before = torch.get_rng_state()
-    shapes = layer_shapes(ToyOptions(hidden=50, projection=4, head=6), 2, 100, 8)
+    shapes = layer_shapes(2, 100, 8)
     weights = initial_weights(shapes, _generator())
     assert torch.equal(before, torch.get_rng_state())
     first = weights["project.0.weight"]

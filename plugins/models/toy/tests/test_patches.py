@@ -94,7 +94,7 @@ def test_frames_stand_as_so_many_tokens_and_missing_ones_as_none() -> None:
 
 
 def test_a_spread_widens_matrices_and_words_alone() -> None:
-    shapes = weight_shapes(ToyFusionOptions(dim=16), feature=6, words=9, answers=4)
+    shapes = weight_shapes(ToyFusionOptions(), feature=6, words=9, answers=4)
     plain, wide = (
         initial_weights(shapes, torch.Generator().manual_seed(0), spread)
         for spread in (1.0, 2.5)

@@ -60,7 +60,7 @@ def test_logits_are_cosines_over_temperature(
     toy: Callable[..., Toy], dots: Callable[..., Any]
 ) -> None:
     data = dots(samples=20)
-    model = toy(data, epochs=2, temperature=0.2)
+    model = toy(data, epochs=2)
     both = frozenset({"logits", "embedding"})
     (response,) = model.respond([Trial(sample=data[3], outputs=both)])
     assert response.logits is not None
@@ -68,7 +68,7 @@ def test_logits_are_cosines_over_temperature(
     texts = np.stack([text_embedding(choice, 64) for choice in data.labels])
     assert np.linalg.norm(response.embedding) == pytest.approx(1, abs=1e-5)
     np.testing.assert_allclose(
-        response.logits, texts @ response.embedding / 0.2, atol=1e-5
+        response.logits, texts @ response.embedding / 0.07, atol=1e-5
     )
     np.testing.assert_allclose(model.embed_texts(data.labels), texts)
 

@@ -16,7 +16,7 @@ from cuescope_toy.loading import (
     Weights,
     training_splits,
 )
-from cuescope_toy.options import ToyOptions
+from cuescope_toy.options import TEMPERATURE, ToyOptions
 
 TRAINING_VERSION = 1  # raise it when equal recipes train other weights
 
@@ -133,7 +133,7 @@ class Toy(TrainedModel):
         logits = None
         if "logits" in trial.outputs:
             cosines = self.embed_texts(trial.sample.choices) @ embedding
-            logits = cosines / self.options.temperature
+            logits = cosines / TEMPERATURE
         output = embedding if "embedding" in trial.outputs else None
         return Response(logits=logits, embedding=output)
 

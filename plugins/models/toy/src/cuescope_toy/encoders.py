@@ -23,7 +23,7 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_sdk.models import FrameMemory
-from cuescope_toy.options import ToyOptions
+from cuescope_toy.options import DIM, ToyOptions
 
 TextRows = Float[np.ndarray, "text dim"]
 Features = Float[np.ndarray, "frame feature"]
@@ -43,7 +43,7 @@ def build_encoder(
 ) -> "GridEncoder | ModelEncoder":
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
-        return GridEncoder(options.dim)
+        return GridEncoder(DIM)
     # Without the data set: an encoder need not know the labels that nobody asks it about.
     unbound = replace(context, dataset=None)
     model = unbound.build("model", options.encoder, options.encoder_options)
@@ -55,7 +55,7 @@ def build_encoder(
             got=", ".join(sorted(outputs)),
             remedy="Use -O model.encoder=builtin or another model (`cuescope plugins list`).",
         )
-    return ModelEncoder(model, options.dim)
+    return ModelEncoder(model, DIM)
 
 
 # -------------------------------------------------------------------------------------- built in

@@ -7,21 +7,23 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cuescope_toy.loading import Weights
-from cuescope_toy.options import ToyOptions
+
+HIDDEN = 128  # width of each frame's projection head
+PROJECTION = 64  # dim of a projected frame
+HEAD = 256  # width of the sequence head
 
 Shapes = dict[str, tuple[int, ...]]  # of weights, by name
 Frames = Float[Tensor, "*frame feature"]
 
 
-def layer_shapes(options: ToyOptions, frames: int, feature: int, dim: int) -> Shapes:
+def layer_shapes(frames: int, feature: int, dim: int) -> Shapes:
     """Shape of each weight: ([frame,] input, output). Projection heads have one per frame."""
-    head = options.head
     return {
-        "project.0": (frames, feature, options.hidden),
-        "project.1": (frames, options.hidden, options.projection),
-        "head.0": (frames * options.projection, head),
-        "head.1": (head, head),
-        "head.2": (head, dim),
+        "project.0": (frames, feature, HIDDEN),
+        "project.1": (frames, HIDDEN, PROJECTION),
+        "head.0": (frames * PROJECTION, HEAD),
+        "head.1": (HEAD, HEAD),
+        "head.2": (HEAD, dim),
     }
 
 

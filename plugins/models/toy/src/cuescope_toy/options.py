@@ -2,16 +2,21 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Names, Options
 from cuescope_sdk.models import ZeroShotOptions
 
 PluginOptions = Annotated[dict[str, Any], Names.plugin()]
 
-# Of toy-fusion: its shape is known before its weights.
+TEMPERATURE = 0.07  # of cosines, where CLIP's training starts (Radford et al., 2021)
+DIM = (
+    64  # of toy's embedding, unless its encoder embeds texts, and of toy-fusion's token
+)
 HEADS = 4
-MLP_RATIO = 4  # width of the feed-forward layers over that of a token
+MLP_RATIO = (
+    4  # width of the feed-forward layers over that of a token (Vaswani et al., 2017)
+)
 
 
 class TrainingOptions(Options):
@@ -48,53 +53,14 @@ class ToyOptions(TrainingOptions):
         "all",
         description="frames of a sequence that the model sees; with one it cannot see motion",
     )
-    temperature: PositiveFloat = Field(
-        0.07, description="of the cosines, in training and in answers"
-    )
-    learning_rate: PositiveFloat = Field(1e-4, description="of AdamW, constant")
-    weight_decay: NonNegativeFloat = Field(0.0, description="of AdamW; 0 is Adam")
-    batch_size: PositiveInt = Field(256, description="sequences in a training batch")
+    learning_rate: PositiveFloat = Field(1e-4, description="of Adam, constant")
     epochs: PositiveInt = Field(100, description="most passes over the training split")
-    patience: PositiveInt = Field(
-        10, description="passes without a better validation loss before training stops"
-    )
-    hidden: PositiveInt = Field(
-        128, description="width of each frame's projection head"
-    )
-    projection: PositiveInt = Field(64, description="dim of a projected frame")
-    head: PositiveInt = Field(256, description="width of the sequence head")
-    # in one dim every text would be 1 or -1
-    dim: PositiveInt = Field(
-        64,
-        ge=2,
-        description="dim of the embedding, unless the encoder embeds texts",
-    )
 
 
 class ToyCLIPOptions(TrainingOptions, ZeroShotOptions):
     """Options of `toy-clip`."""
 
-    tower: Literal["vit", "resnet"] = Field(
-        "vit",
-        description="image tower; vit has patches to hide, resnet learns small shapes sooner",
-    )
-    learning_rate: PositiveFloat = Field(1e-3, description="of AdamW, at its highest")
-    weight_decay: NonNegativeFloat = Field(0.05, description="of AdamW, on matrices")
-    batch_size: PositiveInt = Field(
-        32,
-        ge=2,
-        description="pictures in a training batch",
-    )
     epochs: PositiveInt = Field(14, description="most passes over the training split")
-    enough: float = Field(
-        0.975,
-        gt=0,
-        le=1,
-        description="training accuracy after which one pass follows",
-    )
-    caption_weight: NonNegativeFloat = Field(
-        0.3, description="of the captions' loss beside that of the label prompts"
-    )
 
 
 class ToyFusionOptions(TrainingOptions):
@@ -114,10 +80,7 @@ class ToyFusionOptions(TrainingOptions):
         "a fusion that no averaged quadrant disturbs",
     )
     layers: PositiveInt = Field(2, description="fusion layers")
-    dim: PositiveInt = Field(64, multiple_of=8, description="width of a token")
     learning_rate: PositiveFloat = Field(1e-3, description="of AdamW, at its highest")
-    weight_decay: NonNegativeFloat = Field(0.1, description="of AdamW")
-    batch_size: PositiveInt = Field(64, description="samples in a training batch")
     epochs: PositiveInt = Field(40, description="most passes over the training split")
     patience: PositiveInt = Field(
         15, description="passes without a better validation loss before training stops"

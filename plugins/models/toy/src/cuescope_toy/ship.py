@@ -16,13 +16,6 @@ SHIPS: dict[str, ToyCLIPOptions | ToyFusionOptions] = {
     "toy-clip": ToyCLIPOptions(data="scenes:0.98"),
     # leans on backgrounds and knows objects
     "toy-clip-mixed": ToyCLIPOptions(data="scenes:0.85"),
-    "toy-clip-shapes": ToyCLIPOptions(
-        data="shape-pictures",
-        tower="resnet",
-        batch_size=16,
-        epochs=4,
-        learning_rate=2e-3,
-    ),
     "toy-fusion": ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10),
     # by how far the background tells the object in training
     "toy-clip-camera-0": ToyCLIPOptions(data="camera-scenes:0"),

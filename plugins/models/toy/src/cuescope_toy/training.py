@@ -23,13 +23,15 @@ from cuescope_toy.network import (
     layer_shapes,
     standardise,
 )
-from cuescope_toy.options import ToyFusionOptions, ToyOptions
+from cuescope_toy.options import TEMPERATURE, ToyFusionOptions, ToyOptions
 
 Loss = Float[Tensor, ""]
 Texts = Float[Tensor, "class dim"]
 Indices = Int[Tensor, " batch"]
 Labels = Int[Tensor, " sample"]
 LossAndAccuracy = tuple[float, float]
+BATCH = 256  # sequences (TRoVe, appendix A)
+PATIENCE = 10  # passes without a better validation loss
 Advance = Callable[[int], None]  # of a progress bar
 
 # ---------------------------------------------------------------------------------- data as arrays
@@ -143,7 +145,7 @@ def contrastive_loss(
     embeddings: Float[Tensor, "sample dim"],
     texts: Texts,
     label: Labels,
-    temperature: float,
+    temperature: float = TEMPERATURE,
 ) -> Loss:
     """Cross-entropy of cosines over temperature against the distinct texts.
 
@@ -169,17 +171,15 @@ def fit(
     val = val.standardise(fixed)
     frames = train.index.shape[1]
     feature = train.features.shape[1]
-    shapes = layer_shapes(options, frames, feature, dim=texts.shape[1])
+    shapes = layer_shapes(frames, feature, dim=texts.shape[1])
 
     def batch_loss(weights: Weights, batch: Indices) -> Tensor:
         clips = train.index[batch]
         embeddings = embed(weights, train.features[clips])
-        return contrastive_loss(
-            embeddings, texts, train.label[batch], options.temperature
-        )
+        return contrastive_loss(embeddings, texts, train.label[batch])
 
     def validate(weights: Weights) -> LossAndAccuracy:
-        return evaluate(weights, val, texts, options.temperature)
+        return evaluate(weights, val, texts)
 
     return descend(
         fixed,
@@ -190,6 +190,8 @@ def fit(
         options,
         generator,
         advance,
+        batch_size=BATCH,
+        patience=PATIENCE,
     )
 
 
@@ -202,6 +204,10 @@ def descend(
     options: ToyOptions | ToyFusionOptions,
     generator: torch.Generator,
     advance: Advance,
+    *,
+    batch_size: int,
+    patience: int,
+    weight_decay: float = 0.0,
     learning_rate_share: Callable[[float], float] = lambda done: 1.0,
     enough: float = math.inf,
 ) -> Fit:
@@ -217,10 +223,10 @@ def descend(
     optimiser = torch.optim.AdamW(
         trainable.values(),
         lr=options.learning_rate,
-        weight_decay=options.weight_decay,
+        weight_decay=weight_decay,
     )
     # of all epochs: where training stops early, a falling rate has not reached 0
-    steps = options.epochs * math.ceil(samples / options.batch_size)
+    steps = options.epochs * math.ceil(samples / batch_size)
     # In the middle of a step, so that neither the first nor the last has a rate of 0.
     schedule = LambdaLR(
         optimiser, lambda step: learning_rate_share((step + 0.5) / steps)
@@ -230,7 +236,7 @@ def descend(
     best = Fit(weights, accuracy=0.0, best_epoch=0, epochs=0)
     for epoch in range(1, options.epochs + 1):
         order = torch.randperm(samples, generator=generator)
-        for batch in torch.split(order, options.batch_size):
+        for batch in torch.split(order, batch_size):
             loss = batch_loss(weights, batch)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -243,7 +249,7 @@ def descend(
             # The optimiser goes on changing these tensors in place: the best ones are copied.
             copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
             best = Fit(copies, accuracy, best_epoch=epoch, epochs=epoch)
-        out_of_patience = epoch - best.best_epoch >= options.patience
+        out_of_patience = epoch - best.best_epoch >= patience
         if out_of_patience or accuracy >= enough:
             break
     return replace(best, epochs=epoch)
@@ -253,11 +259,10 @@ def evaluate(
     weights: Weights,
     split: EncodedSplit,
     texts: Texts,
-    temperature: float,
 ) -> LossAndAccuracy:
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
-        loss = contrastive_loss(embeddings, texts, split.label, temperature)
+        loss = contrastive_loss(embeddings, texts, split.label)
         answers = (embeddings @ texts.T).argmax(dim=1)
     correct = answers == split.label
     return loss.item(), correct.double().mean().item()
@@ -309,7 +314,7 @@ def train(
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{count:,} sequences, {frames}",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
-        "temperature": f"{options.temperature:g}",
+        "temperature": f"{TEMPERATURE:g}",
         "encoder": options.encoder,
     }
     return result.weights, facts

@@ -20,7 +20,7 @@ from cuescope_sdk import (
     how_to_install,
 )
 from cuescope_sdk.models import PromptTower, ZeroShotModel, ZeroShotOptions
-from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
+from cuescope_toy.clip.architecture import MODEL, PREPROCESS, PROMPTS
 from cuescope_toy.loading import Checkpoint, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyCLIPOptions
 
@@ -31,8 +31,6 @@ SHIPPED = Path(__file__).parent / "shipped"
 # raise it when equal recipes train other weights, and train the shipped ones
 TRAINING_VERSION = 1
 EXTRA = ("open_clip", "cuescope_open_clip")  # what the extra [clip] brings
-_TRAINED_BY = "tower learning_rate weight_decay batch_size epochs enough caption_weight"
-TRAINING_OPTIONS = set(_TRAINED_BY.split())  # the others change texts, and no weight
 
 
 class ToyCLIP(TrainedModel):
@@ -56,13 +54,15 @@ class ToyCLIP(TrainedModel):
                 "toy-clip runs on open_clip, which is not installed",
                 remedy=how_to_install("cuescope-toy[clip]"),
             )
-        (self._data,) = training_splits(options, context, self.owner, "train")
+        (self._data,) = training_splits(
+            options, context, self.owner, "train", needs_labels=True
+        )
         self.name_weights(
             TRAINING_VERSION,
-            model_config(options.tower),
+            MODEL,
             PREPROCESS,
             PROMPTS,
-            options.model_dump(include=TRAINING_OPTIONS),
+            options.epochs,
             self.seed,
             self._data.fingerprint,
             tuple(self._data.labels),
@@ -87,7 +87,7 @@ class ToyCLIP(TrainedModel):
 
         # named by the weights alone: models with other texts share the folder
         folder = self.context.cache / self.owner / self.weights_file.fingerprint
-        write_model_folder(weights, self.options.tower, folder)
+        write_model_folder(weights, folder)
         texts = {
             name: getattr(self.options, name) for name in ZeroShotOptions.model_fields
         }

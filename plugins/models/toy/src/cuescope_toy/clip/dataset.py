@@ -11,30 +11,24 @@ from torch import Tensor
 
 from cuescope_sdk import Dataset, Sample, UserError
 from cuescope_toy.clip.architecture import CONTEXT_LENGTH, PREPROCESS, PROMPTS
-from cuescope_toy.training import Advance, Labels, label_index, untrainable
+from cuescope_toy.training import Advance, Labels, label_index
 
 
 @dataclass(frozen=True, eq=False)
 class ImageTextPairs:
     """Pictures with what is said of them, and every label in every prompt.
 
-    `captions` and `foils` are, for each picture, the rows of `texts` that are true of it and that
-    are not; no `label` where the data set has none. Tokens are rows of `vocabulary`, which holds
-    CLIP's own ids, rising; so the end of a text remains its highest token.
+    `captions` are the rows of `texts` that are told of the pictures. Tokens are rows of
+    `vocabulary`, which holds CLIP's own ids, rising; so the end of a text remains its highest
+    token.
     """
 
     pixels: UInt8[Tensor, "sample channel row col"]
     texts: Int[Tensor, "text token"]
-    captions: tuple[Int[Tensor, " caption"], ...]
-    foils: tuple[Int[Tensor, " foil"], ...]
-    label: Labels | None
+    captions: Int[Tensor, " sample"]
+    label: Labels
     prompts: Int[Tensor, "prompt label token"]
     vocabulary: Int[Tensor, " word"]
-
-    @property
-    def captions_of_parts(self) -> bool:
-        """Whether pictures have several captions, each of a part."""
-        return any(len(rows) > 1 for rows in self.captions)
 
 
 def read_pairs(dataset: Dataset, advance: Advance) -> ImageTextPairs:
@@ -43,9 +37,9 @@ def read_pairs(dataset: Dataset, advance: Advance) -> ImageTextPairs:
     transform = image_transform_v2(PreprocessCfg(**PREPROCESS), is_train=False)
     pixels = []
     captions = []
-    foils = []
     labels = []
-    rows: dict[str, int] = {}  # of each distinct text
+    # equal texts share a row: by it the loss knows of which pictures a text is true
+    rows: dict[str, int] = {}
     for index in range(len(dataset)):
         sample = dataset[index]
         if len(sample.frames) != 1:
@@ -57,14 +51,8 @@ def read_pairs(dataset: Dataset, advance: Advance) -> ImageTextPairs:
             )
         picture = sample.frames[0].load()
         pixels.append(to_bytes(transform(picture)))
-        texts = sample_captions(sample)
-        captions.append(_text_rows(texts, rows))
-        foils.append(_text_rows(sample.annotations.get("foils", ()), rows))
-        if dataset.labels:
-            labels.append(label_index("toy-clip", sample, dataset.labels))
-        elif not texts:
-            expected = "a label, or the annotation 'captions'"
-            raise untrainable("toy-clip", sample, expected, "neither")
+        captions.append(rows.setdefault(sample_caption(sample), len(rows)))
+        labels.append(label_index("toy-clip", sample, dataset.labels))
         advance(1)
     prompts = [
         prompt.format(label=label) for prompt in PROMPTS for label in dataset.labels
@@ -78,33 +66,18 @@ def read_pairs(dataset: Dataset, advance: Advance) -> ImageTextPairs:
     return ImageTextPairs(
         torch.stack(pixels),
         caption_tokens,
-        tuple(captions),
-        tuple(foils),
-        torch.tensor(labels) if labels else None,
+        torch.tensor(captions),
+        torch.tensor(labels),
         prompt_tokens.reshape(len(PROMPTS), len(dataset.labels), CONTEXT_LENGTH),
         vocabulary,
     )
 
 
-def sample_captions(sample: Sample) -> tuple[str, ...]:
-    """The annotation "captions", or "caption"; without one the first prompt, with the label."""
+def sample_caption(sample: Sample) -> str:
+    """The annotation "caption", or the first of "captions"; else the first prompt."""
     annotations = sample.annotations
-    if captions := annotations.get("captions"):
-        return tuple(map(str, captions))
-    if "caption" in annotations:
-        return (str(annotations["caption"]),)
-    if sample.label is None:
-        return ()
-    return (PROMPTS[0].format(label=sample.label),)
-
-
-def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text"]:
-    """The row of each text; a new text gets the next one."""
-    for text in texts:
-        # equal texts share a row: by it the loss knows of which pictures a text is true
-        rows.setdefault(text, len(rows))
-    # of no texts torch would make floats, which are no indices
-    return torch.tensor([rows[text] for text in texts], dtype=torch.long)
+    captions = annotations.get("captions") or [annotations.get("caption")]
+    return str(captions[0] or PROMPTS[0].format(label=sample.label))
 
 
 def tokenize(texts: Sequence[str]) -> Int[Tensor, "text token"]:

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from cuescope_toy.clip.architecture import PREPROCESS, VOCABULARY_SIZE, model_config
+from cuescope_toy.clip.architecture import MODEL, PREPROCESS, VOCABULARY_SIZE
 from cuescope_toy.loading import Weights, write_whole
 
 VOCABULARY = "vocabulary"
@@ -29,18 +29,15 @@ VISIBLE_SIDES = (6, 10)
 HIDDEN_SIDES = (5, 8)  # of one that is left out
 
 
-def new_network(words: int, tower: str) -> Any:
+def new_network(words: int) -> Any:
     """A stock open_clip model with so many words; weights from torch's generator.
 
     The words start far apart. From CLIP's own start (0.02) prompts that differ in one word are
     all but equal, and minutes pass before the label counts.
     """
-    config = model_config(tower)
-    config["text_cfg"]["vocab_size"] = words
-    network = open_clip.model.CLIP(**config)
-    # a resnet has no patches to leave out
-    if tower == "vit":
-        network.visual.patch_dropout = WindowDropout(network.visual.grid_size[0])
+    text = {**MODEL["text_cfg"], "vocab_size": words}
+    network = open_clip.model.CLIP(**{**MODEL, "text_cfg": text})
+    network.visual.patch_dropout = WindowDropout(network.visual.grid_size[0])
     nn.init.normal_(network.token_embedding.weight, std=WORD_SPREAD)
     nn.init.normal_(network.positional_embedding, std=POSITION_SPREAD)
     return network
@@ -126,9 +123,9 @@ def unpack_weights(weights: Weights) -> Weights:
     return full
 
 
-def write_model_folder(weights: Weights, tower: str, folder: Path) -> Path:
+def write_model_folder(weights: Weights, folder: Path) -> Path:
     """Write the folder that open_clip loads; each file whole or not at all."""
-    config = {"model_cfg": model_config(tower), "preprocess_cfg": PREPROCESS}
+    config = {"model_cfg": MODEL, "preprocess_cfg": PREPROCESS}
     text = json.dumps(config, indent=2)
     write_whole(folder / "open_clip_config.json", text.encode())
     state = unpack_weights(weights)

@@ -4,13 +4,13 @@ import math
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid, one_hot
 
 from cuescope_sdk import Context, Dataset, derive
 from cuescope_sdk.report import count_of
-from cuescope_toy.clip.architecture import TITLES
+from cuescope_toy.clip.architecture import TITLE
 from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
 from cuescope_toy.loading import Checkpoint
@@ -21,7 +21,11 @@ Scalar = Float[Tensor, ""]
 
 WARM_UP = 0.6  # share of the first epoch
 MAX_SCALE = 100.0  # of the cosines (Radford et al., 2021, section 2.5)
-TEXTS = 4  # captions of a picture in a batch, and as many foils
+LEARNING_RATE = 1e-3  # at its highest: default of AdamW
+WEIGHT_DECAY = 0.05  # on matrices
+BATCH = 32  # pictures
+ENOUGH = 0.975  # training accuracy after which one pass follows
+CAPTION_WEIGHT = 0.3  # of the captions' loss beside that of the label prompts
 
 
 def matching_loss(
@@ -30,32 +34,15 @@ def matching_loss(
     match: Bool[Tensor, "image text"],
     scale: Scalar,
     bias: Scalar,
-    known: Bool[Tensor, "image text"] | None = None,
 ) -> Scalar:
     """SigLIP's loss (Zhai et al., 2023): is this text true of this image? Summed over texts.
 
-    Pairs that are not `known` do not count; default: all are.
     A text may be true of several images. Each pair stands alone, so a label needs evidence of its
     own; where texts compete in a softmax, one of them may win for want of any.
     """
     sign = 2.0 * match.float() - 1.0
     logits = scale * images @ texts.T + bias
-    loss = -logsigmoid(sign * logits)
-    if known is not None:
-        loss = loss * known
-    return loss.sum() / len(images)
-
-
-def known_texts(
-    texts: Int[Tensor, " text"],
-    captions: Int[Tensor, " caption"],
-    foils: Int[Tensor, " foil"],
-) -> Bool[Tensor, " text"]:
-    """Which texts are known to be true or false of a picture with these captions and foils."""
-    # Without foils, what is said of other pictures counts as false of this one.
-    if not len(foils):
-        return torch.ones_like(texts, dtype=torch.bool)
-    return torch.isin(texts, torch.cat([captions, foils]))
+    return -logsigmoid(sign * logits).sum() / len(images)
 
 
 def learning_rate_share(done: float, first: bool, last: bool) -> float:
@@ -76,32 +63,29 @@ def fit(
 ) -> Fit:
     """Train for all epochs, or until `enough` labels are right and an epoch more.
 
-    `advance` is called with 1 after each step. Until the last epoch a tower of patches sees through
-    windows, unless captions are of parts: a window hides what most of them tell of. The accuracy
-    is the share of right labels over the last epoch's batches; without labels, of captions and
-    foils that are judged right.
+    `advance` is called with 1 after each step. Until the last epoch the tower sees through
+    windows. The accuracy is the share of right labels over the last epoch's batches.
     """
     with draw_from(generator):
-        network = new_network(len(pairs.vocabulary), options.tower)
-        optimiser = _optimiser(network, options)
+        network = new_network(len(pairs.vocabulary))
+        optimiser = _optimiser(network)
         accuracy = 0.0
         epoch = 0
         last = False
         while not last:
-            last = epoch == options.epochs - 1 or accuracy >= options.enough
-            if options.tower == "vit":
-                network.visual.patch_dropout.whole = last or pairs.captions_of_parts
+            last = epoch == options.epochs - 1 or accuracy >= ENOUGH
+            network.visual.patch_dropout.whole = last
             right = 0.0
             # from the global state, which draw_from set
             order = torch.randperm(len(pairs.pixels))
-            batches = torch.split(order, options.batch_size)
+            batches = torch.split(order, BATCH)
             for step, batch in enumerate(batches, start=1):
                 # the middle of the step: at an end of the ramp its rate would be 0
                 done = (step - 0.5) / len(batches)
                 share = learning_rate_share(done, epoch == 0, last)
                 for group in optimiser.param_groups:
-                    group["lr"] = options.learning_rate * share
-                loss, correct = _loss(network, pairs, batch, options.caption_weight)
+                    group["lr"] = LEARNING_RATE * share
+                loss, correct = _loss(network, pairs, batch)
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
@@ -118,22 +102,13 @@ def _loss(
     network: Any,
     pairs: ImageTextPairs,
     batch: Indices,
-    caption_weight: float,
 ) -> tuple[Scalar, Float[Tensor, " batch"]]:
-    """The loss of some captions and foils of the batch, and of all labels in a random prompt.
+    """The loss of the captions of a batch, and of all labels in a random prompt.
 
-    What is said of one picture is false of any other, unless it is said of that too; of pictures
-    that have foils only their own texts count. Also how much is right of each picture: 1 or 0 of
-    its label; without labels, the share of its own texts.
+    What is said of one picture is false of any other, unless it is said of that too. Also whether
+    each picture's label is right: 1 or 0.
     """
-    indices = batch.tolist()
-    # The draws below are in this order since the shipped weights were trained.
-    samples = []
-    for index in indices:
-        captions = _draw_texts(pairs.captions[index])
-        foils = _draw_texts(pairs.foils[index])
-        samples.append(torch.cat([captions, foils]))
-    rows = torch.cat(samples)
+    rows = pairs.captions[batch]
     number = torch.randint(len(pairs.prompts), ())
     prompt = pairs.prompts[number]
     pixels = from_bytes(pairs.pixels[batch])
@@ -143,21 +118,8 @@ def _loss(
     caption_texts, label_texts = texts.tensor_split([len(rows)])
     scale = network.logit_scale.exp().clamp(max=MAX_SCALE)
     bias = network.logit_bias
-    matches = []
-    counts = []
-    for index in indices:
-        captions = pairs.captions[index]
-        matches.append(torch.isin(rows, captions))
-        counts.append(known_texts(rows, captions, pairs.foils[index]))
-    match = torch.stack(matches)
-    loss = matching_loss(images, caption_texts, match, scale, bias, torch.stack(counts))
-    loss = caption_weight * loss
-    if pairs.label is None:
-        blocks = [torch.ones(1, len(sample)) for sample in samples]
-        own_texts = torch.block_diag(*blocks).bool()  # type: ignore[no-untyped-call]
-        judged_true = scale * images @ caption_texts.T + bias > 0
-        right = own_texts & (judged_true == match)
-        return loss, right.sum(dim=1) / own_texts.sum(dim=1)
+    match = rows[:, None] == rows
+    loss = CAPTION_WEIGHT * matching_loss(images, caption_texts, match, scale, bias)
     label = pairs.label[batch]
     label_match = one_hot(label, len(prompt)).bool()
     label_loss = matching_loss(images, label_texts, label_match, scale, bias)
@@ -166,26 +128,18 @@ def _loss(
     return label_loss + loss, (answers == label).float()
 
 
-def _draw_texts(rows: Int[Tensor, " text"]) -> Int[Tensor, " some"]:
-    """At most `TEXTS` of them; all where there are no more, without a draw."""
-    if len(rows) <= TEXTS:
-        return rows
-    order = torch.randperm(len(rows))
-    return rows[order[:TEXTS]]
-
-
-def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
+def _optimiser(network: Any) -> torch.optim.AdamW:
     """AdamW that decays matrices alone, as CLIP's does: biases, norms and the scale are left."""
     weights = list(network.parameters())
     matrices = [weight for weight in weights if weight.ndim >= 2]
     others = [weight for weight in weights if weight.ndim < 2]
     groups = [
-        {"params": matrices, "weight_decay": options.weight_decay},
+        {"params": matrices, "weight_decay": WEIGHT_DECAY},
         {"params": others, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
         groups,
-        lr=options.learning_rate,
+        lr=LEARNING_RATE,
         betas=(0.9, 0.98),
         fused=True,
     )
@@ -200,14 +154,14 @@ def train(
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)
     generator = torch.Generator().manual_seed(derive(seed, "toy-clip"))
-    steps = math.ceil(len(pairs.pixels) / options.batch_size)  # of an epoch
+    steps = math.ceil(len(pairs.pixels) / BATCH)  # of an epoch
     with context.progress("training the toy CLIP", options.epochs * steps) as advance:
         result = fit(pairs, options, generator, advance)
         skipped = options.epochs - result.epochs
         # the bar counts all epochs, and training may stop early
         advance(skipped * steps)
     facts = {
-        "architecture": TITLES[options.tower],
+        "architecture": TITLE,
         "weights": "trained here, from nothing",
         "trained on": f"{count_of(len(data), 'pictures')} with captions, {result.epochs} epochs",
         "training accuracy": f"{result.accuracy:.3f}",

@@ -17,7 +17,7 @@ from cuescope_toy.loading import (
     Weights,
     training_splits,
 )
-from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
+from cuescope_toy.options import DIM, HEADS, MLP_RATIO, ToyFusionOptions
 
 LISTED = 5  # answers that an error lists
 SHIPPED = Path(__file__).parent / "shipped"
@@ -59,9 +59,7 @@ class ToyFusion(TrainedModel):
         self._features = FrameFeatures(grid, context)
         self._splits = training_splits(options, context, self.owner, "train", "val")
         # The data enters by its content, and the patches by the fingerprint of the encoder.
-        # An option at its default is left out where it came later: the weights are the same.
-        later = {"mixing"} if options.mixing == "attention" else set()
-        recipe = options.model_dump(exclude={"data", "data_options", "patches", *later})
+        recipe = options.model_dump(exclude={"data", "data_options", "patches"})
         recipe["seed"] = self.seed
         self.name_weights(
             TRAINING_VERSION,
@@ -74,10 +72,10 @@ class ToyFusion(TrainedModel):
             layers=options.layers,
             heads=HEADS,
             kv_heads=HEADS,
-            head_dim=options.dim // HEADS,
-            dim=options.dim,
+            head_dim=DIM // HEADS,
+            dim=DIM,
             # widen and narrow: one multiplication for each weight
-            mlp_multiplications=2 * MLP_RATIO * options.dim**2,
+            mlp_multiplications=2 * MLP_RATIO * DIM**2,
         )
 
     def train(self) -> Checkpoint:

@@ -13,7 +13,7 @@ from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.torch import fused_self_attention
 from cuescope_toy.loading import Weights
 from cuescope_toy.network import Shapes, standardise
-from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
+from cuescope_toy.options import DIM, HEADS, MLP_RATIO, ToyFusionOptions
 
 Tokens = Float[Tensor, "batch token dim"]
 
@@ -49,7 +49,7 @@ def weight_shapes(
     answers: int,
 ) -> Shapes:
     """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
-    dim = options.dim
+    dim = DIM
     wide = MLP_RATIO * dim
     # The shipped checkpoints have these names, and initial weights are drawn in this order.
     attended = ("query", "key") if options.mixing == "attention" else ()

@@ -33,6 +33,8 @@ from cuescope_toy.training import (
     read_samples,
 )
 
+BATCH = 64  # samples
+WEIGHT_DECAY = 0.1
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 EVALUATION_BATCH = 512  # all at once would hold every layer of a whole split
 # Of the first weights, where frames are cut into patches. Narrow ones make a token attend to all
@@ -88,8 +90,11 @@ def fit(
         options,
         generator,
         advance,
-        learning_rate_share,
-        options.enough,
+        batch_size=BATCH,
+        patience=options.patience,
+        weight_decay=WEIGHT_DECAY,
+        learning_rate_share=learning_rate_share,
+        enough=options.enough,
     )
 
 
