@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
@@ -65,14 +64,6 @@ def refusal(ask: Ask, *scripts: Script, **options: Any) -> str:
     return line
 
 
-def bomb(size: int, wbits: int = 31) -> bytes:
-    """So many zeros, compressed."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
-    return b"".join(
-        [*(packer.compress(bytes(MIB)) for _ in range(size // MIB)), packer.flush()]
-    )
-
-
 # --------------------------------------------------------------------------------------- deadlines
 
 
@@ -91,20 +82,12 @@ def endless_chunks(client: socket.socket, closed: Event) -> None:
         client.sendall(b"1\r\n \r\n")
 
 
-def endless_empty_blocks(client: socket.socket, closed: Event) -> None:
-    """gzip that never unpacks to anything."""
-    client.sendall(head(None, "Content-Encoding: gzip") + gzip.compress(b"")[:10])
-    while True:
-        client.sendall(b"\x00\x00\x00\xff\xff" * 10_000)
-
-
 SLOW: dict[str, Script] = {
     "never": never,
     "status": drip(head(100), 0.1),
     "body": drip(head(1000) + b" " * 900, 0.05),
     "chunks": endless_chunks,
     "informational": endless_informational,
-    "empty blocks": endless_empty_blocks,
 }
 
 
@@ -125,10 +108,11 @@ def test_a_server_that_reads_nothing_does_not_outlive_it_either(tmp_path: Path) 
 
 @pytest.mark.timeout(60)
 def test_retries_have_a_deadline_and_waits_are_announced(
-    ask: Ask, lines: list[str]
+    ask: Ask, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("cuescope_openai.client.RETRY_SECONDS", 6.0)
     busy = reply(b"come \x1b]0;later\x07", "Retry-After: 8", status="503 Busy")
-    line = refusal(ask, busy, retries=5, retry_seconds=6)
+    line = refusal(ask, busy, retries=5)
     assert "in 1 try: got status 503: come" in line
     assert lines == []
     soon = reply(b"come \x1b]0;later\x07", "Retry-After: 5.1", status="503 Busy")
@@ -196,73 +180,29 @@ def stream(client: socket.socket, closed: Event) -> None:
         client.sendall(b" " * MIB)
 
 
-LARGE: dict[str, Callable[[], Script]] = {
-    "plain": lambda: stream,
-    "gzip": lambda: reply(bomb(256 * MIB), "Content-Encoding: gzip"),
-    "zlib": lambda: reply(bomb(256 * MIB, 15), "Content-Encoding: deflate"),
-    "X-Gzip": lambda: reply(bomb(256 * MIB), "Content-Encoding: GZIP "),
-}
-
-
-@pytest.mark.parametrize(
-    "large",
-    [
-        "plain",
-        "gzip",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("zlib", "X-Gzip")),
-    ],
-)
-def test_a_flood_is_cut_off(ask: Ask, large: str) -> None:
-    script = LARGE[large]()
+def test_a_flood_is_cut_off(ask: Ask) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    line = refusal(ask, script)
+    line = refusal(ask, stream)
     assert "expected at most 8 MiB" in line
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 100 * 1024, grown  # KiB
 
 
-def test_a_limit_can_be_raised(ask: Ask) -> None:
-    large = reply(b" " * 9 * MIB + ANSWER)
-    assert "-O model.max_answer=64" in refusal(ask, large)
-    assert ask(large, max_answer=10) == "hello"
-
-
-@pytest.mark.parametrize(
-    "encoding", ["br", "zstd", "compress", "gzip, gzip", "\x7f\x1b[2J"]
-)
-def test_only_what_is_bounded_is_unpacked(ask: Ask, encoding: str) -> None:
-    double = gzip.compress(bomb(64 * MIB))
-    line = refusal(ask, reply(double, f"Content-Encoding: {encoding}"))
-    assert "not asked for" in line or "RemoteProtocolError" in line
-
-
-def test_what_is_compressed_honestly_is_read(
-    ask: Ask, socketed: ScriptedServer
+@pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip", "\x7f\x1b[2J"])
+def test_what_is_packed_was_not_asked_for(
+    ask: Ask, socketed: ScriptedServer, encoding: str
 ) -> None:
-    packed = {
-        "gzip": gzip.compress(ANSWER),
-        "deflate": zlib.compress(ANSWER),
-        "identity": ANSWER,
-    }
-    for number, (encoding, body) in enumerate(packed.items()):
-        answer = ask(reply(body, f"Content-Encoding: {encoding}"), system=str(number))
-        assert answer == "hello"
-    assert b"accept-encoding: gzip, deflate\r\n" in socketed.requests[0].lower()
-
-
-@pytest.mark.parametrize(
-    "body",
-    [gzip.compress(ANSWER)[:-12], b"no gzip", b""],
-    ids=["cut", "other", "empty"],
-)
-def test_a_broken_body_is_asked_for_again(ask: Ask, body: bytes) -> None:
-    broken = reply(body, "Content-Encoding: gzip")
-    assert ask(broken, reply(ANSWER), retries=1) == "hello"
+    packed = gzip.compress(b" " * 64 * MIB)
+    line = refusal(ask, reply(packed, f"Content-Encoding: {encoding}"))
+    assert "not asked for" in line or "RemoteProtocolError" in line
+    assert b"accept-encoding: identity\r\n" in socketed.requests[0].lower()
+    again = reply(packed, "Content-Encoding: gzip")
+    assert ask(again, reply(ANSWER), retries=1) == "hello"
 
 
 def test_an_error_page_is_read_as_far_as_it_is_shown(ask: Ask) -> None:
-    flood = reply(bomb(256 * MIB), "Content-Encoding: gzip", status="400 Bad")
-    assert "status 400" in refusal(ask, flood)
+    flood = reply(b"y" * 64 * MIB, status="400 Bad")
+    assert "status 400: yyy" in refusal(ask, flood)
     unknown = reply(b"x", "Content-Encoding: br", status="400 Bad")
     assert "status 400: nothing" in refusal(ask, unknown)
 
@@ -357,13 +297,6 @@ def test_errors_that_cannot_be_parsed(ask: Ask, status: str, name: str) -> None:
     )
 
 
-@pytest.mark.timeout(60)
-def test_a_long_list_of_models_does_not_hold_up(ask: Ask) -> None:
-    names = [{"id": f"{'m' * 200} {number}"} for number in range(20_000)]
-    models = reply(json.dumps({"data": names}).encode())
-    assert "no model 'm'" in refusal(ask, reply(b"", status="404 Not Found"), models)
-
-
 # ------------------------------------------------------------------------------------ the terminal
 
 
@@ -433,9 +366,6 @@ def test_an_echo_of_the_key_is_blacked_out(ask: Ask, written: str) -> None:
     for status in ("400 Bad", "404 Not Found", "500 Oh"):
         line = refusal(ask, reply(error, status=status), system=status)
         assert KEY not in line
-    models = reply(f'{{"data": [{{"id": "{written}"}}]}}'.encode())
-    line = refusal(ask, reply(b"", status="404 Not Found"), models, system="models")
-    assert "expected [key]" in line
 
 
 @pytest.mark.usefixtures("key")

@@ -209,19 +209,6 @@ def test_few_images_are_in_memory_at_once(server: Any, model: Build) -> None:
     assert most[0] == 2
 
 
-def test_large_requests_are_sent_two_at_a_time(
-    server: Any, model: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.brain, server.delay = saying("Yes"), 0.1
-    questions = [trial(frames=(), question=f"{number}?") for number in range(6)]
-    model().respond(questions)
-    assert server.busiest == 6
-    server.busiest = 0
-    monkeypatch.setattr("cuescope_openai.client.LARGE", 100)
-    model(system="Look.").respond(questions)
-    assert server.busiest == 2
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

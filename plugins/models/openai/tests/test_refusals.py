@@ -135,14 +135,13 @@ def test_no_server(writer: Build, unused_port: int) -> None:
 
 
 def test_a_wrong_path(server: Any, writer: Build) -> None:
-    with pytest.raises(UserError, match=r"no chat completions at .*status 404.*/v1"):
+    with pytest.raises(UserError, match=r"no answer at .*status 404.*/v1"):
         writer(base_url=server.url.removesuffix("/v1")).generate(["a"])
     assert len(server.asked) == 1
 
 
 def test_an_unknown_model(server: Any, writer: Build) -> None:
-    line = r"no model 'tiny-visoin' at .*expected tiny, tiny-vision.*Did you mean 'tiny-vision'"
-    with pytest.raises(UserError, match=line):
+    with pytest.raises(UserError, match=r"status 404: .*has the model"):
         writer(model="tiny-visoin").generate(["a"])
     assert len(server.asked) == 1
 

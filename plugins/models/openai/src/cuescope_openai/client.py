@@ -1,7 +1,6 @@
 """Chat completions over HTTP: remembered, retried, paced, several at a time."""
 
 import asyncio
-import json
 import math
 import ssl
 import time
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 import httpx
 import tenacity
 
-from cuescope_openai.answers import LONGEST_NAME, Answer, read_answer
+from cuescope_openai.answers import Answer, read_answer
 from cuescope_openai.bodies import ENCODINGS, MAX_ERROR, read_body
 from cuescope_openai.budget import Budget
 from cuescope_openai.endpoint import Endpoint
@@ -30,15 +29,15 @@ from cuescope_openai.retries import (
     server_message,
     shorten,
 )
-from cuescope_sdk import Context, UserError, nearest
+from cuescope_sdk import Context, UserError
 
 T = TypeVar("T")
 SILENCE = 5.0  # s; longer waits are announced, and no more often than this
-MOST_MODELS = 1000  # of a server's list that are read
 MOST_BUILDS = 10  # that are named
 CLAIM_PAUSE = 0.1  # s, between looks for an answer that another command waits for
-ENCODERS = 2  # requests whose frames are decoded and encoded together, each up to hundreds of MiB
-LARGE = 16 * 2**20  # bytes of a request that counts among these until it is answered
+ENCODERS = 2  # requests whose frames are encoded together, each up to hundreds of MiB
+MAX_ANSWER = 8 * 2**20  # bytes: 5,000 tokens with 20 log-probabilities each
+RETRY_SECONDS = 900.0  # no request is sent again later than this after its first try
 
 
 @dataclass
@@ -96,9 +95,8 @@ class Client:
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._claims = Claims(context.cache / "openai" / "claims.sqlite")
         # as long as it may be asked for again and again
-        self._claim_seconds = options.timeout + options.retry_seconds
+        self._claim_seconds = options.timeout + RETRY_SECONDS
         self._pace = Pace(options.requests_per_minute)
-        self._max_answer = int(options.max_answer * 2**20)
         self._announced = -SILENCE
         self._key_announced = endpoint.key is None
         self._reached = False
@@ -240,7 +238,7 @@ class Client:
         limits = tenacity.stop_any(
             tenacity.stop_after_attempt(self._options.retries + 1),
             # before: a wait that would pass the limit is not begun
-            tenacity.stop_before_delay(self._options.retry_seconds),
+            tenacity.stop_before_delay(RETRY_SECONDS),
         )
         return tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(TransientError),
@@ -269,8 +267,6 @@ class Client:
         scored = self._scores
         async with flight.encoders:
             content = await asyncio.to_thread(request.content, scored=scored)
-            if len(content) > LARGE:  # the place is kept: no more of these at once
-                return await self._send(flight, request, content, scored=scored)
         return await self._send(flight, request, content, scored=scored)
 
     async def _send(
@@ -304,8 +300,6 @@ class Client:
             await self._take_turn(flight)
             content = await asyncio.to_thread(request.content, scored=False)
             return await self._send(flight, request, content, scored=False)
-        if response.status_code == 404:
-            raise await self._not_found(flight.http, self._message(body))
         raise error_of_status(
             self.endpoint, response.status_code, response.headers, body
         )
@@ -333,7 +327,7 @@ class Client:
                 asyncio.timeout(self._options.timeout),
                 http.stream(method, path, content=content, headers=headers) as response,
             ):
-                most = self._max_answer if response.is_success else MAX_ERROR
+                most = MAX_ANSWER if response.is_success else MAX_ERROR
                 body = await read_body(response, most)
         except TimeoutError as error:
             wait = f"{self._options.timeout:g} s"
@@ -354,53 +348,14 @@ class Client:
         if response.is_success and len(body) > most:
             raise UserError(
                 f"openai: {self.endpoint.url} answers with too much",
-                expected=f"at most {self._options.max_answer:g} MiB",
+                expected=f"at most {MAX_ANSWER // 2**20} MiB",
                 remedy="Check -O model.base_url. A smaller max_tokens or top_logprobs "
-                "makes less of it, "
-                "-O model.max_answer=64 reads more",
+                "makes less of it",
             )
         return response, self.endpoint.without_key(body.decode(errors="replace"))
 
     def _message(self, body: str) -> str:
         return server_message(body, self.endpoint.without_key)
-
-    async def _not_found(self, http: httpx.AsyncClient, said: str) -> UserError:
-        """Either the model or the address is wrong; the list of models tells which."""
-        url = self.endpoint.url
-        model = self._options.model
-        try:
-            _, body = await self._exchange(http, "GET", "models")
-            entries = json.loads(body)["data"][:MOST_MODELS]
-            names = []
-            for entry in entries:
-                name = self.endpoint.without_key(str(entry["id"]))
-                names.append(shorten(name[:LONGEST_NAME]))
-        except (
-            TransientError,
-            UserError,
-            ValueError,
-            LookupError,
-            TypeError,
-            RecursionError,  # of brackets without end
-        ):
-            return UserError(
-                f"openai: no chat completions at {url}",
-                got=f"status 404: {said}",
-                remedy="Check -O model.base_url (most end in /v1), and that the server "
-                "has the model",
-            )
-        names.sort()
-        if model in names:
-            return UserError(f"openai: {url} does not find '{model}'", got=said)
-        some = ", ".join(names[:10])
-        if len(names) > 10:
-            some += ", ..."
-        return UserError(
-            f"openai: no model '{model}' at {url}",
-            expected=some or "any",
-            got=said,
-            remedy=nearest(model, names),
-        )
 
 
 def run_apart(work: Coroutine[Any, Any, T]) -> T:

@@ -55,18 +55,11 @@ def parameters(options: AskingOptions) -> dict[str, Any]:
     return {**fields, **options.extra}
 
 
-YOUNGER = frozenset({"frames", "video"})
-
-
 def fingerprint(endpoint: Endpoint, options: EndpointOptions) -> str:
     """Digest of server, model and every option that enters an answer; weights cannot be seen."""
     # How fast and for how much changes no answer, so it may change between two runs.
     sending = EndpointOptions.model_fields.keys() - AskingOptions.model_fields.keys()
     entering = options.model_dump(mode="json", exclude=set(sending))
-    # answers that are kept were asked for before these options were
-    for name in YOUNGER & entering.keys():
-        if entering[name] == type(options).model_fields[name].default:
-            del entering[name]
     return digest("openai", endpoint.url, type(options).__name__, entering)
 
 

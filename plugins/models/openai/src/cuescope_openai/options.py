@@ -71,20 +71,9 @@ class EndpointOptions(AskingOptions):
     retries: NonNegativeInt = Field(
         6, description="how often a request is sent again after a fault that may pass"
     )
-    retry_seconds: PositiveFloat = Field(
-        900.0,
-        description="no request is sent again later than this after its first try",
-    )
     backoff: PositiveFloat = Field(
         1.0,
         description="seconds before the first retry, twice as long before each next",
-    )
-    max_answer: Annotated[
-        PositiveFloat, NeedsAllow("an answer can fill the memory")
-    ] = Field(
-        8.0,
-        description="MiB of the largest answer that is read; 8 are 5,000 tokens with "
-        "20 log-probabilities each",
     )
     concurrency: PositiveInt = Field(8, description="requests under way together")
     requests_per_minute: PositiveFloat | None = Field(

@@ -99,6 +99,13 @@ def error_of_status(
             "an address that "
             "you trust",
         )
+    if status == 404:
+        return UserError(
+            f"openai: no answer at {endpoint.url}",
+            got=f"status 404: {server_message(body, endpoint.without_key)}",
+            remedy="Check -O model.base_url (most end in /v1), and that the server has "
+            "the model",
+        )
     said = f"status {status}: {server_message(body, endpoint.without_key)}"
     may_pass = status in RETRIED or status >= 500
     wait = retry_after(headers)
