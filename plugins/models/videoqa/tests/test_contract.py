@@ -50,7 +50,7 @@ class TestFrozenBiLM(_Small):
 
 class TestSingularity(_Small):
     name, plugin = "singularity", PLUGINS["singularity"]
-    other: ClassVar[dict[str, Any]] = {"answer_tokens": 2}
+    other: ClassVar[dict[str, Any]] = {"answers": None}
 
 
 class TestAllInOne(_Small):

@@ -275,8 +275,11 @@ def test_frames_go_through_clip(place: Path) -> None:
     assert np.abs(live.respond([Trial(sample=changed)])[0].logits - one).max() > 1e-4
 
 
-def test_a_prompt_without_its_mask_is_refused(place: Path) -> None:
-    model = plugin(place, "deberta", drawn(), text_tokens=6)
+def test_a_prompt_without_its_mask_is_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuescope_videoqa.frozen_bilm.TEXT_TOKENS", 6)
+    model = plugin(place, "deberta", drawn())
     with pytest.raises(UserError, match="one mask within 6 tokens, got 0"):
         model.respond([Trial(sample=asked("", QUESTION))])
 

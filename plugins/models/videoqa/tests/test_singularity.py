@@ -193,14 +193,17 @@ def test_without_temporal_encoder_frames_have_no_place(
     np.testing.assert_allclose(found[0].logits, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_only_the_likeliest_first_words_are_ranked(build: Callable[..., Any]) -> None:
-    """Open questions look at `considered` answers; with all of them, at what closed ones do."""
+def test_only_the_likeliest_first_words_are_ranked(
+    build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Open questions look at some answers; with all of them, at what closed ones do."""
     opened = Trial(sample=asked("one", QUESTION, ()), outputs=frozenset({"text"}))
     closed = Trial(sample=asked("one", QUESTION, ANSWERS))
     whole = build("singularity")
     logits = whole.respond([closed])[0].logits
     assert whole.respond([opened])[0].text == ANSWERS[int(logits.argmax())]
-    network = build("singularity", considered=1).runner.network
+    monkeypatch.setattr("cuescope_videoqa.singularity.CONSIDERED", 1)
+    network = build("singularity").runner.network
     batch = network.collate(network.prompts(opened.sample))
     with torch.no_grad():
         state = network(batch)

@@ -66,12 +66,6 @@ class FinetuneOptions(Options):
     data_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="its options, as YAML"
     )
-    train: Annotated[str, Names.part()] = Field(
-        "train", description="split to train on"
-    )
-    val: Annotated[str, Names.part()] = Field(
-        "val", description="split whose balanced accuracy chooses the epoch"
-    )
     epochs: PositiveInt | None = Field(
         None, description="default: table 14 of the paper"
     )
@@ -97,8 +91,8 @@ class Finetune(Plugin):
         epochs, rate = RECIPES[options.model]
         epochs = options.epochs or epochs
         rate = options.learning_rate or rate
-        train = self._samples(options.train)
-        val = self._samples(options.val)
+        train = self._samples("train")
+        val = self._samples("val")
         model_options = {"checkpoint": str(options.checkpoint), **options.model_options}
         model = self.context.build("model", options.model, model_options)
         network = model.runner.network
@@ -137,12 +131,12 @@ class Finetune(Plugin):
                     torch.save({"model": content}, out)
                 advance(1)
         yield Table(
-            title=f"{options.model} on {options.data}: split {options.val} after each epoch",
+            title=f"{options.model} on {options.data}: split val after each epoch",
             columns=("epoch", "loss", "accuracy", "balanced accuracy"),
             rows=tuple(rows),
             notes=(
                 f"Learning rate {rate:g}, {count_of(len(train), 'questions')} to train on, "
-                f"{len(val):,} of split {options.val}. The weights of the epoch with the "
+                f"{len(val):,} of split val. The weights of the epoch with the "
                 f"highest balanced accuracy are in {options.out.name}.",
             ),
             decimals=2,
@@ -172,7 +166,7 @@ class Finetune(Plugin):
         if not isinstance(data, HasSplits):
             raise UserError(
                 f"videoqa-finetune: {options.data} has no splits",
-                expected=f"a data set with splits '{options.train}' and '{options.val}'",
+                expected="a data set with splits 'train' and 'val'",
             )
         return data
 

@@ -35,6 +35,8 @@ from cuescope_videoqa.network import (
     token_ids,
 )
 
+TEXT_TOKENS = 256  # default of the authors' `--max_tokens`
+ANSWER_TOKENS = 5  # default of the authors' `--max_atokens`
 YES = "Yes"
 NO = "No"
 LANGUAGE_MODEL = ("deberta.", "lm_predictions.")
@@ -117,8 +119,8 @@ class FrozenBiLMNetwork(Network):
             texts = [f"{question} Is it '{choice}'? {mask}" for choice in choices]
         prompts = []
         for text in texts:
-            whole = f"{self.options.prefix} {text}{self.options.suffix}"
-            prompts.append(Prompt(sample.key, sample.frames, whole.strip()))
+            whole = f"{text}{self.options.suffix}".strip()
+            prompts.append(Prompt(sample.key, sample.frames, whole))
         return prompts
 
     def _has_prompt_per_choice(self, sample: Sample) -> bool:
@@ -134,7 +136,7 @@ class FrozenBiLMNetwork(Network):
         positions = self.options.video_features
         # The video takes its positions whether it is shown or not, and leaves so many to the text.
         free = self.body.config.max_position_embeddings - positions
-        most = min(self.options.text_tokens, free)
+        most = min(TEXT_TOKENS, free)
         ids = token_ids(tokenizer, [prompt.text for prompt in prompts], most)
         text_mask = ids != tokenizer.pad_token_id
         if not self.options.suffix:
@@ -171,9 +173,9 @@ class FrozenBiLMNetwork(Network):
             if count != 1:
                 raise UserError(
                     f"{self.owner}: the prompt of sample '{prompt.sample}'",
-                    expected=f"one mask within {self.options.text_tokens} tokens",
+                    expected=f"one mask within {TEXT_TOKENS} tokens",
                     got=f"{int(count)}",
-                    remedy="Raise -O model.text_tokens, or shorten the question.",
+                    remedy="Shorten the question.",
                 )
 
     def forward(self, batch: Batch) -> list[Tensor]:
@@ -212,7 +214,7 @@ class FrozenBiLMNetwork(Network):
         ids = token_ids(
             self.tokenizer,
             [answer],
-            self.options.answer_tokens,
+            ANSWER_TOKENS,
             special=False,
         )
         ids = ids[0].to(self.device)

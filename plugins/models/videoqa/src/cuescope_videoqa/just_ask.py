@@ -31,6 +31,7 @@ from cuescope_videoqa.network import (
 
 EPSILON = 1e-12
 ANSWER_BATCH = 256
+ANSWER_TOKENS = 10  # default of the authors' `--amax_words`
 
 
 class PositionAndModality(nn.Module):
@@ -176,7 +177,7 @@ class JustAskNetwork(Network):
     def answers(self, answers: tuple[str, ...]) -> Float[Tensor, "answer dim"]:
         """Embeddings of answers, each computed once."""
         bert = self.amodel["bert"]["bert"]
-        length = min(self.options.answer_tokens, bert.config.max_position_embeddings)
+        length = min(ANSWER_TOKENS, bert.config.max_position_embeddings)
         # a vocabulary of thousands is asked again with every batch
         fresh = [
             answer for answer in dict.fromkeys(answers) if answer not in self._embedded

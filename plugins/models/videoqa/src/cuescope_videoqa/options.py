@@ -42,9 +42,6 @@ class JustAskOptions(VideoQAOptions):
         "distilbert-base-uncased", description="folder or hub id of the tokenizer"
     )
     question_tokens: PositiveInt = Field(20, description="positions of the question")
-    answer_tokens: PositiveInt = Field(
-        10, description="an answer is cut after so many tokens"
-    )
 
 
 class FrozenBiLMOptions(VideoQAOptions):
@@ -65,13 +62,6 @@ class FrozenBiLMOptions(VideoQAOptions):
         "frozen weights that the checkpoint leaves out",
     )
     video_features: PositiveInt = Field(10, description="positions of the video")
-    text_tokens: PositiveInt = Field(
-        256, description="the prompt is cut after so many tokens"
-    )
-    answer_tokens: PositiveInt = Field(
-        5, description="an answer is cut after so many tokens"
-    )
-    prefix: PromptWords = Field("", description="text before the question")
     suffix: PromptWords = Field(
         ".", description="text after the mask; '' hides the end token too"
     )
@@ -90,17 +80,6 @@ class FrozenBiLMOptions(VideoQAOptions):
 
 class SingularityOptions(VideoQAOptions):
     """Options of `singularity`."""
-
-    question_tokens: PositiveInt = Field(
-        25, description="a question is cut after so many tokens"
-    )
-    answer_tokens: PositiveInt = Field(
-        5, description="an answer is cut after so many tokens"
-    )
-    considered: PositiveInt = Field(
-        128,
-        description="answers of the vocabulary that are ranked, by their first token",
-    )
 
 
 class AllInOneOptions(VideoQAOptions):

@@ -45,6 +45,10 @@ from cuescope_videoqa.network import (
 EPSILON = 1e-12
 REMEMBERED_BYTES = 2**26  # of frames: a hundred, of some hundred patches each
 ANSWER_BATCH = 128
+# of the authors' configurations: `max_q_len`, `max_a_len`, `k_test`
+QUESTION_TOKENS = 25
+ANSWER_TOKENS = 5
+CONSIDERED = 128
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
 BEIT_NAMES = [
@@ -119,7 +123,7 @@ class SingularityNetwork(Network):
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions without end token; the patches of all frames in a row."""
         texts = [normalise_question(prompt.text) for prompt in prompts]
-        ids = self._ids(texts, self.options.question_tokens)
+        ids = self._ids(texts, QUESTION_TOKENS)
         mask = ids != self.tokenizer.pad_token_id
         video = self._video([prompt.frames for prompt in prompts])
         # `on_device` moves no `cross`
@@ -219,18 +223,18 @@ class SingularityNetwork(Network):
     ) -> Scores:
         """Log-probabilities of answers, as published: that of the first token counts twice.
 
-        Of a vocabulary only the `considered` answers with the likeliest first token are ranked;
+        Of a vocabulary only the `CONSIDERED` answers with the likeliest first token are ranked;
         the others have -inf.
         """
         question = states[0][None]
         texts = [f"{answer} {self.tokenizer.sep_token}" for answer in answers]
-        ids = self._ids(texts, self.options.answer_tokens).to(self.device)
+        ids = self._ids(texts, ANSWER_TOKENS).to(self.device)
         # of [CLS] alone: one pass serves all answers
         after_cls = self._log_probabilities(ids[:1, :1], question)[0, 0]
         first = after_cls[ids[:, 1]]
         most = len(answers)
         if not sample.choices:
-            most = min(most, self.options.considered)
+            most = min(most, CONSIDERED)
         # The decoder runs once an answer, so a vocabulary of thousands is thinned by first tokens.
         ranked = first.topk(most).indices
         scores = torch.full_like(first, -torch.inf)
