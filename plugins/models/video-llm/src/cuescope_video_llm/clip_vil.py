@@ -11,6 +11,7 @@ import numpy as np
 import torch
 import transformers
 from jaxtyping import Float
+from open_clip.modified_resnet import ModifiedResNet
 from PIL import Image
 from pydantic import RootModel
 from torch import Tensor, nn
@@ -43,71 +44,13 @@ class Answers(RootModel[list[str]]):
     """The authors' list."""
 
 
-class Bottleneck(nn.Module):
-    """A block of CLIP's ResNet (Radford et al., 2021): it averages where others stride."""
-
-    def __init__(self, inner: int, width: int, stride: int) -> None:
-        super().__init__()
-        outer = 4 * width
-        self.conv1 = nn.Conv2d(inner, width, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(width)
-        self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
-        self.bn2 = nn.BatchNorm2d(width)
-        self.conv3 = nn.Conv2d(width, outer, 1, bias=False)
-        self.bn3 = nn.BatchNorm2d(outer)
-        # of stride 1 it changes nothing
-        self._pool = nn.AvgPool2d(stride)
-        self.downsample: nn.Sequential | None = None
-        if stride > 1 or inner != outer:
-            projection = nn.Conv2d(inner, outer, 1, bias=False)
-            self.downsample = nn.Sequential(projection, nn.BatchNorm2d(outer))
-
-    def forward(self, states: Tensor) -> Tensor:
-        """The states after the block."""
-        inner = torch.relu(self.bn1(self.conv1(states)))
-        inner = self._pool(torch.relu(self.bn2(self.conv2(inner))))
-        if self.downsample is not None:
-            # averaged before the projection: CLIP strides nowhere
-            states = self.downsample(self._pool(states))
-        return torch.relu(states + self.bn3(self.conv3(inner)))
-
-
-class ResNet(nn.Module):
-    """CLIP's ResNet up to its grid, without the pooling."""
-
-    def __init__(self, file: Checkpoint) -> None:
-        super().__init__()
-        half = file.size(f"{VISUAL}.conv1.weight")
-        width = file.size(f"{VISUAL}.conv3.weight")
-        self.conv1 = nn.Conv2d(3, half, 3, stride=2, padding=1, bias=False)
-        self.conv2 = nn.Conv2d(half, half, 3, padding=1, bias=False)
-        self.conv3 = nn.Conv2d(half, width, 3, padding=1, bias=False)
-        self.bn1 = nn.BatchNorm2d(half)
-        self.bn2 = nn.BatchNorm2d(half)
-        self.bn3 = nn.BatchNorm2d(width)
-        inner = width
-        for number in range(1, 5):
-            blocks = []
-            inside = width * 2 ** (number - 1)
-            for block in range(file.layers(f"{VISUAL}.layer{number}")):
-                stride = 2 if number > 1 and block == 0 else 1
-                blocks.append(Bottleneck(inner, inside, stride))
-                inner = 4 * inside
-            self.add_module(f"layer{number}", nn.Sequential(*blocks))
-        self.dim = inner
-
-    def forward(self, pixels: Float[Tensor, "frame channel row col"]) -> Tensor:
-        """The grid: (frame, dim, row, col)."""
-        states = pixels
-        for number in (1, 2, 3):
-            convolve = getattr(self, f"conv{number}")
-            norm = getattr(self, f"bn{number}")
-            states = torch.relu(norm(convolve(states)))
-        # CLIP's stem averages where other ResNets take the maximum
-        states = nn.functional.avg_pool2d(states, 2)
-        for number in range(1, 5):
-            states = getattr(self, f"layer{number}")(states)
-        return states
+def grid_encoder(file: Checkpoint) -> Any:
+    """CLIP's ResNet up to its grid: its pooling is no part of the checkpoint."""
+    width = file.size(f"{VISUAL}.conv3.weight")
+    blocks = [file.layers(f"{VISUAL}.layer{number}") for number in range(1, 5)]
+    network: Any = ModifiedResNet(blocks, output_dim=1, heads=1, width=width)
+    network.attnpool = nn.Identity()
+    return network
 
 
 class ClipViLNetwork(nn.Module):
@@ -139,9 +82,11 @@ class ClipViLNetwork(nn.Module):
             ),
             attn_implementation="sdpa",
         )
-        visual = ResNet(file)
+        visual = grid_encoder(file)
         see = {
-            "visn_fc": nn.Linear(visual.dim, dim),
+            "visn_fc": nn.Linear(
+                file.size(f"{BODY}.encoder.visn_fc.visn_fc.weight", 1), dim
+            ),
             "visn_layer_norm": nn.LayerNorm(dim, EPSILON),
         }
         count = file.layers(f"{BODY}.encoder.layer")
