@@ -22,11 +22,13 @@ class TestContract(DatasetContract):
 @pytest.fixture(scope="module")
 def photo() -> dict[str, list[Sample]]:
     """All variants of one photo before its first background, by subset, without grain."""
-    options = CameraScenesOptions(val=8, test=8, train=8, backgrounds=2, noise=0)
+    options = CameraScenesOptions(val=8, test=8, train=8, backgrounds=2)
     data = CameraScenes(options, Context())
     found: dict[str, list[Sample]] = {}
-    for index in range(1 + COUNT):
-        sample = data[index]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cuescope_scenes.camera.NOISE", 0.0)
+        samples = [data[index] for index in range(1 + COUNT)]
+    for sample in samples:
         found.setdefault(sample.annotations["factors"]["subset"], []).append(sample)
     return found
 

@@ -129,8 +129,6 @@ def test_fingerprint_follows_whatever_changes_a_pixel_and_nothing_else() -> None
     changes: list[dict[str, Any]] = [
         {},
         {"seed": 1},
-        {"noise": 3},
-        {"blurred": 0},
         {"val": 168},
         {"audit_dial": 0.5},
         {"split": "test"},

@@ -109,14 +109,12 @@ def test_it_says_which_thing_gives_a_class_away() -> None:
     assert build(planted={}).planted_cues == ()
 
 
-def test_what_is_audited_is_independent_unless_asked() -> None:
-    leaning = {"train": ("train", "independent"), "val": ("val", "planted")}
-    for split, audit in leaning.values():
-        data = build(split=split, audit=audit, train=4000, val=4000)
-        beside, apart = rates(data.objects, data.things)
-        for name, cue in PLANTED.items():
-            pair = CLASSES.index(name), THINGS.index(cue)
-            assert (beside[pair], apart[pair]) == pytest.approx((0.9, 0.1), abs=0.04)
+def test_what_is_audited_is_independent() -> None:
+    data = build(split="train", train=4000)
+    beside, apart = rates(data.objects, data.things)
+    for name, cue in PLANTED.items():
+        pair = CLASSES.index(name), THINGS.index(cue)
+        assert (beside[pair], apart[pair]) == pytest.approx((0.9, 0.1), abs=0.04)
     data = build(val=4000)
     beside, apart = rates(data.objects, data.things)
     assert np.abs(beside - apart).max() < 0.08
@@ -172,7 +170,7 @@ def test_boxes_and_masks_are_where_the_pixels_change(seed: int) -> None:
     picture = compose(
         ("cup", "boat", "car", "key"), ("road", "cloud"), hard, 0.5, 0.0, seed
     )
-    data = build(noise=0.0)
+    data = build()
     whole = render(picture)
     for place, thing in enumerate(picture.things):
         others = picture.things[:place] + picture.things[place + 1 :]
@@ -294,17 +292,15 @@ def test_fingerprint_follows_whatever_changes_a_sample_and_nothing_else() -> Non
     changes: list[dict[str, Any]] = [
         {},
         {"seed": 1},
-        {"noise": 3},
         {"faint": 0},
         {"val": 61},
-        {"audit": "planted"},
         {"split": "test"},
         {"planted": {}},
         {"questions": "presence"},
     ]
     prints = [build(**change).fingerprint for change in changes]
     assert len(set(prints)) == len(prints)
-    assert build(train=800, strength=0.5).fingerprint == prints[0]
+    assert build(train=800).fingerprint == prints[0]
     assert ObjectScenesOptions().planted == PLANTED
 
 
@@ -314,13 +310,12 @@ def test_fingerprint_follows_whatever_changes_a_sample_and_nothing_else() -> Non
         ({"split": "vall"}, "Did you mean 'val'"),
         (
             {"planted": {"cupp": "table"}},
-            "unknown class: .*got 'cupp'. Did you mean 'cup'",
+            "no class 'cupp'.*Did you mean 'cup'",
         ),
-        ({"planted": {"cup": "tabel"}}, "unknown thing: .*Did you mean 'table'"),
-        ({"planted": {"cup": "tree", "bird": "tree"}}, "has the thing 'tree' twice"),
-        ({"planted": "cup"}, "expected {class: thing}"),
+        ({"planted": {"cup": "tabel"}}, "no thing 'tabel'.*Did you mean 'table'"),
+        ({"planted": {"cup": "tree", "bird": "tree"}}, "has a thing twice"),
+        ({"planted": "cup"}, "planted"),
         ({"questions": "prescence"}, "questions"),
-        ({"strength": 1.2}, "strength"),
         ({"val": 0}, "val"),
     ],
 )

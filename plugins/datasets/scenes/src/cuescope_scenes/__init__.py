@@ -14,6 +14,9 @@ from cuescope_scenes.pictures import DRAWING_VERSION, foreground, frame
 from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF
 from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, derive, digest
 
+NOISE = 8.0  # standard deviation of the grain, grey levels
+BLURRED = 0.2  # share of the pictures that is out of focus
+
 
 class ScenesOptions(Options):
     """What to generate; the part after `scenes:` is `dial`."""
@@ -38,18 +41,6 @@ class ScenesOptions(Options):
     train: int = Field(4800, ge=8, description="pictures for training")
     val: int = Field(400, ge=8, description="pictures for validation and audit")
     test: int = Field(400, ge=8, description="pictures held out")
-    noise: float = Field(
-        8.0,
-        ge=0,
-        le=100,
-        description="grain of the pictures, grey levels",
-    )
-    blurred: float = Field(
-        0.2,
-        ge=0,
-        le=1,
-        description="share of pictures out of focus",
-    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property
@@ -88,8 +79,8 @@ class Scenes(Plugin):
             DRAWING_VERSION,
             options.split,
             options.seed,
-            options.noise,
-            options.blurred,
+            NOISE,
+            BLURRED,
             # in place of the dials: what they drew, which other dials may have drawn as well
             self.targets,
             self.backgrounds,
@@ -117,7 +108,7 @@ class Scenes(Plugin):
         label = LABELS[self.targets[index]]
         background = BACKGROUNDS[self.backgrounds[index]]
         seed = derive(options.seed, "scenes", options.split, str(index))
-        composition = compose(label, background, options.noise, options.blurred, seed)
+        composition = compose(label, background, NOISE, BLURRED, seed)
         scene = composition.scene
         key = f"{options.split}-{index:05d}"
         return Sample(

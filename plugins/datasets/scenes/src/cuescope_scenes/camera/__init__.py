@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
+from cuescope_scenes import NOISE
 from cuescope_scenes.camera.pictures import DRAWING_VERSION, foreground, frame
 from cuescope_scenes.camera.variants import COUNT, Variant, draw_photo, variants
 from cuescope_scenes.camera.words import FAMILY_OF, LABELS, ORIGINAL, PARTNER_OF
@@ -50,12 +51,6 @@ class CameraScenesOptions(Options):
     train: int = Field(4800, ge=8, description="photos for training")
     val: int = Field(40, ge=8, description="photos for the audit")
     test: int = Field(40, ge=8, description="photos held out")
-    noise: float = Field(
-        8.0,
-        ge=0,
-        le=100,
-        description="grain of the pictures, grey levels",
-    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property
@@ -90,7 +85,7 @@ class CameraScenes(Plugin):
             DRAWING_VERSION,
             options.split,
             options.seed,
-            options.noise,
+            NOISE,
             self.pictures_per_photo,
             self.targets,
             self.backgrounds,
@@ -121,13 +116,13 @@ class CameraScenes(Plugin):
         label = LABELS[self.targets[photo]]
         key = group
         background = BACKGROUNDS[self.backgrounds[photo]]
-        scene = draw_photo(label, background, options.noise, seed)
+        scene = draw_photo(label, background, NOISE, seed)
         variant = Variant(ORIGINAL, scene)
         if number:
             behind, variant_number = divmod(number - 1, COUNT)
             key = f"{group}-{behind}-{variant_number:02d}"
             background = _draw_backgrounds(seed, options.backgrounds)[behind]
-            scene = draw_photo(label, background, options.noise, seed)
+            scene = draw_photo(label, background, NOISE, seed)
             variant = list(variants(scene))[variant_number]
         return Sample(
             key=key,

@@ -4,13 +4,12 @@ The planted truth for audits of what makes a model see an object, or imagine it:
 all that is there, and which thing is the cue of which class.
 """
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 from cuescope_scenes.cues import shown_cues
 from cuescope_scenes.objects.composition import (
@@ -46,38 +45,29 @@ from cuescope_sdk import (
     derive,
     digest,
     generator,
-    nearest,
 )
+from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.report import count_of
 
 ANSWERS = ("yes", "no")
+NOISE = 6.0  # standard deviation of the grain, grey levels
+# how often a cue is shown in training, with its class and without
+STRENGTH = 0.9
+ELSEWHERE = 0.1
 
 
-def _check_planted(planted: object) -> object:
-    """Classes with a thing each, no thing for two; the error for a typo names the nearest."""
-    if not isinstance(planted, Mapping):
-        raise UserError(
-            "object-scenes: planted",
-            expected="{class: thing}, as {cup: table}",
-            got=repr(planted),
-        )
-    _check_names("class", list(planted), CLASSES)
-    _check_names("thing", list(planted.values()), THINGS)
-    return dict(planted)
-
-
-def _check_names(kind: str, names: Sequence[object], valid: Sequence[str]) -> None:
-    for name in names:
-        if name not in valid:
-            raise UserError(
-                f"object-scenes: planted has an unknown {kind}",
-                expected=", ".join(valid),
-                got=f"'{name}'",
-                remedy=nearest(str(name), valid),
-            )
+def _check_planted(planted: dict[str, str]) -> dict[str, str]:
+    """Classes with a thing each, no thing for two."""
+    for kind, names, valid in (
+        ("class", list(planted), CLASSES),
+        ("thing", list(planted.values()), THINGS),
+    ):
+        for name in names:
+            refuse_unknown("object-scenes: planted", kind, name, valid)
         # of a thing for two classes `draw_things` would keep the rate of the second alone
-        if names.count(name) > 1:
-            raise UserError(f"object-scenes: planted has the {kind} '{name}' twice")
+        if len(set(names)) < len(names):
+            raise UserError(f"object-scenes: planted has a {kind} twice")
+    return planted
 
 
 class ObjectScenesOptions(Options):
@@ -85,32 +75,14 @@ class ObjectScenesOptions(Options):
 
     argument: ClassVar[str | None] = "questions"
 
-    planted: Annotated[dict[str, str], BeforeValidator(_check_planted), Words()] = (
-        Field(
-            PLANTED, description="{class: thing that gives it away}; {} plants nothing"
-        )
-    )
-    strength: float = Field(
-        0.9,
-        ge=0,
-        le=1,
-        description="share of its class's images that show a cue",
-    )
-    elsewhere: float = Field(
-        0.1,
-        ge=0,
-        le=1,
-        description="share of the other images that show it",
+    planted: Annotated[dict[str, str], AfterValidator(_check_planted), Words()] = Field(
+        PLANTED, description="{class: thing that gives it away}; {} plants nothing"
     )
     faint: float = Field(
         0.4,
         ge=0,
         le=1,
         description="share of the objects with a cue that are small and faint",
-    )
-    audit: Literal["independent", "planted"] = Field(
-        "independent",
-        description="how cues correlate with objects in the splits val and test",
     )
     questions: Literal["none", "presence"] = Field(
         "none", description="presence: yes/no questions about each image, to train on"
@@ -121,12 +93,6 @@ class ObjectScenesOptions(Options):
     train: int = Field(2000, ge=1, description="images for training")
     val: int = Field(600, ge=1, description="images for validation and audit")
     test: int = Field(600, ge=1, description="images held out")
-    noise: float = Field(
-        6.0,
-        ge=0,
-        le=100,
-        description="grain of the images, grey levels",
-    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
     @property
@@ -137,8 +103,8 @@ class ObjectScenesOptions(Options):
     @property
     def rates(self) -> tuple[float, float]:
         """How often a cue is there with its class, and without, in the chosen split."""
-        if self.split == "train" or self.audit == "planted":
-            return self.strength, self.elsewhere
+        if self.split == "train":
+            return STRENGTH, ELSEWHERE
         # as often as any other thing, with the class or without: it tells nothing
         return THING_RATE, THING_RATE
 
@@ -177,7 +143,7 @@ class ObjectScenes(Plugin):
             DRAWING_VERSION,
             options.split,
             options.seed,
-            options.noise,
+            NOISE,
             options.faint,
             options.planted,
             options.questions,
@@ -192,8 +158,8 @@ class ObjectScenes(Plugin):
         return {
             "images": f"{options.size}, split {options.split}",
             "planted": f"{count_of(len(options.planted), 'cues')}: in training, "
-            f"{options.strength:.0%} of the "
-            f"images of its class show a cue, and {options.elsewhere:.0%} of the others; "
+            f"{STRENGTH:.0%} of the "
+            f"images of its class show a cue, and {ELSEWHERE:.0%} of the others; "
             f"in this split {options.rates[0]:.0%} and {options.rates[1]:.0%}",
         }
 
@@ -238,7 +204,7 @@ class ObjectScenes(Plugin):
         seed = derive(options.seed, "object-scenes", options.split, str(index))
         # hard to see, so that a model does well to go by their cue
         hard = frozenset(options.planted)
-        picture = compose(objects, things, hard, options.faint, options.noise, seed)
+        picture = compose(objects, things, hard, options.faint, NOISE, seed)
         key = self._key(index)
         return Sample(
             key=key,
