@@ -37,8 +37,8 @@ OWNER = "biovil-t"
 IMAGE_WEIGHTS = "biovil_t_image_model_proj_size_128.pt"
 TEXT_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 VOCABULARIES = ("tokenizer.json", "vocab.txt")
-RESIZE = 512  # pixels of the shorter side
-CROP = 448  # then a square of the middle
+RESIZE = 512  # pixels of the shorter side, default of hi-ml-multimodal for BioViL-T
+CROP = 448  # then a square of the middle, default of the same
 # of the language model that the text tower was made from, and nothing that embeds
 SPARE = ("cls.predictions.", "bert.embeddings.position_ids", "bert.pooler.")
 END = "!?."  # the authors drop it from the end of a prompt

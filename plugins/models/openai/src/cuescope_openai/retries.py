@@ -10,7 +10,8 @@ from threading import Lock
 from cuescope_openai.endpoint import Endpoint
 from cuescope_sdk import UserError, printable
 
-RETRIED = frozenset({408, 409, 425, 429})  # statuses that may pass, and all from 500
+# statuses that may pass (RFC 9110, 8470 and 6585), and all from 500
+RETRIED = frozenset({408, 409, 425, 429})
 MAX_RETRY_AFTER = 300.0  # s
 MAX_BACKOFF = 60.0  # s
 MESSAGE_LENGTH = 200  # characters of a server's message

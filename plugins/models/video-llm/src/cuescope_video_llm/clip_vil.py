@@ -26,10 +26,10 @@ from cuescope_video_llm.network import normalise
 from cuescope_video_llm.options import ClipViLOptions
 
 BERT: Any = modeling_bert  # the library is untyped
-LONGEST = 20  # tokens of a question
+LONGEST = 20  # tokens of a question, LXMERT's (Tan and Bansal, 2019)
 SHORT = 384  # pixels that a picture is fitted into, the shorter side
 LONG = 640
-EPSILON = 1e-12
+EPSILON = 1e-12  # default of BertConfig
 BODY = "lxrt_encoder.model.bert"
 VISUAL = f"{BODY}.encoder.visual_model.visual"
 # Places of boxes, CLIP's text tower and its pooling: of other ways to use the same code.

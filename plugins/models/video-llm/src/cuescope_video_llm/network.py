@@ -11,6 +11,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from transformers import Blip2QFormerConfig, Blip2VisionConfig
+from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 from transformers.models.blip_2.modeling_blip_2 import (
     Blip2QFormerModel,
     Blip2VisionModel,
@@ -26,9 +27,9 @@ from cuescope_video_llm.options import VideoLLMOptions
 Pixels = Float[Tensor, "frame channel row col"]
 Values = Float[np.ndarray, "*frame row col 3"]
 
-MEAN = (0.48145466, 0.4578275, 0.40821073)
-DEVIATION = (0.26862954, 0.26130258, 0.27577711)
-BETWEEN = 1e-5  # of the normalisation between image encoder and Q-Former
+BETWEEN = (
+    1e-5  # default of torch, of the normalisation between image encoder and Q-Former
+)
 
 
 class Network(nn.Module):
@@ -121,8 +122,8 @@ class Network(nn.Module):
 
 def normalise(values: Values) -> Values:
     """As CLIP and BLIP-2 were trained, from 0 to 255."""
-    centred = values / 255 - np.array(MEAN, np.float32)
-    return np.asarray(centred / np.array(DEVIATION, np.float32))
+    centred = values / 255 - np.array(OPENAI_CLIP_MEAN, np.float32)
+    return np.asarray(centred / np.array(OPENAI_CLIP_STD, np.float32))
 
 
 def image_encoder(file: Checkpoint, layers: int, head_dim: int) -> Any:

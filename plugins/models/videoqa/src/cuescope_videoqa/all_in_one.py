@@ -17,6 +17,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import linear
+from transformers.image_utils import IMAGENET_DEFAULT_MEAN, IMAGENET_DEFAULT_STD
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
@@ -36,10 +37,8 @@ from cuescope_videoqa.network import (
 
 States = Float[Tensor, "row token dim"]
 
-EPSILON = 1e-6
+EPSILON = 1e-6  # default of timm's VisionTransformer
 EXCHANGE = 8  # one patch of so many goes on, and one goes back
-MEAN = (0.485, 0.456, 0.406)
-DEVIATION = (0.229, 0.224, 0.225)
 CLASSIFIER = "vqa_classifier"
 CHOOSER = "mc_vqa_classifier"
 # Of pretraining tasks, which the released checkpoints still hold.
@@ -287,8 +286,8 @@ def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     left, top = (round((length - side) / 2) for length in scaled)
     middle = image.crop((left, top, left + side, top + side))
     pixels = np.asarray(middle, dtype=np.float32) / 255
-    centred = pixels - np.array(MEAN, np.float32)
-    pixels = centred / np.array(DEVIATION, np.float32)
+    centred = pixels - np.array(IMAGENET_DEFAULT_MEAN, np.float32)
+    pixels = centred / np.array(IMAGENET_DEFAULT_STD, np.float32)
     return torch.from_numpy(pixels).permute(2, 0, 1)
 
 

@@ -29,7 +29,7 @@ from cuescope_videoqa.network import (
     token_ids,
 )
 
-EPSILON = 1e-12
+EPSILON = 1e-12  # default of DistilBERT
 ANSWER_BATCH = 256
 ANSWER_TOKENS = 10  # default of the authors' `--amax_words`
 

@@ -42,13 +42,12 @@ from cuescope_videoqa.network import (
     token_ids,
 )
 
-EPSILON = 1e-12
+EPSILON = 1e-12  # default of BertConfig
 REMEMBERED_BYTES = 2**26  # of frames: a hundred, of some hundred patches each
 ANSWER_BATCH = 128
-# of the authors' configurations: `max_q_len`, `max_a_len`, `k_test`
-QUESTION_TOKENS = 25
-ANSWER_TOKENS = 5
-CONSIDERED = 128
+QUESTION_TOKENS = 25  # default of the authors' `max_q_len`
+ANSWER_TOKENS = 5  # default of the authors' `max_a_len`
+CONSIDERED = 128  # default of the authors' `k_test`
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
 BEIT_NAMES = [

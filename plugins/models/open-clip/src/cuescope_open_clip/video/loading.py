@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from open_clip import SimpleTokenizer
+from open_clip.constants import IMAGENET_MEAN, IMAGENET_STD
 from PIL import Image
 from torch import Tensor
 from torch.nn.functional import interpolate
@@ -29,9 +30,6 @@ from cuescope_sdk.torch import (
     to_array,
 )
 
-# ImageNet's, and not CLIP's
-MEAN = (0.485, 0.456, 0.406)
-STD = (0.229, 0.224, 0.225)
 VISUAL = "visual."
 TEXT = "text."
 LOGIT_SCALE = 100.0  # the authors' own demonstrations multiply by it, whatever the checkpoint says
@@ -132,8 +130,8 @@ class VideoModel:
         """The video encoder; its inputs are `frames` frames each. Opens the weights."""
         network = self.network.visual
         shape = self.shape
-        mean = torch.tensor(MEAN).view(3, 1, 1)
-        std = torch.tensor(STD).view(3, 1, 1)
+        mean = torch.tensor(IMAGENET_MEAN).view(3, 1, 1)
+        std = torch.tensor(IMAGENET_STD).view(3, 1, 1)
 
         def prepare(frames: Sequence[Image.Image]) -> Inputs:
             require_frames(self.name, frames, shape.frames)

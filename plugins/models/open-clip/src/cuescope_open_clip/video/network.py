@@ -10,8 +10,8 @@ from jaxtyping import Float
 from open_clip.transformer import QuickGELU, TextTransformer, Transformer
 from torch import Tensor, nn
 
-HEAD_DIM = 64  # of every head, in all sizes of both models
-# LongCLIP's: the first positions are CLIP's own, those after them trained anew
+HEAD_DIM = 64  # of every head, in all sizes of CLIP (Radford et al., 2021, table 20)
+# LongCLIP's (Zhang et al., 2024): the first are CLIP's own, those after them trained anew
 KEPT_POSITIONS = 20
 
 
