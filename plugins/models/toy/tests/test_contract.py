@@ -6,7 +6,7 @@ from cuescope_toy import Toy
 
 class TestContract(ModelContract):
     plugin = Toy
-    other_options = {"temperature": 0.5}
+    other_options = {"learning_rate": 0.5}
 
 
 class TestSingleFrame(ModelContract):

@@ -74,7 +74,7 @@ def test_equals_torchs_own_layers() -> None:
             if name.startswith("layer.")
         }
         stock: Any = torch.nn.TransformerEncoderLayer(
-            16, HEADS, 64, 0.0, "gelu", batch_first=True, norm_first=True
+            64, HEADS, 256, 0.0, "gelu", batch_first=True, norm_first=True
         ).eval()
         parts = ("query", "key", "value")
         stock.load_state_dict(
@@ -92,7 +92,7 @@ def test_equals_torchs_own_layers() -> None:
         )
         tokens = stock(tokens)
     last = torch.nn.functional.layer_norm(
-        tokens[:, -1], (16,), weights["answer.norm.weight"], weights["answer.norm.bias"]
+        tokens[:, -1], (64,), weights["answer.norm.weight"], weights["answer.norm.bias"]
     )
     expected = last @ weights["answer.weight"] + weights["answer.bias"]
     torch.testing.assert_close(forward(weights, batch, positions=True), expected)

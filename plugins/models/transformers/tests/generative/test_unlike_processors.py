@@ -87,15 +87,24 @@ def asking(pixels: np.ndarray, share: int | None = None) -> Trial:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_processor_that_measures_the_whole_picture_hides_nothing_wrongly(
-    folder_of: FolderOf, kind: str
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda numbers: (numbers - numbers.mean()) / numbers.std(),
+        lambda numbers: (
+            (numbers - numbers.min()) / (numbers.max() - numbers.min()).clamp_min(1e-6)
+        ),
+    ],
+    ids=("spread", "darkest and lightest"),
+)
+def test_a_processor_that_measures_the_whole_picture_is_refused_in_the_plan(
+    folder_of: FolderOf, kind: str, change: Callable[[Tensor], Tensor]
 ) -> None:
-    """Of a picture of one colour such a processor gives no number, so that no mask is drawn."""
-    model = open_with(
-        folder_of(kind),
-        by_numbers(lambda numbers: (numbers - numbers.mean()) / numbers.std()),
-    )
-    with pytest.raises(UserError, match="one colour"):
+    model = open_with(folder_of(kind), by_numbers(change))
+    assert "hide-tokens" not in model.capabilities.edits
+    assert "the rest of the picture" in str(model.capabilities.why_not("hide-tokens"))
+    assert "tokens are hidden" not in model.facts
+    with pytest.raises(UserError, match="the rest of the picture"):
         model.respond([asking(noise(0), CORNER)])
     assert model.respond([asking(noise(0))])[0].logits is not None
 

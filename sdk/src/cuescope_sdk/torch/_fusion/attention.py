@@ -75,7 +75,7 @@ def fused_attention(
     size = max(1, NUMBERS // max(1, a_row))
     mixed = []
     watched = []
-    for rows in torch.arange(count, device=query.device).split(size):
+    for rows in torch.split(torch.arange(count, device=query.device), size):
         logits = query[:, :, rows] @ key.mT
         logits = _exact(logits) * scaling
         seen = _seen(mask, rows, total)
@@ -145,21 +145,25 @@ def _mix_averaged(
     # fused kernels want equal widths, which are multiples of it
     width = max(wide.shape[-1], query.shape[-1])
     width = -(-width // KERNEL_WIDTH) * KERNEL_WIDTH
-    padded = [pad(part, (0, width - part.shape[-1])) for part in (query, key, wide)]
-    # NaN: a query of padding sees nothing, and gets nothing
+    query, key, wide = (
+        pad(part, (0, width - part.shape[-1])) for part in (query, key, wide)
+    )
     mixed = scaled_dot_product_attention(
-        *padded, attn_mask=mask, is_causal=causal, scale=scaling
-    ).nan_to_num()
+        query, key, wide, attn_mask=mask, is_causal=causal, scale=scaling
+    )
+    # NaN: a query of padding sees nothing, and gets nothing
+    mixed = mixed.nan_to_num()
     dim = value.shape[-1]
-    out, *of_blocks = mixed[..., : dim * (1 + len(averaged))].split(dim, dim=-1)
     mass = mixed[..., dim * (1 + len(averaged)) :]
+    out: Tensor = mixed[..., :dim]
     for number, (col, block) in enumerate(zip(averaged, here, strict=True)):
         rows = torch.zeros_like(queries, dtype=torch.bool)
         for row in (row for row, other in sides if other == col):
             rows |= queries == row
         mean = _mean_seen(value, block, mask, causal)
         average = mass[..., number, None] * mean
-        out = out + torch.where(rows[:, None, :, None], average, of_blocks[number])
+        plain = mixed[..., dim * (1 + number) : dim * (2 + number)]
+        out = out + torch.where(rows[:, None, :, None], average, plain)
     return out
 
 
@@ -178,10 +182,11 @@ def _mean_seen(
             part.cumsum(-2) if causal else part.sum(-2, keepdim=True)
             for part in (exact, counts)
         )
-        return (total / count.clamp_min(1)).to(value.dtype)
+        mean: Tensor = total / count.clamp_min(1)
+        return mean.to(value.dtype)
     means = []
     size = max(1, NUMBERS // max(1, mask.shape[0] * mask.shape[1] * mask.shape[-1]))
-    for rows in torch.arange(mask.shape[-2], device=value.device).split(size):
+    for rows in torch.split(torch.arange(mask.shape[-2], device=value.device), size):
         seen = _seen(mask, rows, value.shape[2]).to(exact.dtype)
         means.append((seen @ exact) / (seen @ counts).clamp_min(1))
     return torch.cat(means, dim=2).to(value.dtype)

@@ -1,6 +1,7 @@
 """Stock generative models of transformers as cuescope models: questions about videos and images."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -51,9 +52,12 @@ class TransformersVLM(Plugin, LazyWeights):
         super().__init__(options, context)
         # here and below: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.generative.embedding import embeds
-        from cuescope_transformers.generative.family import HIDES
+        from cuescope_transformers.generative.family import HIDES, MEASURED
         from cuescope_transformers.generative.loading import find_generative
-        from cuescope_transformers.generative.patches import why_no_patches
+        from cuescope_transformers.generative.patches import (
+            takes_pixels_apart,
+            why_no_patches,
+        )
 
         model = held or find_generative(options, context)
         self._model = model
@@ -62,6 +66,8 @@ class TransformersVLM(Plugin, LazyWeights):
         large = {"device_map", "quantization", "attn_implementation"}
         self.device = str(model.files.device)
         family = model.family
+        if family.hides and not takes_pixels_apart(model):
+            family = replace(family, why_not_hidden=MEASURED)
         self.fingerprint = model.fingerprint(options.model_dump(include=wording))
         self.facts = {
             **model.facts,

@@ -68,6 +68,10 @@ PREFIXED = frozenset(
     )
 )
 MIXED = "convolutions of its encoder mix the pixels of neighbouring tokens"
+MEASURED = (
+    "what its processor makes of a pixel depends on the rest of the picture, so that a mask would "
+    "change what is seen beside it"
+)
 RESAMPLED = "its visual tokens are answers to learned queries, which lie nowhere"
 BOTH_WAYS = ("or_mask_function", "block_sequence_ids", "token_type_ids=token_type_ids")
 

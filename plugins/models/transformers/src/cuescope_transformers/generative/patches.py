@@ -246,20 +246,26 @@ def find_grid(model: GenerativeModel, size: Size) -> TokenGrid | None:
     tokens = int(is_among(prompt, model.visual).sum())
     if not tokens:
         return None
-    return _packed(model, outputs[0], tokens) or _view_of_all(outputs, tokens)
+    return _packed(model, outputs, tokens) or _view_of_all(outputs, tokens)
 
 
-def _packed(model: GenerativeModel, inputs: Inputs, tokens: int) -> TokenGrid | None:
+def _packed(
+    model: GenerativeModel, outputs: Sequence[Inputs], tokens: int
+) -> TokenGrid | None:
     """The grid of flat patches that come block by block, as the processor says it."""
-    pixels = inputs.get("pixel_values")
-    grid = inputs.get("image_grid_thw")
-    if grid is None or pixels is None or pixels.ndim != 2:
+    pixels = outputs[0].get("pixel_values")
+    grid = outputs[0].get("image_grid_thw")
+    merge = getattr(model.processor.image_processor, "merge_size", None)
+    if grid is None or merge is None or pixels is None or pixels.ndim != 2:
         return None
-    merge = getattr(model.processor.image_processor, "merge_size", 1)
     _, rows, cols = (grid[0] // torch.tensor([1, merge, merge])).tolist()
     if rows * cols != tokens:
         return None
-    return TokenGrid(np.arange(tokens).reshape(rows, cols), _unpack_pixels)
+    # laid out otherwise, ramps would not be even across their slope
+    *_, down, across = (_unpack_pixels(model, output) for output in outputs)
+    even = torch.allclose(down, down[:, :1]) and torch.allclose(across, across[:1])
+    token = np.arange(tokens).reshape(rows, cols)
+    return TokenGrid(token, _unpack_pixels) if even else None
 
 
 def _view_of_all(outputs: Sequence[Inputs], tokens: int) -> TokenGrid | None:
@@ -277,11 +283,13 @@ def _view_of_all(outputs: Sequence[Inputs], tokens: int) -> TokenGrid | None:
     height, width = shape[-2:]
     views = [value.reshape(-1, CHANNELS * height * width) for value in values]
     black, white, *ramps = (view.double().numpy() for view in views)
-    shown = np.flatnonzero((white != black).any(axis=1))
+    contrast = white - black
+    shown = np.flatnonzero((np.abs(contrast) > 0).any(axis=1))
+    if not len(shown):
+        return None
     whole = np.ones(len(shown), dtype=bool)
     for ramp, side in zip(ramps, (height, width), strict=True):
-        contrast = np.where(white == black, np.nan, white - black)
-        share = ((ramp - black) / contrast)[shown]
+        share = ((ramp - black) / np.where(contrast == 0, np.nan, contrast))[shown]
         start = np.nanmin(share, axis=1)
         stop = np.nanmax(share, axis=1)
         # to a pixel
@@ -304,6 +312,28 @@ def _view_of_all(outputs: Sequence[Inputs], tokens: int) -> TokenGrid | None:
     first = each * number
     token = first + np.arange(each).reshape(down, across)
     return TokenGrid(token, pixels)
+
+
+def takes_pixels_apart(model: GenerativeModel) -> bool:
+    """Whether a pixel becomes what it is whatever the rest of the image shows.
+
+    Of an image half black and half white most then is what comes of black, or of white.
+    """
+    black, white = ends(PROBES[0])
+    half = np.where(np.arange(black.shape[1]) < black.shape[1] // 2, black, white)
+    try:
+        outputs = [process(model, draw(levels)) for levels in (black, white, half)]
+    # a processor that refuses a drawing may take photos
+    except UserError:
+        return True
+    for name, dark in outputs[0].items():
+        if isinstance(dark, Tensor) and dark.is_floating_point():
+            light, mixed = (output[name] for output in outputs[1:])
+            near = torch.isclose(mixed, dark) | torch.isclose(mixed, light)
+            shown = dark != light
+            if shown.any():
+                return bool(near[shown].float().mean() > 0.5)
+    return False
 
 
 def without_words(

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from PIL import Image
 from torch import Tensor
 
-from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk import Frame, Sample
 from cuescope_transformers.generative.inputs import Inputs, network_inputs
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.patches import grid_shape, seen_area
@@ -120,11 +120,6 @@ def hidden_pixels(
     if sizes not in model.ends:
         black = process(lambda image, share: Image.new("RGB", image.size))
         white = process(lambda image, share: Image.new("RGB", image.size, "white"))
-        if not all(black[name].isfinite().all() for name in floats):
-            raise UserError(
-                f"{model.title} cannot leave tokens out",
-                got="its processor makes no numbers of a picture of one colour",
-            )
         model.ends.clear()
         model.ends[sizes] = {name: Ends.of(black[name], white[name]) for name in floats}
     drawn = process(lambda image, share: _grey(WHITE * share).convert("RGB"))
