@@ -363,5 +363,7 @@ def test_a_model_that_does_not_know_its_placeholders_is_refused(
 ) -> None:
     model = build("qwen2-vl")
     monkeypatch.setitem(model._model.__dict__, "visual", frozenset({4}))
-    with pytest.raises(UserError, match="token that is no placeholder has read"):
+    with pytest.raises(
+        UserError, match="only tokens that are no placeholders have read"
+    ):
         model.respond([asking(pixels(1, (16, 24)), np.ones((1, 4, 4), bool))])

@@ -48,10 +48,10 @@ def without_visual(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Bat
     whole = with_modalities(model, inputs)
     visual = is_among(inputs["input_ids"], model.visual)
     handed, reads = _follow(model, whole, marks, visual)
-    if (reads & ~visual).any():
+    if reads.any() and not (reads & visual).any():
         raise UserError(
             f"{model.title} cannot leave tokens out",
-            got="a token that is no placeholder has read missing pixels",
+            got="only tokens that are no placeholders have read missing pixels",
             remedy="Mend image_token_id or video_token_id in config.json.",
         )
     kept = inputs["attention_mask"].bool() & ~(visual & reads)
