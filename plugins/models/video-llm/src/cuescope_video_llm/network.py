@@ -11,11 +11,11 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from transformers import Blip2QFormerConfig, Blip2VisionConfig
-from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 from transformers.models.blip_2.modeling_blip_2 import (
     Blip2QFormerModel,
     Blip2VisionModel,
 )
+from transformers.utils.constants import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import TIMES

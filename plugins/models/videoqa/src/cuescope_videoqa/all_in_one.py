@@ -17,7 +17,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import linear
-from transformers.image_utils import IMAGENET_DEFAULT_MEAN, IMAGENET_DEFAULT_STD
+from transformers.utils.constants import IMAGENET_DEFAULT_MEAN, IMAGENET_DEFAULT_STD
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO

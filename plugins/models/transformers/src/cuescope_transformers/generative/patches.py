@@ -273,9 +273,11 @@ def _view_of_all(outputs: Sequence[Inputs], tokens: int) -> TokenGrid | None:
 
     Views have equally many tokens, in square cells; ramps tell what each view shows.
     """
-    values = [output.get("pixel_values") for output in outputs]
-    shapes = {tuple(value.shape) for value in values if isinstance(value, Tensor)}
-    if len(shapes) != 1:
+    if not all(isinstance(output.get("pixel_values"), Tensor) for output in outputs):
+        return None
+    values: list[Tensor] = [output["pixel_values"] for output in outputs]
+    shapes = {value.shape for value in values}
+    if len(shapes) > 1:
         return None
     [shape] = shapes
     if len(shape) < 4 or shape[-3] != CHANNELS:
